@@ -1,16 +1,15 @@
 // Puts the page into the document: first the token, then what the inspector can do, then everything else.
 
-import { type Api, createApi, errorText, isAbort, RequestFailed } from "./api/client.ts";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { About } from "../wire/index.ts";
-import { dropToken, keepToken, takeToken, tokenIn } from "./api/token.ts";
-import { App } from "./app/app.tsx";
-import { ConnectionBanner } from "./app/connection-banner.tsx";
+import { createApi, errorText, isAbort, RequestFailed } from "./api/client.ts";
+import { dropToken, keepToken, pastedToken, takeToken, tokenIn } from "./api/token.ts";
+import { App, ConnectionBanner } from "./app/app.tsx";
 import { startTheme } from "./app/theme.ts";
-import { TokenPage } from "./app/token-page.tsx";
+import { focusOnce } from "./parts/button.tsx";
 import { type Connection, waitBeforeTry } from "./state/changes-loop.ts";
-import { createStore, type Store } from "./state/store.ts";
+import { createStore } from "./state/store.ts";
 
 export function start(body: HTMLElement): void {
   startTheme();
@@ -30,26 +29,17 @@ function Gate() {
     return () => removeEventListener("hashchange", onHash);
   }, []);
   if ("why" in entry) {
-    return (
-      <TokenPage
-        why={entry.why}
-        onToken={(token) => {
-          keepToken(sessionStorage, token);
-          setEntry({ token });
-        }}
-      />
-    );
+    const take = (token: string) => {
+      keepToken(sessionStorage, token);
+      setEntry({ token });
+    };
+    return <TokenPage why={entry.why} onToken={take} />;
   }
-  return (
-    <Page
-      key={entry.token}
-      token={entry.token}
-      onUnauthorized={() => {
-        dropToken(sessionStorage);
-        setEntry({ why: "wrong" });
-      }}
-    />
-  );
+  const refuse = () => {
+    dropToken(sessionStorage);
+    setEntry({ why: "wrong" });
+  };
+  return <Page key={entry.token} token={entry.token} onUnauthorized={refuse} />;
 }
 
 function enter(): Entry {
@@ -57,13 +47,8 @@ function enter(): Entry {
   return token === undefined ? { why: "missing" } : { token };
 }
 
-interface Reached {
-  api: Api;
-  connection: Store<Connection>;
-}
-
 function Page(props: { token: string; onUnauthorized: () => void }) {
-  const [{ api, connection }] = useState<Reached>(() => reach(props.token, props.onUnauthorized));
+  const [{ api, connection }] = useState(() => reach(props.token, props.onUnauthorized));
   const [about, setAbout] = useState<About>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
@@ -94,18 +79,70 @@ function Page(props: { token: string; onUnauthorized: () => void }) {
   );
 }
 
-function reach(token: string, onUnauthorized: () => void): Reached {
+function reach(token: string, onUnauthorized: () => void) {
   const connection = createStore<Connection>({ state: "connecting" });
+  const become = (next: Connection) => {
+    if (connection.get().state !== next.state) connection.set(next);
+  };
   const api = createApi({
     token,
     fetch: (url, init) => fetch(url, init),
-    onReached: () => {
-      if (connection.get().state !== "connected") connection.set({ state: "connected" });
-    },
-    onUnreachable: () => {
-      if (connection.get().state !== "lost") connection.set({ state: "lost", tries: 1 });
-    },
+    onReached: () => become({ state: "connected" }),
+    onUnreachable: () => become({ state: "lost", tries: 1 }),
     onUnauthorized,
   });
   return { api, connection };
+}
+
+const WHY = {
+  missing: "The address has no token.",
+  wrong: "The token is wrong: the inspector was restarted, or this is the address of another one.",
+};
+
+/** The page while it has no token, or a wrong one. */
+function TokenPage({
+  why,
+  onToken,
+}: {
+  why: "missing" | "wrong";
+  onToken: (token: string) => void;
+}) {
+  const [problem, setProblem] = useState<string>();
+  return (
+    <main class="token-page">
+      <h1>Soong inspector</h1>
+      <p role="alert">{WHY[why]}</p>
+      <p>
+        Copy the whole line printed by <code>soong inspect</code>, and open it or paste it here.
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const address = new FormData(event.currentTarget).get("address");
+          const token = typeof address === "string" ? pastedToken(address) : undefined;
+          if (token === undefined) setProblem("No token found: it ends with #token=…");
+          else onToken(token);
+        }}
+      >
+        <label class="field">
+          Address or token
+          <input
+            name="address"
+            type="text"
+            autoComplete="off"
+            spellcheck={false}
+            ref={focusOnce}
+            placeholder="http://127.0.0.1:4321/#token=…"
+            aria-describedby="token-problem"
+          />
+        </label>
+        <button type="submit" class="button primary">
+          Open
+        </button>
+      </form>
+      <p id="token-problem" class="problem" role="status">
+        {problem}
+      </p>
+    </main>
+  );
 }

@@ -1,9 +1,8 @@
-// An answer of the server as a hook: asked for when the component appears and when what it depends on changes, cancelled
-// when the component goes. After a lost connection it is asked for again.
+// What a component asks the server for: answers to show, and things to do.
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Routes } from "../../wire/index.ts";
-import { useInspector } from "../app/context.ts";
+import { useInspector } from "../app/inspector.ts";
 import { useStore } from "../state/store.ts";
 import { errorText, isAbort, RequestFailed, type AnyAsked, type Asked } from "./client.ts";
 
@@ -17,7 +16,7 @@ export interface Answer<Value> {
 }
 
 interface Held<Value> extends Partial<Answer<Value>> {
-  key: string;
+  key?: string;
   is_loading: boolean;
   is_unreachable?: boolean;
 }
@@ -31,19 +30,20 @@ interface AnswerOptions {
   isPaused?: boolean;
 }
 
-const LOADING: Partial<Answer<never>> & { is_loading: boolean } = { is_loading: true };
-
+/**
+ * Asked for when the component appears and when what it depends on changes, cancelled when the component goes. After a
+ * lost connection it is asked for again.
+ */
 export function useAnswer<Route extends keyof Routes>(
   route: Route,
   asked: Asked<Route>,
   { version = "", subject = "", isPaused = false }: AnswerOptions = {},
 ): Answer<Routes[Route]["answer"]> {
-  type Value = Routes[Route]["answer"];
   const { api, connection } = useInspector();
   const isConnected = useStore(connection, ({ state }) => state === "connected");
   const { path, query }: AnyAsked = asked;
   const key = JSON.stringify([route, path, subject]);
-  const [held, setHeld] = useState<Held<Value>>({ key, is_loading: !isPaused });
+  const [held, setHeld] = useState<Held<Routes[Route]["answer"]>>({ key, is_loading: !isPaused });
   const [requests, setRequests] = useState(0);
   const reload = useCallback(() => setRequests((count) => count + 1), []);
 
@@ -67,6 +67,29 @@ export function useAnswer<Route extends keyof Routes>(
     return () => abort.abort();
   }, [key, JSON.stringify(query), version, requests, isPaused]);
 
-  const { value, problem, is_loading } = held.key === key ? held : LOADING;
-  return { value, problem, is_loading, reload };
+  const shown: typeof held = held.key === key ? held : { is_loading: true };
+  return { value: shown.value, problem: shown.problem, is_loading: shown.is_loading, reload };
+}
+
+/** Something that a user asks the server to do: whether it is under way, and why it failed. */
+export function useAction() {
+  const [isRunning, setRunning] = useState(false);
+  const [problem, setProblem] = useState<string>();
+
+  /** True once it is done. */
+  async function run(work: () => Promise<void>): Promise<boolean> {
+    setRunning(true);
+    setProblem(undefined);
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      setProblem(errorText(error));
+      return false;
+    } finally {
+      setRunning(false);
+    }
+  }
+
+  return { isRunning, problem, run };
 }

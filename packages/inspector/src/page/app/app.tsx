@@ -1,28 +1,26 @@
 // The page once it has its token: header, sessions at the left, the view that the address says.
 
+import { visibleLine } from "@soong/core";
+import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { About } from "../../wire/index.ts";
 import type { Api } from "../api/client.ts";
-import { visibleLine } from "@soong/core";
+import { PlaygroundView } from "../playground/playground-view.tsx";
+import { QuestionsView } from "../questions/question-list.tsx";
+import { keyOf } from "../questions/shown-questions.ts";
+import type { Route } from "../route/hash-route.ts";
+import { ServersView } from "../servers/servers-view.tsx";
 import { SessionList } from "../sessions/session-list.tsx";
+import { SessionView } from "../sessions/session-view.tsx";
 import type { Connection } from "../state/changes-loop.ts";
 import { createStore, type Store, useStore } from "../state/store.ts";
-import { ConnectionBanner } from "./connection-banner.tsx";
-import { type Inspector, InspectorContext, useInspector } from "./context.ts";
+import { TasksView } from "../tasks/tasks-view.tsx";
+import { WhatIfView } from "../what-if/what-if-view.tsx";
+import { type Inspector, InspectorContext, useInspector } from "./inspector.ts";
 import { Header } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { startInspector } from "./inspector.ts";
-import { PageKeys } from "./page-keys.tsx";
-import { NewQuestions, PageTitle } from "./attention.tsx";
-import { listenToKeys } from "./use-keys.ts";
-import type { JSX } from "preact";
-import { PlaygroundView } from "../playground/playground-view.tsx";
-import { QuestionsView } from "../questions/question-list.tsx";
-import type { Route } from "../route/hash-route.ts";
-import { ServersView } from "../servers/servers-view.tsx";
-import { SessionView } from "../sessions/session-view.tsx";
-import { TasksView } from "../tasks/tasks-view.tsx";
-import { WhatIfView } from "../what-if/what-if-view.tsx";
+import { listenToKeys, PageKeys } from "./keys.ts";
 import { Welcome } from "./welcome.tsx";
 
 export function App(props: { api: Api; about: About; connection: Store<Connection> }) {
@@ -68,18 +66,35 @@ function skip(event: Event): void {
   document.getElementById("main")?.focus();
 }
 
-function Announcement(props: { text: Store<string> }) {
+function Announcement({ text }: { text: Store<string> }) {
   return (
     <div class="unseen" role="status" aria-live="polite">
-      {useStore(props.text)}
+      {useStore(text)}
+    </div>
+  );
+}
+
+/** Says that the server does not answer, for as long as it does not. */
+export function ConnectionBanner({ connection }: { connection: Store<Connection> }) {
+  const now = useStore(connection);
+  return (
+    <div role="status" class="banner-place">
+      {now.state === "lost" && (
+        <p class="banner">
+          <span aria-hidden="true">⚠ </span>
+          {now.why === undefined
+            ? "The inspector is not reachable; trying again. What is shown may be old."
+            : `The inspector could not report what is new; trying again. ${visibleLine(now.why)}`}
+        </p>
+      )}
     </div>
   );
 }
 
 /** Runtimes that are there and do not answer, and what cannot be read. */
 function HomeProblems() {
-  const problems = useStore(useInspector().home, (home) => home?.problems);
-  if (problems === undefined || problems.length === 0) return null;
+  const problems = useStore(useInspector().home, (home) => home?.problems) ?? [];
+  if (problems.length === 0) return null;
   if (problems.length === 1) return <p class="home-problems">⚠ {visibleLine(problems[0] ?? "")}</p>;
   return (
     <details class="home-problems">
@@ -93,11 +108,29 @@ function HomeProblems() {
   );
 }
 
-export function MainView() {
-  const route = useStore(useInspector().route);
+function MainView() {
+  const { about, route: shown } = useInspector();
+  const route = useStore(shown);
   useFocusKept(route.view);
-  return viewOf(route);
+  const lacking = Object.hasOwn(OPTIONAL, route.view)
+    ? OPTIONAL[route.view as keyof typeof OPTIONAL]
+    : undefined;
+  if (lacking === undefined || about.can[lacking.part]) return viewOf(route);
+  return (
+    <section class="view">
+      <h1>{capitalized(route.view)}</h1>
+      <p>This inspector {lacking.is}.</p>
+    </section>
+  );
 }
+
+/** What the inspector may have been started without. */
+const OPTIONAL = {
+  questions: { part: "answer", is: "is not connected to live runtimes" },
+  tasks: { part: "tasks", is: "was started without tasks" },
+  playground: { part: "playground", is: "was started without a playground" },
+  servers: { part: "servers", is: "was started without servers" },
+} as const;
 
 /** What had the focus may be gone with its view: then it is at the beginning of the new one. */
 function useFocusKept(view: Route["view"]): void {
@@ -126,4 +159,48 @@ function viewOf(route: Route): JSX.Element {
     case "servers":
       return <ServersView />;
   }
+}
+
+const LONGEST_NAME = 60;
+
+/** The title of the tab, with how many questions wait. */
+function PageTitle() {
+  const { home, route, session } = useInspector();
+  const waiting = useStore(home, (home) => home?.questions.length ?? 0);
+  const shown = useStore(route);
+  const title = useStore(session, (model) => model?.session?.title);
+  const name = visibleLine((title ?? "Session").slice(0, LONGEST_NAME));
+  useEffect(() => {
+    const parts = [...titleParts(shown, name), "Soong inspector"].join(" · ");
+    document.title = waiting > 0 ? `(${waiting}) ${parts}` : parts;
+  }, [waiting, shown, name]);
+  return null;
+}
+
+function titleParts(route: Route, session: string): readonly string[] {
+  if (route.view === "sessions") return [];
+  if (route.view === "what-if") return ["What if", session];
+  if (route.view !== "session") return [capitalized(route.view)];
+  return route.tab === "timeline" ? [session] : [capitalized(route.tab), session];
+}
+
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** Announces a new question to those who do not look at the list of questions. */
+function NewQuestions() {
+  const { home, announce } = useInspector();
+  const questions = useStore(home, (home) => home?.questions);
+  const known = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    if (questions === undefined) return;
+    const fresh = questions.filter((question) => !known.current.has(keyOf(question)));
+    known.current = new Set(questions.map(keyOf));
+    const [first] = fresh;
+    if (first === undefined) return;
+    const who = fresh.length === 1 ? `${first.request.tool_name} is` : `${fresh.length} calls are`;
+    announce(`${who} waiting for your answer. Press q for the questions.`);
+  }, [questions]);
+  return null;
 }

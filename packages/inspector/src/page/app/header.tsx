@@ -1,33 +1,50 @@
 // The line at the top: where one can go, whether the inspector answers, and how the page looks.
 
-import { Button, SignButton } from "../parts/button.tsx";
 import type { ComponentChildren } from "preact";
+import { Button, SignButton } from "../parts/button.tsx";
 import { hashOf, type Route } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
-import { useInspector } from "./context.ts";
-import { nextTheme, theme, type Theme } from "./theme.ts";
+import { useInspector } from "./inspector.ts";
+import { nextTheme, theme } from "./theme.ts";
+
+const THEME_MARKS = { system: "◐", light: "○", dark: "●" } as const;
+const CONNECTION = { connected: "connected", connecting: "connecting", lost: "not reachable" };
 
 export function Header(props: { onHelp: () => void }) {
-  const { about, announce } = useInspector();
+  const { about, announce, connection, home } = useInspector();
+  const { can } = about;
   const chosen = useStore(theme);
+  const state = useStore(connection, ({ state }) => state);
+  const questions = useStore(home, (home) => home?.questions.length ?? 0);
   return (
     <header class="header">
       <a class="name" href={hashOf({ view: "sessions" })}>
         Soong inspector
       </a>
       <nav aria-label="Views" class="views">
-        <ViewLink to={{ view: "sessions" }} names={["sessions", "session", "what-if"]}>
+        <ViewLink view="sessions" also={["session", "what-if"]}>
           Sessions
         </ViewLink>
-        <QuestionsLink />
-        {about.can.tasks && <ViewLink to={{ view: "tasks" }}>Tasks</ViewLink>}
-        {about.can.playground && <ViewLink to={{ view: "playground" }}>Playground</ViewLink>}
-        {about.can.servers && <ViewLink to={{ view: "servers" }}>Servers</ViewLink>}
+        <ViewLink view="questions">
+          Questions
+          {questions > 0 && (
+            <span class="badge">
+              {questions}
+              <span class="unseen"> waiting</span>
+            </span>
+          )}
+        </ViewLink>
+        {can.tasks && <ViewLink view="tasks">Tasks</ViewLink>}
+        {can.playground && <ViewLink view="playground">Playground</ViewLink>}
+        {can.servers && <ViewLink view="servers">Servers</ViewLink>}
       </nav>
       <span class="home mono" title={`soong ${about.version}, home ${about.home}`}>
         {about.home}
       </span>
-      <LiveDot />
+      <span class={`live-dot ${state}`}>
+        <span aria-hidden="true" class="dot" />
+        {CONNECTION[state]}
+      </span>
       <Button title="Theme (t)" onClick={() => announce(`Theme: ${nextTheme()}`)}>
         <span aria-hidden="true">{THEME_MARKS[chosen]}</span>
         <span class="wide-only"> {chosen}</span>
@@ -38,45 +55,17 @@ export function Header(props: { onHelp: () => void }) {
   );
 }
 
-const THEME_MARKS: Readonly<Record<Theme, string>> = { system: "◐", light: "○", dark: "●" };
-
 function ViewLink(props: {
-  to: Route;
-  names?: readonly string[];
-  class?: string;
+  view: "sessions" | "questions" | "tasks" | "playground" | "servers";
+  also?: readonly Route["view"][];
   children: ComponentChildren;
 }) {
-  const view = useStore(useInspector().route, ({ view }) => view);
-  const isHere = (props.names ?? [props.to.view]).includes(view);
+  const { view, also = [] } = props;
+  const shown = useStore(useInspector().route, ({ view }) => view);
+  const isHere = shown === view || also.includes(shown);
   return (
-    <a href={hashOf(props.to)} aria-current={isHere ? "page" : undefined} class={props.class}>
+    <a href={hashOf({ view })} aria-current={isHere ? "page" : undefined}>
       {props.children}
     </a>
-  );
-}
-
-function QuestionsLink() {
-  const count = useStore(useInspector().home, (home) => home?.questions.length ?? 0);
-  return (
-    <ViewLink to={{ view: "questions" }} class={count > 0 ? "has-questions" : ""}>
-      Questions
-      {count > 0 && (
-        <span class="badge">
-          {count}
-          <span class="unseen"> waiting</span>
-        </span>
-      )}
-    </ViewLink>
-  );
-}
-
-function LiveDot() {
-  const state = useStore(useInspector().connection, ({ state }) => state);
-  const words = { connected: "connected", connecting: "connecting", lost: "not reachable" }[state];
-  return (
-    <span class={`live-dot ${state}`}>
-      <span aria-hidden="true" class="dot" />
-      {words}
-    </span>
   );
 }

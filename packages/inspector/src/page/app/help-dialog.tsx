@@ -1,7 +1,7 @@
 // The keys of the page, and how to read it.
 
 import { useEffect, useRef } from "preact/hooks";
-import { zoneText } from "../parts/time-text.ts";
+import { zoneText } from "../parts/time.ts";
 import { Legend } from "../timeline/spans.tsx";
 
 export function HelpDialog(props: { onClose: () => void }) {
@@ -22,7 +22,7 @@ export function HelpDialog(props: { onClose: () => void }) {
         </button>
       </form>
       <div class="help-body">
-        {GROUPS.map(([title, keys]) => (
+        {Object.entries(GROUPS).map(([title, keys]) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>
@@ -47,52 +47,38 @@ export function HelpDialog(props: { onClose: () => void }) {
   );
 }
 
-type Group = readonly [title: string, keys: readonly (readonly [key: string, words: string])[]];
-
-const GROUPS: readonly Group[] = [
-  [
-    "Everywhere",
-    [
-      ["?", "this list"],
-      ["/", "search the current view"],
-      ["Esc", "close what was opened last"],
-      ["t", "theme: system, light, dark"],
-      ["q", "questions waiting for an answer"],
-      ["g s", "the list of sessions"],
-      ["g k", "tasks"],
-      ["g p", "playground"],
-      ["g v", "servers"],
-    ],
+const GROUPS: Readonly<Record<string, readonly (readonly [key: string, words: string])[]>> = {
+  Everywhere: [
+    ["?", "this list"],
+    ["/", "search the current view"],
+    ["Esc", "close what was opened last"],
+    ["t", "theme: system, light, dark"],
+    ["q", "questions waiting for an answer"],
+    ["g s", "the list of sessions"],
+    ["g k", "tasks"],
+    ["g p", "playground"],
+    ["g v", "servers"],
   ],
-  [
-    "In a session",
-    [
-      ["g t", "timeline"],
-      ["g f", "facts"],
-      ["g u", "surface: the tools of a run"],
-      ["g a", "artifacts"],
-      ["c", "conversation beside the timeline"],
-      ["n", "the next call that requires approval"],
-      ["e", "follow a live run at its end"],
-    ],
+  "In a session": [
+    ["g t", "timeline"],
+    ["g f", "facts"],
+    ["g u", "surface: the tools of a run"],
+    ["g a", "artifacts"],
+    ["c", "conversation beside the timeline"],
+    ["n", "the next call that requires approval"],
+    ["e", "follow a live run at its end"],
   ],
-  [
-    "In a list",
-    [
-      ["j ↓", "next row"],
-      ["k ↑", "previous row"],
-      ["→ ←", "expand and collapse"],
-      ["Enter", "details"],
-      ["Home End", "first and last row"],
-    ],
+  "In a list": [
+    ["j ↓", "next row"],
+    ["k ↑", "previous row"],
+    ["→ ←", "expand and collapse"],
+    ["Enter", "details"],
+    ["Home End", "first and last row"],
   ],
-  [
-    "Time",
-    [
-      ["+ -", "zoom in, zoom out (or Ctrl and the wheel)"],
-      ["[ ]", "earlier, later (or Shift and the wheel)"],
-      ["0", "the whole session"],
-      ["9", "the visible rows"],
-    ],
+  Time: [
+    ["+ -", "zoom in, zoom out (or Ctrl and the wheel)"],
+    ["[ ]", "earlier, later (or Shift and the wheel)"],
+    ["0", "the whole session"],
+    ["9", "the visible rows"],
   ],
-];
+};

@@ -1,14 +1,42 @@
-// Puts together what the views are given: the server, the stores, and the loop that fills them.
+// What every view is given: the server, what is known by now, and the way to other views. Puts it together, with the loop
+// that fills it.
 
-import type { About, Changes } from "../../wire/index.ts";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { About, Changes, HomeState } from "../../wire/index.ts";
 import type { Api } from "../api/client.ts";
 import { hashOf, type Route, routeOf } from "../route/hash-route.ts";
 import { type Connection, startChangesLoop } from "../state/changes-loop.ts";
 import { emptySession, type SessionModel, withChanges } from "../state/session-model.ts";
 import { createStore, type Store } from "../state/store.ts";
-import type { Inspector } from "./context.ts";
 
-export interface InspectorParts {
+export interface Inspector {
+  readonly api: Api;
+  /** What this inspector can do. */
+  readonly about: About;
+  /** Sessions, questions, grants; undefined until the first answer. Live. */
+  readonly home: Store<HomeState | undefined>;
+  /** Runs and lanes of the session that is shown; undefined when none is. Live. */
+  readonly session: Store<SessionModel | undefined>;
+  /** Why there is no such session as the address says: a sentence. */
+  readonly noSession: Store<string | undefined>;
+  readonly connection: Store<Connection>;
+  readonly route: Store<Route>;
+  /** `replace`: the way back leads past where we are now. */
+  readonly go: (route: Route, how?: "replace") => void;
+  /** Read out to those who listen to the page, and seen by no one. */
+  readonly announce: (text: string) => void;
+}
+
+export const InspectorContext = createContext<Inspector | undefined>(undefined);
+
+export function useInspector(): Inspector {
+  const inspector = useContext(InspectorContext);
+  if (inspector === undefined) throw new Error("useInspector is used outside of the page");
+  return inspector;
+}
+
+interface InspectorParts {
   api: Api;
   about: About;
   connection: Store<Connection>;
@@ -21,7 +49,7 @@ const LONGEST_HOLD_MS = 60_000;
 /** `stop` ends everything it began. */
 export function startInspector(parts: InspectorParts): { inspector: Inspector; stop(): void } {
   const { connection, announcement } = parts;
-  const home: Inspector["home"] = createStore<ReturnType<Inspector["home"]["get"]>>(undefined);
+  const home = createStore<HomeState | undefined>(undefined);
   const session = createStore<SessionModel | undefined>(undefined);
   const noSession = createStore<string | undefined>(undefined);
   const route = createStore<Route>(routeOf(location.hash));
@@ -34,7 +62,14 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
         query,
         signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_HOLD_MS)]),
       }),
-    wait: waited,
+    wait: (ms, signal) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        signal.addEventListener("abort", () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
     onChanges: take,
     onTries: (tries, why) => {
       if (tries > 0) connection.set({ state: "lost", tries, why });
@@ -117,14 +152,4 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
       document.removeEventListener("visibilitychange", look);
     },
   };
-}
-
-function waited(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,54 +1,146 @@
-// Single keys and sequences like `g s`. Pure: what a key means now follows from what is bound and what was pressed last.
+// The keys of the page: single ones and sequences like `g s`. They rest while the user writes, and while a dialog is open.
 
-export interface Keys {
-  /** Later bindings go before earlier ones. The function ends it. */
-  bind(actions: KeyActions): () => void;
-  /** True when the key meant something. */
-  press(key: string, time: number): boolean;
-  /** Whether the next key is the second of a sequence. */
-  isBegun(time: number): boolean;
-}
+import { useEffect, useRef } from "preact/hooks";
+import type { Route, SessionTab } from "../route/hash-route.ts";
+import { useInspector } from "./inspector.ts";
+import { nextTheme } from "./theme.ts";
 
 /** By key, or by sequence: `g s`. */
 export type KeyActions = Readonly<Record<string, () => void>>;
 
 const LONGEST_BETWEEN_MS = 1_500;
 
-export function createKeys(): Keys {
+/** Pure: what a key means now follows from what is bound and what was pressed last. */
+export function createKeys() {
   const bound: KeyActions[] = [];
   let before: { key: string; time: number } | undefined;
-
-  function find(sequence: string): (() => void) | undefined {
-    return bound.findLast((actions) => Object.hasOwn(actions, sequence))?.[sequence];
-  }
-
-  function begins(key: string): boolean {
-    return bound.some((actions) => Object.keys(actions).some((name) => name.startsWith(`${key} `)));
-  }
-
-  const isInTime = (time: number) =>
+  const find = (sequence: string) =>
+    bound.findLast((actions) => Object.hasOwn(actions, sequence))?.[sequence];
+  const begins = (key: string) =>
+    bound.some((actions) => Object.keys(actions).some((name) => name.startsWith(`${key} `)));
+  /** Whether the next key is the second of a sequence. */
+  const isBegun = (time: number) =>
     before !== undefined && time - before.time <= LONGEST_BETWEEN_MS;
 
   return {
-    isBegun: isInTime,
-    bind(actions) {
+    isBegun,
+    /** Later bindings go before earlier ones. The function ends it. */
+    bind(actions: KeyActions): () => void {
       bound.push(actions);
       return () => {
         const at = bound.indexOf(actions);
         if (at >= 0) bound.splice(at, 1);
       };
     },
-    press(key, time) {
-      const first = isInTime(time) ? before : undefined;
+    /** True when the key meant something. */
+    press(key: string, time: number): boolean {
+      const first = isBegun(time) ? before : undefined;
       before = undefined;
       const action = (first && find(`${first.key} ${key}`)) ?? find(key);
-      if (action !== undefined) {
-        action();
-        return true;
-      }
+      action?.();
+      if (action !== undefined) return true;
       if (!begins(key)) return false;
       before = { key, time };
       return true;
     },
   };
+}
+
+const keys = createKeys();
+
+/** While a component is there. */
+export function useKeys(actions: KeyActions): void {
+  const latest = useRef(actions);
+  latest.current = actions;
+  const names = Object.keys(actions).join("\n");
+  useEffect(() => {
+    const bound = names.split("\n").map((name) => [name, () => latest.current[name]?.()]);
+    return keys.bind(Object.fromEntries(bound) as KeyActions);
+  }, [names]);
+}
+
+/** Whether the key of this time is the second of a sequence such as `g s`, and so means nothing else. */
+export function isSequenceBegun(time: number): boolean {
+  return keys.isBegun(time);
+}
+
+/** Listens for the whole page. The function ends it. */
+export function listenToKeys(): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.isComposing || rests(event)) return;
+    const isMeant = event.key === "Escape" && leaveField();
+    if (isMeant || keys.press(event.key, event.timeStamp)) event.preventDefault();
+  };
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+}
+
+/** Out of a field to search with, back to where the keys of what it searches work. */
+function leaveField(): boolean {
+  const { activeElement } = document;
+  if (activeElement?.matches("[data-search]") !== true) return false;
+  const place = activeElement.closest("aside, main");
+  const list = place?.querySelector<HTMLElement>(".virtual, a[tabindex='0']");
+  (list ?? document.getElementById("main"))?.focus();
+  return true;
+}
+
+const TYPED = "input:not([type=checkbox], [type=radio], [type=button], [type=submit])";
+
+function rests({ target, key }: KeyboardEvent): boolean {
+  if (document.querySelector("dialog[open]") !== null) return true;
+  if (!(target instanceof HTMLElement)) return false;
+  // In a text the key scrolls, and does not leave it.
+  if (key === "ArrowDown" && target !== document.body && target.id !== "main") return true;
+  const isTyped = target.isContentEditable || target.matches(`textarea, select, ${TYPED}`);
+  return isTyped && key !== "Escape";
+}
+
+/** The keys that work everywhere. None of them answers a question. */
+export function PageKeys(props: { onHelp: () => void }) {
+  const { about, route, go, announce } = useInspector();
+  const tab = (tab: SessionTab) => () => {
+    const now = route.get();
+    if (now.view === "session") go({ ...now, tab });
+    else if (now.view === "what-if") go({ ...now, view: "session", tab });
+    // It is there with the next picture.
+    requestAnimationFrame(() => requestAnimationFrame(intoList));
+  };
+  const to =
+    (next: Route, can = true) =>
+    () => {
+      if (can) go(next);
+    };
+  useKeys({
+    "?": props.onHelp,
+    t: () => announce(`Theme: ${nextTheme()}`),
+    q: to({ view: "questions" }),
+    "g q": to({ view: "questions" }),
+    "g s": () => focusFirst("#sessions a[tabindex='0']", "#sessions input"),
+    "g t": tab("timeline"),
+    "g f": tab("facts"),
+    "g u": tab("surface"),
+    "g a": tab("artifacts"),
+    "g k": to({ view: "tasks" }, about.can.tasks),
+    "g p": to({ view: "playground" }, about.can.playground),
+    "g v": to({ view: "servers" }, about.can.servers),
+    "/": () => focusFirst("main [data-search]", "#sessions input"),
+    j: intoList,
+    ArrowDown: intoList,
+  });
+  return null;
+}
+
+/** To the rows of what is shown, where the keys of a list work. */
+function intoList(): void {
+  focusFirst("main .virtual", "#main");
+}
+
+function focusFirst(...selectors: readonly string[]): void {
+  for (const selector of selectors) {
+    const found = document.querySelector<HTMLElement>(selector);
+    found?.focus();
+    if (found !== null) return;
+  }
 }

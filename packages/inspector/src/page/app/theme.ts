@@ -2,12 +2,10 @@
 
 import { createStore } from "../state/store.ts";
 
-export const THEMES = ["system", "light", "dark"] as const;
-export type Theme = (typeof THEMES)[number];
-
+const THEMES = ["system", "light", "dark"] as const;
 const KEY = "soong-inspector-theme";
 
-export const theme = createStore<Theme>("system");
+export const theme = createStore<(typeof THEMES)[number]>("system");
 
 export function startTheme(): void {
   theme.subscribe(() => {
@@ -20,10 +18,9 @@ export function startTheme(): void {
   theme.set(THEMES.find((known) => known === before) ?? "system");
 }
 
-export function nextTheme(): Theme {
-  const next = THEMES[(THEMES.indexOf(theme.get()) + 1) % THEMES.length] ?? "system";
-  theme.set(next);
-  return next;
+export function nextTheme(): string {
+  theme.set(THEMES[(THEMES.indexOf(theme.get()) + 1) % THEMES.length] ?? "system");
+  return theme.get();
 }
 
 /** A browser may refuse to keep anything. */

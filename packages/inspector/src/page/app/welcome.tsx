@@ -1,16 +1,16 @@
 // The view while no session is chosen: what is live now, and what waits for an answer.
 
-import { Table } from "../parts/table.tsx";
-import type { HomeState, SessionRow } from "../../wire/index.ts";
-import { momentText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
-import { timelineHash, hashOf } from "../route/hash-route.ts";
+import type { HomeState } from "../../wire/index.ts";
+import { Table } from "../parts/list.tsx";
+import { Mono } from "../parts/text.tsx";
+import { recordedMoment } from "../parts/time.ts";
+import { hashOf, timelineHash } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
-import { useInspector } from "./context.ts";
+import { useInspector } from "./inspector.ts";
 
 export function Welcome() {
-  const { home } = useInspector();
-  const state = useStore(home);
+  const state = useStore(useInspector().home);
   return (
     <section class="view welcome">
       <h1>Sessions</h1>
@@ -19,9 +19,9 @@ export function Welcome() {
   );
 }
 
-function Home({ state }: { state: HomeState }) {
+function Home({ state: { sessions, questions } }: { state: HomeState }) {
   const { about } = useInspector();
-  if (state.sessions.length === 0) {
+  if (sessions.length === 0) {
     return (
       <p>
         No session is kept in <span class="mono">{about.home}</span> yet. Start one with{" "}
@@ -30,15 +30,14 @@ function Home({ state }: { state: HomeState }) {
       </p>
     );
   }
-  const live = state.sessions.filter((session) => session.live !== undefined);
+  const live = sessions.filter((session) => session.live !== undefined);
   return (
     <>
-      {state.questions.length > 0 && (
+      {questions.length > 0 && (
         <p>
           <a href={hashOf({ view: "questions" })}>
-            {state.questions.length === 1
-              ? "A call is waiting for your answer"
-              : `${state.questions.length} calls are waiting for your answer`}
+            {questions.length === 1 ? "A call is" : `${questions.length} calls are`} waiting for
+            your answer
           </a>{" "}
           (<kbd>q</kbd>)
         </p>
@@ -50,26 +49,18 @@ function Home({ state }: { state: HomeState }) {
           : it appears here automatically. Press <kbd>?</kbd> for the keys.
         </p>
       ) : (
-        <LiveTable sessions={live} />
+        <Table
+          head={["Session", "Project", "Process", "Runs", "Last fact"]}
+          rows={live}
+          cells={({ session_id, title, live, updated_at }) => [
+            <a href={timelineHash({ session_id })}>{visibleLine(title ?? session_id)}</a>,
+            <Mono text={live?.project} />,
+            live?.pid,
+            live?.runs.map(({ role }) => visibleLine(role)).join(", "),
+            recordedMoment(updated_at),
+          ]}
+        />
       )}
     </>
-  );
-}
-
-function LiveTable(props: { sessions: readonly SessionRow[] }) {
-  return (
-    <Table head={["Session", "Project", "Process", "Runs", "Last fact"]}>
-      {props.sessions.map(({ session_id, title, live, updated_at }) => (
-        <tr key={session_id}>
-          <td>
-            <a href={timelineHash({ session_id })}>{visibleLine(title ?? session_id)}</a>
-          </td>
-          <td class="mono">{visibleLine(live?.project ?? "")}</td>
-          <td>{live?.pid}</td>
-          <td>{live?.runs.map(({ role }) => visibleLine(role)).join(", ")}</td>
-          <td>{momentText(Date.parse(updated_at), Date.now())}</td>
-        </tr>
-      ))}
-    </Table>
   );
 }

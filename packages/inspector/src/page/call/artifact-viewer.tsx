@@ -1,19 +1,18 @@
 // An artifact page by page, with a search that leads to the place. A page is asked for by the offset of its first byte;
 // the artifact itself may be of any size.
 
-import { Button, LinkButton } from "../parts/button.tsx";
+import { visible, visibleLine } from "@soong/core";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ArtifactPage } from "../../wire/index.ts";
 import { useAnswer } from "../api/use-answer.ts";
-import { LoadState } from "../parts/loading.tsx";
-import { visible, visibleLine } from "@soong/core";
-import { CopyButton } from "./copy-button.tsx";
-import { sizeText } from "../parts/text.tsx";
+import { Button, CopyButton, LinkButton } from "../parts/button.tsx";
+import { TextInput } from "../parts/input.tsx";
+import { Loaded, sizeText } from "../parts/text.tsx";
 
 const PAGE_BYTES = 16_384;
 
-export function ArtifactViewer(props: { session_id: string; artifact_id: string }) {
-  const { session_id, artifact_id } = props;
+export function ArtifactViewer(path: { session_id: string; artifact_id: string }) {
+  const { session_id, artifact_id } = path;
   const [offset, setOffset] = useState(0);
   const [visited, setVisited] = useState<readonly number[]>([]);
   useEffect(() => {
@@ -24,58 +23,53 @@ export function ArtifactViewer(props: { session_id: string; artifact_id: string 
     path: { session_id, artifact_id },
     query: { offset: String(offset), length: String(PAGE_BYTES) },
   });
-  const page = loaded.value;
 
-  function go(to: number): void {
+  function go(to = offset): void {
     setVisited([...visited, offset]);
     setOffset(to);
   }
 
   function back(): void {
-    const before = visited.findLast((at) => at < offset);
-    setVisited(
-      visited.slice(
-        0,
-        visited.findLastIndex((at) => at < offset),
-      ),
-    );
-    setOffset(before ?? Math.max(0, offset - PAGE_BYTES));
+    const at = visited.findLastIndex((before) => before < offset);
+    setVisited(visited.slice(0, at));
+    setOffset(visited[at] ?? Math.max(0, offset - PAGE_BYTES));
   }
 
   return (
     <section class="artifact" aria-label={`Artifact ${artifact_id}`}>
       <ArtifactSearch session_id={session_id} artifact_id={artifact_id} onGo={go} />
-      <LoadState loaded={loaded} what="the artifact" />
-      {page !== undefined && (
-        <>
-          <div class="pager" role="group" aria-label="Pages">
-            <Button disabled={offset === 0} onClick={() => go(0)}>
-              ⇤ Beginning
-            </Button>
-            <Button disabled={offset === 0} onClick={back}>
-              ← Previous
-            </Button>
-            <Button
-              disabled={page.next_offset === undefined}
-              onClick={() => page.next_offset !== undefined && go(page.next_offset)}
-            >
-              Next →
-            </Button>
-            <span class="quiet">{placeText(page)}</span>
-          </div>
-          <PageText page={page} />
-        </>
-      )}
+      <Loaded from={loaded} what="the artifact">
+        {(page) => (
+          <>
+            <div class="pager" role="group" aria-label="Pages">
+              <Button disabled={offset === 0} onClick={() => go(0)}>
+                ⇤ Beginning
+              </Button>
+              <Button disabled={offset === 0} onClick={back}>
+                ← Previous
+              </Button>
+              <Button
+                disabled={page.next_offset === undefined}
+                onClick={() => go(page.next_offset)}
+              >
+                Next →
+              </Button>
+              <span class="quiet">{placeText(page)}</span>
+            </div>
+            <PageText page={page} />
+          </>
+        )}
+      </Loaded>
     </section>
   );
 }
 
-function PageText(props: { page: ArtifactPage }) {
-  const { text, hex } = props.page;
+function PageText({ page }: { page: ArtifactPage }) {
+  const { text, hex = "" } = page;
   const box = useRef<HTMLPreElement>(null);
   useEffect(() => {
     if (box.current !== null) box.current.scrollTop = 0;
-  }, [props.page]);
+  }, [page]);
   return (
     <>
       {text === undefined ? (
@@ -85,23 +79,21 @@ function PageText(props: { page: ArtifactPage }) {
       )}
       <pre ref={box} class="code artifact-page" tabIndex={0} aria-label="A page of the artifact">
         {text === "" && <span class="quiet">(empty)</span>}
-        {text === undefined ? hexRows(hex ?? "") : visible(text)}
+        {text === undefined ? hexRows(hex) : visible(text)}
       </pre>
     </>
   );
 }
 
 function hexRows(hex: string): string {
-  const plain = hex.replaceAll(/\s/g, "");
-  return (plain.match(/.{1,32}/g) ?? [])
-    .map((row) => (row.match(/../g) ?? []).join(" "))
-    .join("\n");
+  const rows = hex.match(/.{1,32}/g) ?? [];
+  return rows.map((row) => row.match(/../g)?.join(" ")).join("\n");
 }
 
 function placeText({ artifact, offset, next_offset, line }: ArtifactPage): string {
-  const end = next_offset ?? artifact.size;
+  const { size, media_type } = artifact;
   const from = line === undefined ? "" : `from line ${line}, `;
-  return `${from}bytes ${offset}–${end} of ${artifact.size} (${sizeText(artifact.size)}), ${visibleLine(artifact.media_type)}`;
+  return `${from}bytes ${offset}–${next_offset ?? size} of ${size} (${sizeText(size)}), ${visibleLine(media_type)}`;
 }
 
 function ArtifactSearch(props: {
@@ -119,16 +111,7 @@ function ArtifactSearch(props: {
     { path: { session_id, artifact_id }, query: query ?? { q } },
     { isPaused: query === undefined, subject: JSON.stringify(query) },
   );
-  const found = loaded.value;
 
-  function jump(to: number): void {
-    const match = found?.matches[to];
-    if (match === undefined) return;
-    setAt(to);
-    props.onGo(match.offset);
-  }
-
-  const matches = found?.matches ?? [];
   return (
     <form
       class="artifact-search"
@@ -137,16 +120,16 @@ function ArtifactSearch(props: {
         event.preventDefault();
         if (q === "") return;
         setAt(-1);
-        setAsked({ q, ...(isRegex ? { regex: "1" } : {}) });
+        setAsked({ q, regex: isRegex ? "1" : undefined });
       }}
     >
       <label>
         <span class="unseen">Search in this artifact</span>
-        <input
+        <TextInput
           type="search"
           placeholder="Search in this artifact"
           value={q}
-          onInput={(event) => setQuery(event.currentTarget.value)}
+          onText={setQuery}
         />
       </label>
       <label>
@@ -160,34 +143,46 @@ function ArtifactSearch(props: {
       <button type="submit" class="button" disabled={q === ""}>
         Search
       </button>
-      {query !== undefined && <LoadState loaded={loaded} what="the matches" />}
-      {found !== undefined && (
-        <div role="status" class="quiet">
-          {matches.length === 0
-            ? "Nothing found."
-            : `${matches.length}${found.is_cut ? " and more" : ""} found${at >= 0 ? `, at number ${at + 1}` : ""}.`}
-        </div>
-      )}
-      {matches.length > 0 && (
-        <>
-          <div class="pager">
-            <Button disabled={at <= 0} onClick={() => jump(at - 1)}>
-              ↑ Previous match
-            </Button>
-            <Button disabled={at >= matches.length - 1} onClick={() => jump(at + 1)}>
-              ↓ Next match
-            </Button>
-          </div>
-          <ol class="matches" aria-label="Matches">
-            {matches.slice(0, 200).map((match, index) => (
-              <li key={index}>
-                <LinkButton mono aria-current={index === at} onClick={() => jump(index)}>
-                  {match.line}: {visibleLine(match.text.slice(0, 200))}
-                </LinkButton>
-              </li>
-            ))}
-          </ol>
-        </>
+      {query && (
+        <Loaded from={loaded} what="the matches">
+          {({ matches, is_cut }) => {
+            const jump = (to: number) => {
+              setAt(to);
+              props.onGo(matches[to]?.offset ?? 0);
+            };
+            const found = `${matches.length}${is_cut ? " and more" : ""} found`;
+            return (
+              <>
+                <div role="status" class="quiet">
+                  {matches.length === 0
+                    ? "Nothing found."
+                    : `${found}${at >= 0 ? `, at number ${at + 1}` : ""}.`}
+                </div>
+                {matches.length > 0 && (
+                  <>
+                    <div class="pager">
+                      <Button disabled={at <= 0} onClick={() => jump(at - 1)}>
+                        ↑ Previous match
+                      </Button>
+                      <Button disabled={at >= matches.length - 1} onClick={() => jump(at + 1)}>
+                        ↓ Next match
+                      </Button>
+                    </div>
+                    <ol class="matches" aria-label="Matches">
+                      {matches.map(({ line, text }, index) => (
+                        <li key={index}>
+                          <LinkButton mono aria-current={index === at} onClick={() => jump(index)}>
+                            {line}: {visibleLine(text.slice(0, 200))}
+                          </LinkButton>
+                        </li>
+                      ))}
+                    </ol>
+                  </>
+                )}
+              </>
+            );
+          }}
+        </Loaded>
       )}
     </form>
   );

@@ -4,8 +4,8 @@
 import { type JsonValue, visibleLine } from "@soong/core";
 import { useMemo } from "preact/hooks";
 import type { CallInput, CallInputs, InputChange } from "../../wire/index.ts";
-import { CopyButton } from "./copy-button.tsx";
-import { JsonCode } from "./json-code.tsx";
+import { CopyButton } from "../parts/button.tsx";
+import { JsonCode } from "../parts/json-code.tsx";
 import { LongText } from "../parts/text.tsx";
 
 const STAGES = [
@@ -14,10 +14,9 @@ const STAGES = [
   { key: "call_input", name: "Given to the tool", same: "As evaluated." },
 ] as const;
 
-export function CallInputsView(props: { inputs: CallInputs }) {
-  const { inputs } = props;
-  const written = useMemo(() => parsed(inputs.model_input), [inputs.model_input]);
-  let before = written;
+export function CallInputsView({ inputs }: { inputs: CallInputs }) {
+  const { model_input } = inputs;
+  let before = useMemo(() => parsed(model_input), [model_input]);
   const stages = STAGES.map((stage) => {
     const input = inputs[stage.key];
     const shown = { ...stage, input, before };
@@ -28,9 +27,9 @@ export function CallInputsView(props: { inputs: CallInputs }) {
     <ol class="inputs">
       <li>
         <h4>
-          Written by the model <CopyButton text={inputs.model_input} what="what the model wrote" />
+          Written by the model <CopyButton text={model_input} what="what the model wrote" />
         </h4>
-        <LongText text={inputs.model_input} label="What the model wrote, verbatim" />
+        <LongText text={model_input} label="What the model wrote, verbatim" />
       </li>
       {stages.map(({ key, name, same, input, before }) => (
         <li key={key}>
@@ -44,73 +43,51 @@ export function CallInputsView(props: { inputs: CallInputs }) {
               </>
             )}
           </h4>
-          <Stage name={name} same={same} input={input} before={before} />
+          {input.state === "same" && <p class="quiet">{same}</p>}
+          {input.state === "never" && <p class="quiet">The call ended before this step.</p>}
+          {input.state === "changed" && <Changed name={name} input={input} before={before} />}
         </li>
       ))}
     </ol>
   );
 }
 
-function Stage(props: {
-  name: string;
-  same: string;
-  input: CallInput;
-  before: JsonValue | undefined;
-}) {
-  const { input, before } = props;
-  switch (input.state) {
-    case "same":
-      return <p class="quiet">{props.same}</p>;
-    case "never":
-      return <p class="quiet">The call ended before this step.</p>;
-    case "changed":
-      return (
-        <>
-          <Changes changes={input.changes} />
-          <div class="two-sides">
-            {before !== undefined && (
-              <div>
-                <div class="quiet">Before</div>
-                <JsonCode
-                  value={before}
-                  sign="−"
-                  label={`${props.name}: before`}
-                  marked={input.changes
-                    .filter(({ from }) => from !== undefined)
-                    .map(({ path }) => path)}
-                />
-              </div>
-            )}
-            <div>
-              <div class="quiet">After</div>
-              <JsonCode
-                value={input.value}
-                sign="+"
-                label={`${props.name}: after`}
-                marked={input.changes.filter(({ to }) => to !== undefined).map(({ path }) => path)}
-              />
-            </div>
-          </div>
-        </>
-      );
-  }
-}
-
 const MOST_CHANGES = 50;
 
-function Changes(props: { changes: readonly InputChange[] }) {
-  const { changes } = props;
+function Changed(props: {
+  name: string;
+  input: Extract<CallInput, { state: "changed" }>;
+  before: JsonValue | undefined;
+}) {
+  const { name, before } = props;
+  const { changes, value } = props.input;
+  const at = (side: "from" | "to") =>
+    changes.filter((change) => change[side] !== undefined).map(({ path }) => path);
   return (
-    <ul class="changes">
-      {changes.slice(0, MOST_CHANGES).map((change, index) => (
-        <li key={index}>
-          <span class="mono">{change.path === "" ? "the whole" : visibleLine(change.path)}</span>:{" "}
-          {changeText(change)}
-          {change.by !== undefined && <span class="quiet"> by {visibleLine(change.by)}</span>}
-        </li>
-      ))}
-      {changes.length > MOST_CHANGES && <li>… {changes.length - MOST_CHANGES} more changes</li>}
-    </ul>
+    <>
+      <ul class="changes">
+        {changes.slice(0, MOST_CHANGES).map((change, index) => (
+          <li key={index}>
+            <span class="mono">{change.path === "" ? "the whole" : visibleLine(change.path)}</span>:{" "}
+            {changeText(change)}
+            {change.by !== undefined && <span class="quiet"> by {visibleLine(change.by)}</span>}
+          </li>
+        ))}
+        {changes.length > MOST_CHANGES && <li>… {changes.length - MOST_CHANGES} more changes</li>}
+      </ul>
+      <div class="two-sides">
+        {before !== undefined && (
+          <div>
+            <div class="quiet">Before</div>
+            <JsonCode value={before} sign="−" label={`${name}: before`} marked={at("from")} />
+          </div>
+        )}
+        <div>
+          <div class="quiet">After</div>
+          <JsonCode value={value} sign="+" label={`${name}: after`} marked={at("to")} />
+        </div>
+      </div>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { diffLines } from "./diff-lines.ts";
-import { isWithin, jsonLines } from "./json-lines.ts";
+import { isWithin, jsonLines } from "../parts/json-code.tsx";
 import { nextCut, sizeText } from "../parts/text.tsx";
 import { signOf } from "../parts/signs.tsx";
 import { originText, recoveryText, shellWord } from "./words.ts";

@@ -1,36 +1,35 @@
-// What came of a call: as the model read it, and as the user should.
+// What came of a call: as the model read it, block by block, and as the user should. Links are text and nothing is
+// fetched; an image is drawn from the bytes at hand where it is of a plain kind and not too large.
 
-import { Prose } from "../parts/text.tsx";
 import { type ContentBlock, type ToolError, type ToolResult, visibleLine } from "@soong/core";
-import { JsonTree } from "../parts/json-tree.tsx";
-import { durationText } from "../parts/time-text.ts";
-import { ContentBlocks } from "./content-blocks.tsx";
-import { SignMark } from "../parts/signs.tsx";
-import { recoveryText } from "./words.ts";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
+import { CopyButton } from "../parts/button.tsx";
+import { JsonCode } from "../parts/json-code.tsx";
+import { JsonTree } from "../parts/json-tree.tsx";
+import { SignMark } from "../parts/signs.tsx";
+import { LongText, Mono, Prose, sizeText } from "../parts/text.tsx";
+import { durationText } from "../parts/time.ts";
+import { recoveryText } from "./words.ts";
 
 export function CallResult(props: {
   result: ToolResult;
   model_view: readonly ContentBlock[] | undefined;
 }) {
-  const { result } = props;
+  const { result, model_view = result.content } = props;
   return (
     <Tabs
       label="The result"
-      tabs={[
-        { name: "For the user", content: () => <ForTheUser result={result} /> },
-        {
-          name: "As the model read it",
-          content: () => <ContentBlocks blocks={props.model_view ?? result.content} />,
-        },
-      ]}
+      tabs={{
+        "For the user": () => <ForTheUser result={result} />,
+        "As the model read it": () => <ContentBlocks blocks={model_view} />,
+      }}
     />
   );
 }
 
-function ForTheUser(props: { result: ToolResult }) {
-  const { status, summary, data, error, metadata } = props.result;
+function ForTheUser({ result }: { result: ToolResult }) {
+  const { status, summary, data, error, metadata } = result;
   return (
     <div>
       <p>
@@ -40,7 +39,7 @@ function ForTheUser(props: { result: ToolResult }) {
         )}
       </p>
       <Prose text={summary} />
-      {error !== undefined && <ErrorText error={error} />}
+      {error && <ErrorText error={error} />}
       {data !== undefined && (
         <>
           <h4>Data</h4>
@@ -51,51 +50,43 @@ function ForTheUser(props: { result: ToolResult }) {
   );
 }
 
-export function ErrorText(props: { error: ToolError }) {
-  const { error } = props;
+export function ErrorText({ error }: { error: ToolError }) {
+  const { message, recovery, code, error_class, details } = error;
   return (
     <div class="problem-box">
-      <Prose text={error.message} />
+      <Prose text={message} />
       <p>
-        {recoveryText(error.recovery)}{" "}
+        {recoveryText(recovery)}{" "}
         <span class="quiet mono">
-          {visibleLine(error.code)} · {visibleLine(error.error_class)}
+          {visibleLine(code)} · {visibleLine(error_class)}
         </span>
       </p>
-      {error.details !== undefined && (
-        <JsonTree value={error.details} label="Details of the error" />
-      )}
+      {details !== undefined && <JsonTree value={details} label="Details of the error" />}
     </div>
   );
 }
 
 /** One at a time, by click or arrow keys. */
-interface Tab {
-  readonly name: string;
-  readonly content: () => ComponentChildren;
-}
-
-export function Tabs(props: { label: string; tabs: readonly Tab[] }) {
-  const [chosen, setChosen] = useState(0);
+function Tabs(props: { label: string; tabs: Readonly<Record<string, () => ComponentChildren>> }) {
+  const names = Object.keys(props.tabs);
+  const [at, setAt] = useState(0);
   const id = useId();
-  const at = Math.min(chosen, props.tabs.length - 1);
 
   function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
-    const last = props.tabs.length - 1;
+    const last = names.length - 1;
     const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: last }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
     const wrapped = next > last ? 0 : next < 0 ? last : next;
-    setChosen(wrapped);
-    const buttons = event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]");
-    buttons[wrapped]?.focus();
+    setAt(wrapped);
+    event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")[wrapped]?.focus();
   }
 
   return (
     <div class="result-tabs">
       <div role="tablist" aria-label={props.label} onKeyDown={onKeyDown}>
-        {props.tabs.map(({ name }, index) => (
+        {names.map((name, index) => (
           <button
             key={name}
             type="button"
@@ -104,15 +95,121 @@ export function Tabs(props: { label: string; tabs: readonly Tab[] }) {
             aria-selected={index === at}
             aria-controls={`${id}-panel`}
             tabIndex={index === at ? 0 : -1}
-            onClick={() => setChosen(index)}
+            onClick={() => setAt(index)}
           >
             {name}
           </button>
         ))}
       </div>
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${at}`}>
-        {props.tabs[at]?.content()}
+        {props.tabs[names[at] ?? ""]?.()}
       </div>
     </div>
   );
+}
+
+const BLOCKS = 100;
+
+function ContentBlocks({ blocks }: { blocks: readonly ContentBlock[] }) {
+  if (blocks.length === 0) return <p class="quiet">Nothing.</p>;
+  return (
+    <div class="content-blocks">
+      {blocks.slice(0, BLOCKS).map((block, index) => (
+        <Block key={index} block={block} />
+      ))}
+      {blocks.length > BLOCKS && <p class="quiet">… {blocks.length - BLOCKS} more blocks</p>}
+    </div>
+  );
+}
+
+function Block({ block }: { block: ContentBlock }) {
+  switch (block.type) {
+    case "text":
+      return (
+        <Titled name="Text" head="text" copied={block.text}>
+          <LongText text={block.text} />
+        </Titled>
+      );
+    case "json":
+      return (
+        <Titled name="JSON" head="json">
+          <JsonCode value={block.json} label="JSON" />
+        </Titled>
+      );
+    case "image":
+      return (
+        <Titled name="Image" head={`image, ${block.media_type}, ${bytesText(block.data)}`}>
+          <Picture {...block} />
+        </Titled>
+      );
+    case "resource":
+      return (
+        <Titled
+          name="Resource"
+          head={`resource ${block.uri}, ${block.media_type ?? "of unknown type"}`}
+        >
+          {"text" in block ? (
+            <LongText text={block.text} />
+          ) : (
+            <p class="quiet">{bytesText(block.blob)} that are not text</p>
+          )}
+        </Titled>
+      );
+    case "audio":
+      return (
+        <p class="content-block">
+          Audio, {visibleLine(block.media_type)}, {bytesText(block.data)}
+        </p>
+      );
+    case "resource_link":
+      return (
+        <p class="content-block">
+          Link to a resource: <Mono text={block.uri} />
+          {block.name !== undefined && ` — ${visibleLine(block.name)}`}
+          {block.description !== undefined && ` — ${visibleLine(block.description)}`}
+        </p>
+      );
+    case "artifact_ref":
+      return (
+        <p class="content-block">
+          Artifact <Mono text={block.artifact_id} />, {visibleLine(block.media_type)},{" "}
+          {sizeText(block.size)}
+        </p>
+      );
+  }
+}
+
+function Titled(props: {
+  name: string;
+  head: string;
+  copied?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="content-block" aria-label={props.name}>
+      <p class="content-block-head quiet">
+        {visibleLine(props.head)}{" "}
+        {props.copied !== undefined && <CopyButton text={props.copied} what="the text" />}
+      </p>
+      {props.children}
+    </section>
+  );
+}
+
+const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const LARGEST_PICTURE = 8_000_000;
+
+function Picture({ media_type, data }: { media_type: string; data: string }) {
+  if (!PICTURES.includes(media_type)) {
+    return <p class="quiet">Images of this type are not shown here.</p>;
+  }
+  if (data.length > LARGEST_PICTURE) return <p class="quiet">It is too large to be shown here.</p>;
+  return (
+    <img class="picture" alt="As the model saw it" src={`data:${media_type};base64,${data}`} />
+  );
+}
+
+/** Of base64. */
+function bytesText(data: string): string {
+  return sizeText(Math.floor((data.length * 3) / 4));
 }

@@ -1,56 +1,42 @@
 // A unified diff as numbered lines. Hunks are read by their counts: a removed line that begins with `-- ` is a line, not
 // a header.
 
-export type DiffLine =
-  | { readonly kind: "head"; readonly text: string }
-  | { readonly kind: "hunk"; readonly text: string }
-  | { readonly kind: "same"; readonly text: string; readonly old: number; readonly new: number }
-  | { readonly kind: "added"; readonly text: string; readonly new: number }
-  | { readonly kind: "removed"; readonly text: string; readonly old: number }
-  /** `\ No newline at end of file` */
-  | { readonly kind: "remark"; readonly text: string };
-
-export function diffLines(diff: string): DiffLine[] {
-  const lines: DiffLine[] = [];
-  let hunk = { old: 0, new: 0, oldLeft: 0, newLeft: 0 };
-  for (const line of diff.replace(/\n$/, "").split("\n")) {
-    const sign = line.charAt(0);
-    const text = line.slice(1);
-    if (sign === "\\") {
-      lines.push({ kind: "remark", text: text.trim() });
-    } else if (sign === "-" && hunk.oldLeft > 0) {
-      lines.push({ kind: "removed", text, old: hunk.old });
-      hunk.old += 1;
-      hunk.oldLeft -= 1;
-    } else if (sign === "+" && hunk.newLeft > 0) {
-      lines.push({ kind: "added", text, new: hunk.new });
-      hunk.new += 1;
-      hunk.newLeft -= 1;
-    } else if ((sign === " " || line === "" || line === "\r") && hunk.oldLeft + hunk.newLeft > 0) {
-      lines.push({ kind: "same", text, old: hunk.old, new: hunk.new });
-      hunk.old += 1;
-      hunk.new += 1;
-      hunk.oldLeft -= 1;
-      hunk.newLeft -= 1;
-    } else {
-      const begun = hunkOf(line);
-      if (begun !== undefined) hunk = begun;
-      lines.push({ kind: begun === undefined ? "head" : "hunk", text: line });
-    }
-  }
-  return lines;
+export interface DiffLine {
+  /** A remark is `\ No newline at end of file`. */
+  readonly kind: "head" | "hunk" | "same" | "added" | "removed" | "remark";
+  readonly text: string;
+  /** The numbers of the line before and after. */
+  readonly old?: number;
+  readonly new?: number;
 }
 
-function hunkOf(
-  line: string,
-): { old: number; new: number; oldLeft: number; newLeft: number } | undefined {
-  const found = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
-  if (found === null) return undefined;
-  const [, old, oldCount = "1", after, newCount = "1"] = found;
-  return {
-    old: Number(old),
-    new: Number(after),
-    oldLeft: Number(oldCount),
-    newLeft: Number(newCount),
-  };
+export function diffLines(diff: string): DiffLine[] {
+  let [before, after, oldLeft, newLeft] = [0, 0, 0, 0];
+  return diff
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line): DiffLine => {
+      const sign = line.charAt(0);
+      const text = line.slice(1);
+      if (sign === "\\") return { kind: "remark", text: text.trim() };
+      if (sign === "-" && oldLeft > 0) {
+        oldLeft -= 1;
+        return { kind: "removed", text, old: before++ };
+      }
+      if (sign === "+" && newLeft > 0) {
+        newLeft -= 1;
+        return { kind: "added", text, new: after++ };
+      }
+      if ((sign === " " || line === "" || line === "\r") && oldLeft + newLeft > 0) {
+        oldLeft -= 1;
+        newLeft -= 1;
+        return { kind: "same", text, old: before++, new: after++ };
+      }
+      const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
+      if (hunk === null) return { kind: "head", text: line };
+      [before = 0, oldLeft = 0, after = 0, newLeft = 0] = hunk
+        .slice(1)
+        .map((number: string | undefined) => Number(number ?? 1));
+      return { kind: "hunk", text: line };
+    });
 }

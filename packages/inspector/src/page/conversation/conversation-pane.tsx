@@ -1,37 +1,41 @@
 // The conversation of an agent beside the timeline: what the model reads. Each call leads to its lane, and the call that
 // was chosen is shown here.
 
-import { LinkButton } from "../parts/button.tsx";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { useInspector } from "../app/context.ts";
-import { LoadState, ProblemText } from "../parts/loading.tsx";
 import { visibleLine } from "@soong/core";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Conversation } from "../../wire/index.ts";
+import { useAction, useAnswer } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
+import { LinkButton } from "../parts/button.tsx";
+import { Select } from "../parts/input.tsx";
+import { countText, Loaded, ProblemText } from "../parts/text.tsx";
+import { useSlowed } from "../parts/time.ts";
 import type { SessionRoute } from "../route/hash-route.ts";
+import { runsInOrder } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
-import { agentsOf, mainAgent, versionOf } from "./agents.ts";
 import { Message } from "./message.tsx";
-import { useConversation } from "./use-conversation.ts";
 
-export function ConversationPane(props: { route: SessionRoute; model: SessionModel }) {
-  const { route, model } = props;
+export function ConversationPane({ route, model }: { route: SessionRoute; model: SessionModel }) {
+  const { run_id, tool_call_id } = route;
+  const { session_id } = model;
   const { announce } = useInspector();
   const agents = agentsOf(model);
   const [asked, setAsked] = useState<string>();
-  const chosen = route.run_id === undefined ? undefined : model.runs.get(route.run_id)?.agent_id;
+  const chosen = run_id === undefined ? undefined : model.runs.get(run_id)?.agent_id;
   const agent_id = asked ?? chosen ?? mainAgent(model) ?? agents[0]?.agent_id;
-  const conversation = useConversation(model.session_id, agent_id, versionOf(model, agent_id));
-  const items = conversation.items;
+  const conversation = useConversation(session_id, agent_id, versionOf(model, agent_id));
+  const { items, older, loaded } = conversation;
   const box = useRef<HTMLDivElement>(null);
 
-  useEffect(() => setAsked(undefined), [route.run_id, route.tool_call_id]);
-  useStickToEnd(box, items.length, route.tool_call_id !== undefined);
+  useEffect(() => setAsked(undefined), [run_id, tool_call_id]);
+  useStickToEnd(box, items.length, tool_call_id !== undefined);
   const isChosenHere = items.some(
-    (item) => item.tool_call_id === route.tool_call_id && item.run_id === route.run_id,
+    (item) => item.tool_call_id === tool_call_id && item.run_id === run_id,
   );
   useEffect(() => {
-    if (route.tool_call_id === undefined) return;
+    if (tool_call_id === undefined) return;
     box.current?.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
-  }, [route.run_id, route.tool_call_id, isChosenHere]);
+  }, [run_id, tool_call_id, isChosenHere]);
 
   if (agent_id === undefined) {
     return <p class="quiet">{model.is_loading ? "Loading…" : "No messages yet."}</p>;
@@ -48,40 +52,33 @@ export function ConversationPane(props: { route: SessionRoute; model: SessionMod
       {agents.length > 1 && (
         <label class="agent-picker">
           Agent{" "}
-          <select
+          <Select
             value={agent_id}
-            onChange={(event) => {
-              setAsked(event.currentTarget.value);
-              announce(`Conversation of ${event.currentTarget.value}`);
+            options={agents.map(({ agent_id, name }) => [agent_id, visibleLine(name)])}
+            onChoose={(agent_id) => {
+              setAsked(agent_id);
+              announce(`Conversation of ${agent_id}`);
             }}
-          >
-            {agents.map(({ agent_id, name }) => (
-              <option key={agent_id} value={agent_id}>
-                {visibleLine(name)}
-              </option>
-            ))}
-          </select>
+          />
         </label>
       )}
-      <LoadState loaded={conversation.loaded} what="the conversation" />
-      {conversation.older > 0 && (
+      <Loaded from={loaded} what="the conversation" />
+      {older > 0 && (
         <LinkButton onClick={conversation.loadOlder}>
-          Show older messages ({conversation.older.toLocaleString("en")})
+          Show older messages ({countText(older)})
         </LinkButton>
       )}
-      {conversation.problem !== undefined && <ProblemText text={conversation.problem} />}
+      <ProblemText text={conversation.problem} />
       {items.map((item) => (
         <Message
           key={item.node_id}
           item={item}
-          session_id={model.session_id}
+          session_id={session_id}
           chosen={route}
           lanes={model.lanes}
         />
       ))}
-      {conversation.loaded.value !== undefined && items.length === 0 && (
-        <p class="quiet">No messages yet.</p>
-      )}
+      {loaded.value && items.length === 0 && <p class="quiet">No messages yet.</p>}
     </div>
   );
 }
@@ -97,7 +94,7 @@ function useStickToEnd(
   const wasAtEnd = useRef(true);
   useEffect(() => {
     const scroller = box.current?.parentElement;
-    if (scroller === null || scroller === undefined) return;
+    if (!scroller) return;
     const look = () => {
       wasAtEnd.current =
         scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - NEAR_END_PX;
@@ -109,4 +106,69 @@ function useStickToEnd(
     const scroller = box.current?.parentElement;
     if (scroller && wasAtEnd.current && !looksElsewhere) scroller.scrollTop = scroller.scrollHeight;
   }, [count]);
+}
+
+/** The messages of an agent: the last ones again whenever there is something new, older ones on demand. */
+function useConversation(session_id: string, agent_id = "", version: number) {
+  const { api } = useInspector();
+  const key = `${session_id} ${agent_id}`;
+  const asked = (before?: string) => ({ path: { session_id }, query: { agent_id, before } });
+  const loaded = useAnswer("GET /api/sessions/:session_id/conversation", asked(), {
+    version: useSlowed(version),
+    subject: agent_id,
+    isPaused: agent_id === "",
+  });
+  const [held, setHeld] = useState<{ key: string; pages: Conversation }>();
+  const { problem, run } = useAction();
+  const pages = held?.key === key ? held.pages : undefined;
+  const items = joined(pages?.items ?? [], loaded.value?.items ?? []);
+  return {
+    items,
+    /** How many are omitted before the first. */
+    older: pages?.older ?? loaded.value?.older ?? 0,
+    loaded,
+    problem,
+    loadOlder: () =>
+      void run(async () => {
+        const older = asked(items[0]?.node_id);
+        const page = await api.ask("GET /api/sessions/:session_id/conversation", older);
+        setHeld({ key, pages: { ...page, items: [...joined(page.items, items)] } });
+      }),
+  };
+}
+
+/** The older ones that are still on the path, then the newer ones. */
+export function joined<Item extends { node_id: string }>(
+  older: readonly Item[],
+  newer: readonly Item[],
+): readonly Item[] {
+  const at = older.findIndex(({ node_id }) => node_id === newer[0]?.node_id);
+  const known = new Set(newer.map(({ node_id }) => node_id));
+  const before = at < 0 ? older : older.slice(0, at);
+  return [...before.filter(({ node_id }) => !known.has(node_id)), ...newer];
+}
+
+type Runs = Pick<SessionModel, "runs">;
+
+/** The agents of a session, in the order in which they began. */
+export function agentsOf(model: Runs): readonly { agent_id: string; name: string }[] {
+  const names = new Map<string, string>();
+  for (const { agent_id, role } of runsInOrder(model)) {
+    const name = role === undefined ? agent_id : `${agent_id} (${role.replaceAll("_", " ")})`;
+    if (!names.has(agent_id)) names.set(agent_id, name);
+  }
+  return Array.from(names, ([agent_id, name]) => ({ agent_id, name }));
+}
+
+/** Who the user talks with: of the last run they started in which a model was asked, else of the last one. */
+export function mainAgent(model: Runs): string | undefined {
+  const runs = runsInOrder(model).filter(({ parent_run_id }) => parent_run_id === undefined);
+  const asked = runs.findLast(({ usage }) => (usage?.requests ?? 0) > 0);
+  return (asked ?? runs.at(-1))?.agent_id;
+}
+
+/** Counts up with every fact of the agent's runs. */
+export function versionOf({ runs }: Runs, agent_id: string | undefined): number {
+  const own = [...runs.values()].filter((run) => run.agent_id === agent_id);
+  return own.reduce((last, { last_seq }) => Math.max(last, last_seq), 0);
 }

@@ -1,7 +1,8 @@
 // One message of a conversation.
 
-import type { ConversationItem } from "../../wire/index.ts";
 import { type ContentBlock, visible, visibleLine } from "@soong/core";
+import type { ConversationItem } from "../../wire/index.ts";
+import { countText } from "../parts/text.tsx";
 import { type SessionRoute, timelineHash } from "../route/hash-route.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
 
@@ -12,46 +13,39 @@ export function Message(props: {
   lanes: SessionModel["lanes"];
 }) {
   const { item, session_id, chosen, lanes } = props;
-  const isOf = (tool_call_id: string | undefined) =>
-    tool_call_id !== undefined &&
-    tool_call_id === chosen.tool_call_id &&
-    item.run_id === chosen.run_id;
-  // The model may know a tool by another name than we do.
-  const nameOf = (tool_call_id: string) => lanes.get(callKey(item.run_id, tool_call_id))?.tool_name;
-  const to = (tool_call_id: string) =>
-    timelineHash({ session_id, run_id: item.run_id, tool_call_id });
+  const { run_id, tool_call_id, role, calls = [], cut = 0 } = item;
+  const isChosen = (id: string | undefined) =>
+    id !== undefined && id === chosen.tool_call_id && run_id === chosen.run_id;
+  const link = (id: string, name: string, look: string) => (
+    <a class={look} href={timelineHash({ session_id, run_id, tool_call_id: id })}>
+      {/* The model may know a tool by another name than we do. */}
+      {visibleLine(lanes.get(callKey(run_id, id))?.tool_name ?? name)}
+    </a>
+  );
   return (
-    <article class={`message ${item.role} ${isOf(item.tool_call_id) ? "chosen" : ""}`}>
+    <article class={`message ${role} ${isChosen(tool_call_id) ? "chosen" : ""}`}>
       <h3>
         {wordFor(item)}
-        {item.tool_call_id !== undefined && (
-          <a class="mono" href={to(item.tool_call_id)}>
-            {visibleLine(nameOf(item.tool_call_id) ?? item.tool_call_id)}
-          </a>
-        )}
+        {tool_call_id !== undefined && link(tool_call_id, tool_call_id, "mono")}
         {item.is_error === true && <span class="mark tone-bad"> ✕ error</span>}
       </h3>
       {item.content.map((block, index) => {
         const { text, is_code } = blockText(block);
         return (
-          <div key={index} class={is_code || item.role === "tool" ? "block mono" : "block"}>
+          <div key={index} class={is_code || role === "tool" ? "block mono" : "block"}>
             {visible(text)}
           </div>
         );
       })}
-      {item.cut !== undefined && item.cut > 0 && (
-        <p class="quiet">… {item.cut.toLocaleString("en")} characters more</p>
-      )}
-      {item.calls !== undefined && item.calls.length > 0 && (
+      {cut > 0 && <p class="quiet">… {countText(cut)} characters more</p>}
+      {calls.length > 0 && (
         <ul class="calls">
-          {item.calls.map(({ tool_call_id, tool_name }, index) => (
+          {calls.map(({ tool_call_id: id, tool_name }, index) => (
             <li key={index}>
-              {tool_call_id === undefined ? (
+              {id === undefined ? (
                 <span class="chip">{visibleLine(tool_name)}</span>
               ) : (
-                <a class={isOf(tool_call_id) ? "chip chosen" : "chip"} href={to(tool_call_id)}>
-                  {visibleLine(nameOf(tool_call_id) ?? tool_name)}
-                </a>
+                link(id, tool_name, isChosen(id) ? "chip chosen" : "chip")
               )}
             </li>
           ))}
@@ -68,10 +62,10 @@ function wordFor({ role, kind }: ConversationItem): string {
 }
 
 /** Pictures and sounds are named; their content is shown with the call. */
-export function blockText(block: ContentBlock): { text: string; is_code: boolean } {
+function blockText(block: ContentBlock): { text: string; is_code?: boolean } {
   switch (block.type) {
     case "text":
-      return { text: block.text, is_code: false };
+      return { text: block.text };
     case "json":
       return { text: JSON.stringify(block.json, null, 2), is_code: true };
     case "image":
@@ -82,7 +76,7 @@ export function blockText(block: ContentBlock): { text: string; is_code: boolean
         ? { text: `${block.uri}\n${block.text}`, is_code: true }
         : named("resource", block.uri);
     case "resource_link":
-      return named("link", block.name ?? "", block.uri);
+      return named("link", block.name, block.uri);
     case "artifact_ref":
       return named("artifact", block.name ?? block.artifact_id, `${block.size} bytes`);
     default:
@@ -91,6 +85,6 @@ export function blockText(block: ContentBlock): { text: string; is_code: boolean
   }
 }
 
-function named(...parts: readonly string[]): { text: string; is_code: boolean } {
-  return { text: `[${parts.filter((part) => part !== "").join(" · ")}]`, is_code: false };
+function named(...parts: readonly (string | undefined)[]) {
+  return { text: `[${parts.filter(Boolean).join(" · ")}]` };
 }

@@ -1,32 +1,23 @@
 // Pages of a long list of facts: which are needed for the rows in sight, which are there, which are being asked for.
 // Those that no one looks at any more are given up, so a fast jump asks for where it ends and for nothing between.
 
-import { errorText } from "../api/client.ts";
-import type { FactRow, FactRows } from "../../wire/index.ts";
-import type { RowWindow } from "../parts/row-window.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useInspector } from "../app/context.ts";
+import type { FactRow, FactRows } from "../../wire/index.ts";
+import { errorText } from "../api/client.ts";
+import { useInspector } from "../app/inspector.ts";
+import type { RowWindow } from "../parts/virtual-list.tsx";
 import { useStore } from "../state/store.ts";
 
 export const PAGE_SIZE = 200;
 const MOST_PAGES = 60;
 
-export interface FactPages {
-  row: (index: number) => FactRow | undefined;
-  /** These are in sight now. */
-  need(seen: RowWindow): void;
-  /** There are more of them by now: the last page is another one. */
-  grew(): void;
-  stop(): void;
-}
-
-export interface FactPagesOptions {
+interface FactPagesOptions {
   ask(offset: number, limit: number, signal: AbortSignal): Promise<FactRows>;
   onRows(total: number): void;
   onProblem(message: string): void;
 }
 
-export function createFactPages(options: FactPagesOptions): FactPages {
+export function createFactPages(options: FactPagesOptions) {
   const pages = new Map<number, readonly FactRow[]>();
   const asking = new Map<number, AbortController>();
   /** What is there and may be more by now. */
@@ -74,47 +65,31 @@ export function createFactPages(options: FactPagesOptions): FactPages {
   }
 
   return {
-    row: (index) => pages.get(Math.floor(index / PAGE_SIZE))?.[index % PAGE_SIZE],
-    need(seen) {
-      needed = pagesOf(seen);
+    row: (index: number) => pages.get(Math.floor(index / PAGE_SIZE))?.[index % PAGE_SIZE],
+    /** These are in sight now. */
+    need({ first, end }: RowWindow): void {
+      const from = Math.floor(first / PAGE_SIZE);
+      const last = Math.floor(Math.max(first, end - 1) / PAGE_SIZE);
+      needed = Array.from({ length: last - from + 1 }, (_, index) => from + index);
       look();
     },
-    grew() {
+    /** There are more of them by now: the last page is another one. */
+    grew(): void {
       for (const [page, rows] of pages) if (rows.length < PAGE_SIZE) old.add(page);
       look();
     },
-    stop() {
+    stop(): void {
       needed = [];
       look();
     },
   };
 }
 
-function pagesOf({ first, end }: RowWindow): readonly number[] {
-  const pages: number[] = [];
-  const last = Math.floor(Math.max(first, end - 1) / PAGE_SIZE);
-  for (let page = Math.floor(first / PAGE_SIZE); page <= last; page += 1) pages.push(page);
-  return pages;
-}
-
-/** The facts of a session or a run: rows by their place, requested when they come into sight. */
-export interface ShownFacts {
-  /** How many there are. */
-  total: number;
-  row: (index: number) => FactRow | undefined;
-  onSeen: (seen: RowWindow) => void;
-  problem: string | undefined;
-}
-
 /** While someone drags the bar, only where they rest for so long is asked for. */
 const REST_MS = 60;
 
-export function useFactPages(
-  session_id: string,
-  run_id: string | undefined,
-  /** Counts up when there are more. */
-  version: number,
-): ShownFacts {
+/** Rows by their place, requested when they come into sight. `version` counts up when there are more. */
+export function useFactPages(session_id: string, run_id: string | undefined, version: number) {
   const { api, connection } = useInspector();
   const isConnected = useStore(connection, ({ state }) => state === "connected");
   const [, setDrawn] = useState(0);
@@ -129,11 +104,7 @@ export function useFactPages(
         ask: (offset, limit, signal) =>
           api.ask("GET /api/sessions/:session_id/facts", {
             path: { session_id },
-            query: {
-              offset: String(offset),
-              limit: String(limit),
-              run_id,
-            },
+            query: { offset: String(offset), limit: String(limit), run_id },
             signal,
           }),
         onRows(total) {
@@ -161,7 +132,7 @@ export function useFactPages(
     total,
     row: pages.row,
     problem,
-    onSeen(next) {
+    onSeen: (next: RowWindow): void => {
       seen.current = next;
       clearTimeout(timer.current);
       timer.current = setTimeout(() => pages.need(next), REST_MS);

@@ -1,44 +1,44 @@
 // The journal of a session, or of one of its runs, as a list; a row opens the whole fact.
 
-import { useEffect, useState } from "preact/hooks";
-import { useInspector } from "../app/context.ts";
-import { useKeys } from "../app/use-keys.ts";
-import type { FactRow } from "../../wire/index.ts";
-import { ProblemText } from "../parts/loading.tsx";
-import { clockText } from "../parts/time-text.ts";
-import { VirtualList } from "../parts/virtual-list.tsx";
 import { visibleLine } from "@soong/core";
-import type { SessionRoute } from "../route/hash-route.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { FactRow } from "../../wire/index.ts";
+import { useAnswer } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
+import { useKeys } from "../app/keys.ts";
+import { CloseButton } from "../parts/button.tsx";
+import { JsonTree } from "../parts/json-tree.tsx";
+import { countText, Loaded, Mono, ProblemText } from "../parts/text.tsx";
+import { clockText } from "../parts/time.ts";
+import { VirtualList } from "../parts/virtual-list.tsx";
+import { type SessionRoute, timelineHash } from "../route/hash-route.ts";
 import { RunPicker } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
-import { FactDetails } from "./fact-details.tsx";
 import { useFactPages } from "./fact-pages.ts";
 
 const ROW_HEIGHT = 22;
 
-export function FactsView(props: { route: SessionRoute; model: SessionModel }) {
-  const { route, model } = props;
+export function FactsView({ route, model }: { route: SessionRoute; model: SessionModel }) {
   const { go } = useInspector();
   const { session_id, run_id, seq } = route;
   const run = run_id === undefined ? undefined : model.runs.get(run_id);
   const facts = useFactPages(session_id, run_id, run?.last_seq ?? model.read_seq);
   const [active, setActive] = useState<number>();
   const [show, setShow] = useState({ index: 0, request: 0 });
+  const showRow = (index: number) => {
+    setActive(index);
+    setShow({ index, request: show.request + 1 });
+  };
 
   // A deep link: the facts of a session are counted from 1, those of a run have gaps.
   const isThere = facts.total > 0;
   useEffect(() => {
-    if (!isThere || seq === undefined || run_id !== undefined) return;
-    setActive(seq - 1);
-    setShow({ index: seq - 1, request: show.request + 1 });
+    if (isThere && seq !== undefined && run_id === undefined) showRow(seq - 1);
   }, [isThere]);
 
-  const to = (seq: number | undefined) => {
-    const { seq: _, ...rest } = route;
-    go(seq === undefined ? rest : { ...rest, seq }, "replace");
-  };
+  const open = (seq: number | undefined) => go({ ...route, seq }, "replace");
   const close = () => {
-    to(undefined);
+    open(undefined);
     document.getElementById("facts")?.focus();
   };
   useKeys(seq === undefined ? {} : { Escape: close });
@@ -48,17 +48,11 @@ export function FactsView(props: { route: SessionRoute; model: SessionModel }) {
       <div class="chart">
         <div class="toolbar" role="toolbar" aria-label="Facts">
           <RunPicker model={model} route={route} all="The whole session" />
-          <span class="quiet count">{facts.total.toLocaleString("en")} facts</span>
+          <span class="quiet count">{countText(facts.total)} facts</span>
           <span class="gap" />
-          <GoToFact
-            total={facts.total}
-            onGo={(index) => {
-              setActive(index);
-              setShow({ index, request: show.request + 1 });
-            }}
-          />
+          <GoToFact total={facts.total} onGo={showRow} />
         </div>
-        {facts.problem !== undefined && <ProblemText text={facts.problem} />}
+        <ProblemText text={facts.problem} />
         <VirtualList
           key={run_id ?? ""}
           id="facts"
@@ -68,16 +62,24 @@ export function FactsView(props: { route: SessionRoute; model: SessionModel }) {
           row_height={ROW_HEIGHT}
           active={active}
           onActive={setActive}
-          onOpen={(index) => to(facts.row(index)?.seq)}
+          onOpen={(index) => open(facts.row(index)?.seq)}
           onSeen={facts.onSeen}
           show={show}
-          header={<FactsHead />}
+          header={
+            <div class="facts-head" role="row">
+              {["Seq", "Time", "Type", "What it says"].map((name) => (
+                <span key={name} role="columnheader" class={name === "Seq" ? "number" : undefined}>
+                  {name}
+                </span>
+              ))}
+            </div>
+          }
           row={(index) => {
             const fact = facts.row(index);
             return {
-              class: fact === undefined ? "fact" : `fact ${fact.level}`,
+              class: `fact ${fact?.level ?? ""}`,
               is_selected: fact !== undefined && fact.seq === seq,
-              children: fact === undefined ? <Pending index={index} /> : <FactCells fact={fact} />,
+              children: <FactCells fact={fact} index={index} />,
             };
           }}
         />
@@ -87,20 +89,21 @@ export function FactsView(props: { route: SessionRoute; model: SessionModel }) {
   );
 }
 
-function FactsHead() {
-  return (
-    <div class="facts-head" role="row">
-      <span role="columnheader" class="number">
-        Seq
-      </span>
-      <span role="columnheader">Time</span>
-      <span role="columnheader">Type</span>
-      <span role="columnheader">What it says</span>
-    </div>
-  );
-}
+const LEVEL_SIGNS: Readonly<Record<string, string>> = { warn: "! ", error: "✕ " };
 
-function FactCells({ fact }: { fact: FactRow }) {
+function FactCells({ fact, index }: { fact: FactRow | undefined; index: number }) {
+  if (fact === undefined) {
+    return (
+      <>
+        <span role="gridcell" class="number">
+          {index + 1}
+        </span>
+        <span role="gridcell" class="quiet">
+          …
+        </span>
+      </>
+    );
+  }
   return (
     <>
       <span role="gridcell" class="number">
@@ -110,9 +113,7 @@ function FactCells({ fact }: { fact: FactRow }) {
         {clockText(Date.parse(fact.time))}
       </span>
       <span role="gridcell" class="type">
-        {fact.level === "warn" || fact.level === "error"
-          ? `${fact.level === "warn" ? "!" : "✕"} `
-          : ""}
+        {LEVEL_SIGNS[fact.level]}
         {visibleLine(fact.type)}
       </span>
       <span role="gridcell" class="says">
@@ -123,38 +124,54 @@ function FactCells({ fact }: { fact: FactRow }) {
   );
 }
 
-function Pending({ index }: { index: number }) {
-  return (
-    <>
-      <span role="gridcell" class="number">
-        {index + 1}
-      </span>
-      <span role="gridcell" class="quiet">
-        …
-      </span>
-    </>
-  );
-}
-
-function GoToFact(props: { total: number; onGo: (index: number) => void }) {
+function GoToFact({ total, onGo }: { total: number; onGo: (index: number) => void }) {
   return (
     <form
       class="go-to"
       onSubmit={(event) => {
         event.preventDefault();
-        const field = event.currentTarget.elements.namedItem("place");
-        if (!(field instanceof HTMLInputElement) || props.total === 0) return;
-        const place = Number(field.value);
-        if (Number.isInteger(place)) {
-          props.onGo(Math.min(props.total, Math.max(1, place)) - 1);
-          document.getElementById("facts")?.focus();
-        }
+        const place = Number(new FormData(event.currentTarget).get("place"));
+        if (total === 0 || !Number.isInteger(place)) return;
+        onGo(Math.min(total, Math.max(1, place)) - 1);
+        document.getElementById("facts")?.focus();
       }}
     >
       <label>
-        Go to{" "}
-        <input name="place" type="number" min="1" max={props.total} data-search required size={8} />
+        Go to <input name="place" type="number" min="1" max={total} data-search required size={8} />
       </label>
     </form>
+  );
+}
+
+/** One whole fact, as a tree. */
+function FactDetails(props: { session_id: string; seq: number; onClose: () => void }) {
+  const { session_id, seq } = props;
+  const loaded = useAnswer("GET /api/sessions/:session_id/facts/:seq", {
+    path: { session_id, seq: String(seq) },
+  });
+  return (
+    <section class="side" aria-label={`Fact ${seq}`}>
+      <div class="side-head">
+        <h2>
+          Fact {seq} {loaded.value && <Mono text={loaded.value.fact.type} />}
+        </h2>
+        <span class="gap" />
+        <CloseButton onClose={props.onClose} />
+      </div>
+      <div class="side-body" tabIndex={0}>
+        <Loaded from={loaded} what="the fact">
+          {({ fact }) => (
+            <>
+              {fact.run_id !== undefined && fact.tool_call_id !== undefined && (
+                <p>
+                  <a href={timelineHash({ ...fact, session_id })}>Its call in the timeline</a>
+                </p>
+              )}
+              <JsonTree value={fact} label={`Fact ${seq}`} open={2} />
+            </>
+          )}
+        </Loaded>
+      </div>
+    </section>
   );
 }

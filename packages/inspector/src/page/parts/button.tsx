@@ -1,40 +1,35 @@
 // Buttons: none submits a form unless it says so.
 
 import type { ButtonHTMLAttributes } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
-type ButtonProps = Omit<ButtonHTMLAttributes, "class"> & {
-  look?: "primary" | "danger";
-};
+type ButtonProps = Omit<ButtonHTMLAttributes, "class"> & { look?: "primary" | "danger" };
 
 export function Button({ look, ...props }: ButtonProps) {
-  return (
-    <button type="button" class={look === undefined ? "button" : `button ${look}`} {...props} />
-  );
+  return <button type="button" class={look ? `button ${look}` : "button"} {...props} />;
 }
 
 /** A button that reads as a link: it shows more of what is there. */
 export function LinkButton({ mono, ...props }: Omit<ButtonProps, "look"> & { mono?: boolean }) {
-  return <button type="button" class={mono === true ? "link mono" : "link"} {...props} />;
+  return <button type="button" class={mono ? "link mono" : "link"} {...props} />;
 }
 
 /** A sign to look at, and words for those who listen. */
-export function SignButton(props: {
-  sign: string;
-  label: string;
-  title: string;
-  onClick: () => void;
-}) {
+export function SignButton({
+  sign,
+  label,
+  ...props
+}: ButtonProps & { sign: string; label: string }) {
   return (
-    <Button title={props.title} onClick={props.onClick}>
-      <span aria-hidden="true">{props.sign}</span>
-      <span class="unseen">{props.label}</span>
+    <Button {...props}>
+      <span aria-hidden="true">{sign}</span>
+      <span class="unseen">{label}</span>
     </Button>
   );
 }
 
-export function CloseButton(props: { onClose: () => void }) {
-  return <SignButton sign="×" label="Close" title="Close (Esc)" onClick={props.onClose} />;
+export function CloseButton({ onClose }: { onClose: () => void }) {
+  return <SignButton sign="×" label="Close" title="Close (Esc)" onClick={onClose} />;
 }
 
 /** Several ways to show the same thing, a button each; the one that is shown is pressed. */
@@ -72,6 +67,7 @@ export function ConfirmButton(props: {
   /** False where it failed. */
   onConfirm: () => Promise<boolean>;
 }) {
+  const { name, label, look, question, focus } = props;
   const [step, setStep] = useState<"idle" | "asking" | "declined" | "busy" | "done">("idle");
   const focused = (isIt: boolean) => (isIt ? { ref: focusOnce } : {});
 
@@ -83,29 +79,25 @@ export function ConfirmButton(props: {
   if (step === "busy" || step === "done") {
     return (
       <p role="status" tabIndex={-1} ref={focusOnce}>
-        {step === "busy" ? props.busy : props.done}
+        {props[step]}
       </p>
     );
   }
   if (step !== "asking") {
+    const again = focused(step === "declined");
     return (
-      <Button
-        look={props.look}
-        aria-label={props.label}
-        {...focused(step === "declined")}
-        onClick={() => setStep("asking")}
-      >
-        {props.name}
+      <Button look={look} aria-label={label} {...again} onClick={() => setStep("asking")}>
+        {name}
       </Button>
     );
   }
   return (
-    <p role="group" aria-label={props.question}>
-      {props.question}{" "}
-      <Button look="danger" {...focused(props.focus === "yes")} onClick={() => void confirm()}>
+    <p role="group" aria-label={question}>
+      {question}{" "}
+      <Button look="danger" {...focused(focus === "yes")} onClick={() => void confirm()}>
         {props.yes}
       </Button>{" "}
-      <Button {...focused(props.focus === "no")} onClick={() => setStep("declined")}>
+      <Button {...focused(focus === "no")} onClick={() => setStep("declined")}>
         Keep it
       </Button>
     </p>
@@ -115,4 +107,42 @@ export function ConfirmButton(props: {
 /** A ref that gives its element the focus when it appears: once, not each time it is drawn. */
 export function focusOnce(element: HTMLElement | null): void {
   element?.focus();
+}
+
+/**
+ * Copies a text; as a function it is made when it is wanted, for what is large. Where the browser does not let a page
+ * write to the clipboard, the text is put there selected.
+ */
+export function CopyButton({ text, what }: { text: string | (() => string); what: string }) {
+  const [state, setState] = useState<"idle" | "copied" | "by_hand">("idle");
+  const area = useRef<HTMLTextAreaElement>(null);
+  const made = () => (typeof text === "string" ? text : text());
+  useEffect(() => setState("idle"), [typeof text === "string" ? text : what]);
+  useEffect(() => {
+    if (state === "by_hand") area.current?.select();
+  }, [state]);
+  const copy = () =>
+    navigator.clipboard.writeText(made()).then(
+      () => setState("copied"),
+      () => setState("by_hand"),
+    );
+
+  return (
+    <>
+      <button
+        type="button"
+        class="link copy"
+        aria-label={`Copy ${what}`}
+        onClick={() => void copy()}
+      >
+        {state === "copied" ? "✓ Copied" : "Copy"}
+      </button>
+      {state === "by_hand" && (
+        <label class="copy-by-hand">
+          Selected; copy it with your keyboard:
+          <textarea ref={area} readOnly value={made()} rows={3} />
+        </label>
+      )}
+    </>
+  );
 }

@@ -1,21 +1,15 @@
-// A JSON value as a tree that opens level by level: a huge one costs only what of it is open.
+// A JSON value as a tree that opens level by level: a huge one costs only what of it is open. One of its items has the
+// focus, the arrows lead to the others, and Tab leads past them.
 
-import { LinkButton } from "./button.tsx";
-import { useState } from "preact/hooks";
-import { CutText } from "./text.tsx";
-import { onTreeFocus, onTreeKey } from "./tree-keys.ts";
 import { visibleLine } from "@soong/core";
+import { useState } from "preact/hooks";
+import { useFirst } from "./list.tsx";
+import { CutText } from "./text.tsx";
 
-export function JsonTree(props: { value: unknown; label?: string; open?: number }) {
+export function JsonTree(props: { value: unknown; label: string; open?: number }) {
   return (
-    <ul
-      class="json"
-      role="tree"
-      aria-label={props.label ?? "JSON"}
-      onFocusIn={onTreeFocus}
-      onKeyDown={onTreeKey}
-    >
-      <JsonNode value={props.value} open={props.open ?? 1} is_top={true} />
+    <ul class="json" role="tree" aria-label={props.label} onFocusIn={onFocus} onKeyDown={onKey}>
+      <JsonNode value={props.value} open={props.open ?? 1} isTop />
     </ul>
   );
 }
@@ -29,39 +23,39 @@ interface NodeProps {
   /** So many levels are open. */
   open: number;
   /** Where Tab leads to; from there on it is the item that had the focus last. */
-  is_top?: boolean;
+  isTop?: boolean;
 }
 
 function JsonNode(props: NodeProps) {
-  const entries = entriesOf(props.value);
+  const { name, value, isTop } = props;
+  const entries = entriesOf(value);
   if (entries !== undefined && entries.length > 0) return <Branch {...props} entries={entries} />;
   return (
-    <li role="treeitem" tabIndex={props.is_top === true ? 0 : -1} class="json-leaf">
-      <Name name={props.name} />
-      {entries === undefined ? (
-        <Leaf value={props.value} />
+    <li role="treeitem" tabIndex={isTop ? 0 : -1} class="json-leaf">
+      <Name name={name} />
+      {entries !== undefined ? (
+        <span class="json-mark">{Array.isArray(value) ? "[]" : "{}"}</span>
+      ) : typeof value === "string" ? (
+        <span class="json-text">
+          <CutText text={value} first={LONGEST_TEXT} isInTree />
+        </span>
       ) : (
-        <span class="json-mark">{Array.isArray(props.value) ? "[]" : "{}"}</span>
+        <span class="json-value">{String(value)}</span>
       )}
     </li>
   );
 }
 
 function Branch(props: NodeProps & { entries: readonly [string, unknown][] }) {
-  const { name, entries } = props;
-  const [isOpen, setOpen] = useState(props.open > 0);
-  const [shown, setShown] = useState(MOST_AT_ONCE);
+  const { name, entries, open } = props;
+  const [isOpen, setOpen] = useState(open > 0);
+  const [shown, more] = useFirst(entries, MOST_AT_ONCE, (left) => `${left} more`, { tabIndex: -1 });
   const isList = Array.isArray(props.value);
   const [before, after] = isList ? ["[", "]"] : ["{", "}"];
   // Else it would be called by all that is in it.
   const called = `${name === undefined ? "" : `${visibleLine(name)}: `}${isList ? "list" : "object"} of ${entries.length}`;
   return (
-    <li
-      role="treeitem"
-      tabIndex={props.is_top === true ? 0 : -1}
-      aria-expanded={isOpen}
-      aria-label={called}
-    >
+    <li role="treeitem" tabIndex={props.isTop ? 0 : -1} aria-expanded={isOpen} aria-label={called}>
       <button type="button" class="json-toggle" tabIndex={-1} onClick={() => setOpen(!isOpen)}>
         <span aria-hidden="true" class="twisty">
           {isOpen ? "▾" : "▸"}
@@ -71,14 +65,12 @@ function Branch(props: NodeProps & { entries: readonly [string, unknown][] }) {
       </button>
       {isOpen && (
         <ul role="group">
-          {entries.slice(0, shown).map(([name, value]) => (
-            <JsonNode key={name} name={name} value={value} open={props.open - 1} />
+          {shown.map(([name, value]) => (
+            <JsonNode key={name} name={name} value={value} open={open - 1} />
           ))}
-          {entries.length > shown && (
+          {more && (
             <li role="treeitem" tabIndex={-1}>
-              <LinkButton tabIndex={-1} onClick={() => setShown(shown + MOST_AT_ONCE)}>
-                {entries.length - shown} more
-              </LinkButton>
+              {more}
             </li>
           )}
         </ul>
@@ -88,22 +80,57 @@ function Branch(props: NodeProps & { entries: readonly [string, unknown][] }) {
   );
 }
 
-function Name(props: { name: string | undefined }) {
-  if (props.name === undefined) return null;
-  return <span class="json-name">{visibleLine(props.name)}: </span>;
+function Name({ name }: { name: string | undefined }) {
+  return name === undefined ? null : <span class="json-name">{visibleLine(name)}: </span>;
 }
 
-function Leaf(props: { value: unknown }) {
-  if (typeof props.value !== "string") {
-    return <span class="json-value">{String(props.value)}</span>;
-  }
-  return (
-    <span class="json-text">
-      <CutText text={props.value} first={LONGEST_TEXT} isInTree={true} />
-    </span>
-  );
-}
-
-function entriesOf(value: unknown): readonly [string, unknown][] | undefined {
+export function entriesOf(value: unknown): readonly [string, unknown][] | undefined {
   return typeof value === "object" && value !== null ? Object.entries(value) : undefined;
+}
+
+const ITEM = "[role=treeitem]";
+/** What opens an item, or shows more of it. */
+const ACT = ":scope > .json-toggle, :scope > button, :scope > .json-text > button";
+
+function itemAt({ currentTarget: tree, target }: Event) {
+  if (!(tree instanceof HTMLElement) || !(target instanceof Element)) return undefined;
+  const item = target.closest<HTMLElement>(ITEM);
+  return item === null ? undefined : { tree, item };
+}
+
+/** The item that has the focus is the one that Tab comes back to. */
+function onFocus(event: FocusEvent): void {
+  const at = itemAt(event);
+  if (at === undefined) return;
+  for (const before of at.tree.querySelectorAll<HTMLElement>(`${ITEM}[tabindex="0"]`)) {
+    before.tabIndex = -1;
+  }
+  at.item.tabIndex = 0;
+  // Of a button in it, too: what is shut with the pointer continues by key.
+  if (event.target !== at.item) at.item.focus({ preventScroll: true });
+}
+
+function onKey(event: KeyboardEvent): void {
+  const found = itemAt(event);
+  if (found === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  const { tree, item } = found;
+  const items = [...tree.querySelectorAll<HTMLElement>(ITEM)];
+  const at = items.indexOf(item);
+  const isOpen = item.getAttribute("aria-expanded");
+  const act = () => item.querySelector<HTMLElement>(ACT)?.click();
+  const actions: Readonly<Record<string, () => void>> = {
+    ArrowDown: () => items[at + 1]?.focus(),
+    ArrowUp: () => items[at - 1]?.focus(),
+    Home: () => items[0]?.focus(),
+    End: () => items[items.length - 1]?.focus(),
+    ArrowRight: () => (isOpen === "true" ? items[at + 1]?.focus() : isOpen === "false" && act()),
+    ArrowLeft: () =>
+      isOpen === "true" ? act() : item.parentElement?.closest<HTMLElement>(ITEM)?.focus(),
+    Enter: act,
+    " ": act,
+  };
+  if (!Object.hasOwn(actions, event.key)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  actions[event.key]?.();
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seenOf, topToShow, windowOf } from "./row-window.ts";
-import { durationText, instantText, momentText, zoneText } from "./time-text.ts";
+import { durationText, instantText, momentText, zoneText } from "./time.ts";
+import { seenOf, topToShow, windowOf } from "./virtual-list.tsx";
 
 describe("the rows in sight", () => {
   const scrolled = { top: 240, height: 100, row_height: 24, count: 1_000 };

@@ -4,7 +4,9 @@
 import { visible, visibleLine } from "@soong/core";
 import { exactText } from "@soong/core/internal";
 import { isHighSurrogate } from "@soong/schema";
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { Answer } from "../api/use-answer.ts";
 import { LinkButton } from "./button.tsx";
 
 const FIRST = 2_000;
@@ -21,14 +23,14 @@ export function CutText(props: {
   isInTree?: boolean;
 }) {
   const { text, first = FIRST } = props;
-  const show = props.exact === true ? exactText : visible;
+  const show = props.exact ? exactText : visible;
   const [end, setEnd] = useState(() => nextCut(text, 0, first));
   if (text.length <= end) return <>{show(text)}</>;
   return (
     <>
       {show(text.slice(0, end))}
       <LinkButton
-        {...(props.isInTree === true ? { tabIndex: -1 } : {})}
+        tabIndex={props.isInTree ? -1 : undefined}
         onClick={() => setEnd(nextCut(text, end, STEP))}
       >
         … {countText(text.length - end)} characters more
@@ -38,24 +40,24 @@ export function CutText(props: {
 }
 
 /** A paragraph as it was written; nothing where there is none. */
-export function Prose(props: { text: string | undefined; isQuiet?: boolean }) {
-  if (props.text === undefined || props.text === "") return null;
+export function Prose({ text, isQuiet }: { text: string | undefined; isQuiet?: boolean }) {
+  if (!text) return null;
   return (
-    <p class={props.isQuiet === true ? "prose quiet" : "prose"}>
-      <CutText text={props.text} />
+    <p class={isQuiet ? "prose quiet" : "prose"}>
+      <CutText text={text} />
     </p>
   );
 }
 
 /** A name or a path, in one line. */
-export function Mono(props: { text: string }) {
-  return <span class="mono">{visibleLine(props.text)}</span>;
+export function Mono({ text = "" }: { text: string | undefined }) {
+  return <span class="mono">{visibleLine(text)}</span>;
 }
 
 /** A block that grows slice by slice, each an element of its own. */
 export function LongText(props: { text: string; label?: string; exact?: boolean }) {
   const { text } = props;
-  const show = props.exact === true ? exactText : visible;
+  const show = props.exact ? exactText : visible;
   const [cuts, setCuts] = useState<readonly number[]>([]);
   useEffect(() => setCuts([]), [text]);
   const ends = [nextCut(text, 0, SLICE), ...cuts];
@@ -84,6 +86,35 @@ export function LongText(props: { text: string; label?: string; exact?: boolean 
   );
 }
 
+/** Why something failed; nothing where it did not. */
+export function ProblemText(props: { text: string | undefined; onRetry?: () => void }) {
+  if (props.text === undefined) return null;
+  return (
+    <p class="problem" role="alert">
+      <span aria-hidden="true">⚠ </span>
+      <CutText key={props.text} text={props.text} />{" "}
+      {props.onRetry && <LinkButton onClick={props.onRetry}>Try again</LinkButton>}
+    </p>
+  );
+}
+
+/** What was asked for, once it is there; above it or instead of it, that it is being asked for or why there is none. */
+export function Loaded<Value>(props: {
+  from: Answer<Value>;
+  what: string;
+  children?: (value: Value) => ComponentChildren;
+}) {
+  const { value, problem, is_loading, reload } = props.from;
+  const isFirst = problem === undefined && value === undefined && is_loading;
+  return (
+    <>
+      <ProblemText text={problem} onRetry={reload} />
+      {isFirst && <p class="quiet">Loading {props.what}…</p>}
+      {value !== undefined && props.children?.(value)}
+    </>
+  );
+}
+
 /** Where a text of which `from` characters are shown is cut next: at a line's end near the limit, else between characters. */
 export function nextCut(text: string, from: number, step: number): number {
   const wanted = from + step;
@@ -91,8 +122,7 @@ export function nextCut(text: string, from: number, step: number): number {
   const lineEnd = text.lastIndexOf("\n", wanted);
   // A line's end far before it would show hardly more than was there.
   if (lineEnd > from + step / 2) return lineEnd + 1;
-  const isHalf = isHighSurrogate(text.charCodeAt(wanted - 1));
-  return isHalf ? wanted + 1 : wanted;
+  return isHighSurrogate(text.charCodeAt(wanted - 1)) ? wanted + 1 : wanted;
 }
 
 export function sizeText(bytes: number): string {
@@ -103,6 +133,11 @@ export function sizeText(bytes: number): string {
 
 export function countText(count: number): string {
   return count.toLocaleString("en");
+}
+
+/** A word of a record: `sub_agent` is `sub agent`. */
+export function spacedText(word: string): string {
+  return visibleLine(word.replaceAll("_", " "));
 }
 
 /** A predicate for texts that have all the words someone typed. */

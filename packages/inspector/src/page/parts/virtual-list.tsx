@@ -3,8 +3,6 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type RowWindow, type Scrolled, seenOf, topToShow, windowOf } from "./row-window.ts";
-import { useHurry } from "./use-hurry.ts";
 
 export interface VirtualListProps {
   id: string;
@@ -110,15 +108,14 @@ export function VirtualList(props: VirtualListProps) {
         aria-level={row.level}
         aria-expanded={row.is_open}
         aria-selected={row.is_selected === true}
-        class={`row ${row.class ?? ""} ${index === props.active ? "active" : ""} ${row.is_selected === true ? "selected" : ""}`}
+        class={`row ${row.class ?? ""} ${index === props.active ? "active" : ""} ${row.is_selected ? "selected" : ""}`}
         style={{ transform: `translateY(${index * row_height}px)`, height: `${row_height}px` }}
       >
         {row.children}
       </div>,
     );
   }
-  const isActiveHere =
-    props.active !== undefined && props.active >= window.first && props.active < end;
+  const { active = -1 } = props;
   return (
     <div
       ref={box}
@@ -127,7 +124,9 @@ export function VirtualList(props: VirtualListProps) {
       role={props.role}
       aria-label={props.label}
       aria-rowcount={count}
-      aria-activedescendant={isActiveHere ? `${props.id}-${props.active}` : undefined}
+      aria-activedescendant={
+        active >= window.first && active < end ? `${props.id}-${active}` : undefined
+      }
       tabIndex={0}
       onScroll={({ currentTarget }) => {
         look(hurry.scrolled(currentTarget.scrollTop, currentTarget.clientHeight));
@@ -203,4 +202,75 @@ function scrolledOf(box: HTMLElement | null, props: VirtualListProps): Scrolled 
 
 function isAtEnd(box: HTMLElement | null): boolean {
   return box !== null && box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
+}
+
+export interface RowWindow {
+  first: number;
+  /** Not in it any more. */
+  end: number;
+}
+
+interface Scrolled {
+  top: number;
+  height: number;
+  row_height: number;
+  count: number;
+}
+
+export function windowOf(scrolled: Scrolled, around: number): RowWindow {
+  const { first, end } = seenOf(scrolled);
+  return {
+    first: Math.max(0, first - around),
+    end: Math.min(scrolled.count, end + around),
+  };
+}
+
+/** Those of which at least a part can be seen. */
+export function seenOf({ top, height, row_height, count }: Scrolled): RowWindow {
+  const first = Math.floor(Math.max(0, top) / row_height);
+  const end = Math.ceil((Math.max(0, top) + height) / row_height);
+  return { first: Math.min(first, Math.max(0, count - 1)), end: Math.min(count, end) };
+}
+
+/** Where to scroll to so that the whole row is seen; undefined when it is. */
+export function topToShow(
+  index: number,
+  { top, height, row_height }: Scrolled,
+): number | undefined {
+  const from = index * row_height;
+  if (from < top) return from;
+  if (from + row_height > top + height) return from + row_height - height;
+  return undefined;
+}
+
+const REST_MS = 100;
+
+/**
+ * Whether someone rushes through a long list: more than a screen between two pictures. Then rows show only what is quick
+ * to draw, and the rest comes when they slow down.
+ */
+function useHurry(onRest: () => void) {
+  const [is, setIs] = useState(false);
+  const before = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const rest = useRef(onRest);
+  rest.current = onRest;
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return {
+    is,
+    /** Called after each scroll. True: it is one. */
+    scrolled(top: number, height: number): boolean {
+      const far = Math.abs(top - before.current) > height * 0.75;
+      before.current = top;
+      if (!far) return timer.current !== undefined;
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => {
+        timer.current = undefined;
+        setIs(false);
+        rest.current();
+      }, REST_MS);
+      setIs(true);
+      return true;
+    },
+  };
 }

@@ -3,7 +3,7 @@
 
 import type { JsonValue } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import { resolved, type Schema } from "./schema.ts";
+import { equal, resolved, type Schema } from "./schema.ts";
 
 /** What a schema says of a value in words. */
 interface FieldWords {
@@ -14,20 +14,20 @@ interface FieldWords {
   readonly default?: JsonValue;
 }
 
-export type Field = FieldWords &
-  (
-    | { kind: "object"; properties: readonly Property[]; extras: "none" | "any" }
-    | { kind: "list"; items: JsonValue; fewest: number; most: number | undefined }
-    /** A list in which each of some values is, or is not. */
-    | { kind: "choices"; options: readonly Option[] }
-    | { kind: "one_of"; options: readonly Option[] }
-    | { kind: "branches"; branches: readonly Branch[] }
-    | { kind: "text"; input: TextInput }
-    | { kind: "number"; is_integer: boolean }
-    | { kind: "yes_no" }
-    | { kind: "fixed"; value: JsonValue }
-    | { kind: "raw"; why: string }
-  );
+type FieldKind =
+  | { kind: "object"; properties: readonly Property[]; extras: "none" | "any" }
+  | { kind: "list"; items: JsonValue }
+  /** A list in which each of some values is, or is not. */
+  | { kind: "choices"; options: readonly Option[] }
+  | { kind: "one_of"; options: readonly Option[] }
+  | { kind: "branches"; branches: readonly Branch[] }
+  | { kind: "text"; input: TextKind }
+  | { kind: "number"; is_integer: boolean }
+  | { kind: "yes_no" }
+  | { kind: "fixed"; value: JsonValue }
+  | { kind: "raw"; why: string };
+
+export type Field = FieldWords & FieldKind;
 
 interface Property {
   readonly name: string;
@@ -40,12 +40,12 @@ export interface Option {
   readonly label: string;
 }
 
-export interface Branch {
+interface Branch {
   readonly label: string;
   readonly schema: JsonValue;
 }
 
-export type TextInput = "line" | "lines" | "email" | "url" | "date" | "time" | "datetime";
+export type TextKind = "line" | "lines" | "email" | "url" | "date" | "time" | "datetime";
 
 export function fieldOf(root: Schema, given: JsonValue | undefined): Field {
   if (given === false) return { kind: "raw", why: "The schema allows nothing here.", limits: [] };
@@ -53,32 +53,33 @@ export function fieldOf(root: Schema, given: JsonValue | undefined): Field {
   if (schema === undefined) {
     return { kind: "raw", why: "The form cannot show this schema.", limits: [] };
   }
-  return { ...wordsOf(schema), ...kindOf(root, schema) };
+  const { title, description, default: fallback } = schema;
+  return {
+    title: typeof title === "string" ? title : undefined,
+    description: typeof description === "string" ? description : undefined,
+    default: fallback,
+    limits: limitsOf(schema),
+    ...kindOf(root, schema),
+  };
 }
 
-type Kind = Field extends infer Each
-  ? Each extends Field
-    ? Omit<Each, keyof FieldWords>
-    : never
-  : never;
-
-function kindOf(root: Schema, schema: Schema): Kind {
+function kindOf(root: Schema, schema: Schema): FieldKind {
   if (schema["const"] !== undefined) return { kind: "fixed", value: schema["const"] };
   const options = optionsOf(root, schema);
   if (options !== undefined) return { kind: "one_of", options };
   const branches = branchesOf(root, schema);
   if (branches !== undefined) return { kind: "branches", branches };
-  switch (typeOf(schema) ?? "any") {
+  const type = typeOf(schema);
+  switch (type) {
     case "object":
       return objectKind(schema);
     case "array":
       return arrayKind(root, schema);
     case "string":
-      return { kind: "text", input: textInput(schema) };
+      return { kind: "text", input: textKind(schema) };
     case "integer":
-      return { kind: "number", is_integer: true };
     case "number":
-      return { kind: "number", is_integer: false };
+      return { kind: "number", is_integer: type === "integer" };
     case "boolean":
       return { kind: "yes_no" };
     case "null":
@@ -89,78 +90,68 @@ function kindOf(root: Schema, schema: Schema): Kind {
 }
 
 /** Omitted by many authors where the rest says it. */
-export function typeOf(schema: Schema): string | undefined {
-  const { type } = schema;
-  if (typeof type === "string") return type;
+function typeOf(schema: Schema): string | undefined {
+  const has = (...names: string[]) => names.some((name) => schema[name] !== undefined);
+  if (typeof schema["type"] === "string") return schema["type"];
   if (isJsonObject(schema["properties"])) return "object";
-  if (schema["items"] !== undefined || schema["prefixItems"] !== undefined) return "array";
-  if (schema["minLength"] !== undefined || schema["pattern"] !== undefined) return "string";
-  return undefined;
+  if (has("items", "prefixItems")) return "array";
+  return has("minLength", "pattern") ? "string" : undefined;
 }
 
-function objectKind(schema: Schema): Kind {
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const properties = isJsonObject(schema["properties"]) ? Object.entries(schema["properties"]) : [];
-  const unnamed = required.filter(
-    (name): name is string => typeof name === "string" && properties.every(([own]) => own !== name),
-  );
+function propertiesOf({ properties }: Schema): [name: string, schema: JsonValue][] {
+  const named = isJsonObject(properties) ? Object.entries(properties) : [];
+  return named.map(([name, own]) => [name, own ?? true]);
+}
+
+function requiredOf({ required }: Schema): string[] {
+  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+}
+
+function objectKind(schema: Schema): FieldKind {
+  const required = requiredOf(schema);
+  const named = new Map(propertiesOf(schema));
+  for (const name of required) if (!named.has(name)) named.set(name, true);
+  const isClosed =
+    schema["additionalProperties"] === false && schema["patternProperties"] === undefined;
   return {
     kind: "object",
-    properties: [
-      ...properties.map(([name, own]) => ({
-        name,
-        schema: own ?? true,
-        is_required: required.includes(name),
-      })),
-      ...unnamed.map((name) => ({ name, schema: true, is_required: true })),
-    ],
-    extras:
-      schema["additionalProperties"] === false && schema["patternProperties"] === undefined
-        ? "none"
-        : "any",
+    properties: Array.from(named, ([name, own]) => ({
+      name,
+      schema: own,
+      is_required: required.includes(name),
+    })),
+    extras: isClosed ? "none" : "any",
   };
 }
 
-function arrayKind(root: Schema, schema: Schema): Kind {
-  if (schema["prefixItems"] !== undefined || Array.isArray(schema["items"])) {
+function arrayKind(root: Schema, schema: Schema): FieldKind {
+  const { items = true, prefixItems, uniqueItems } = schema;
+  if (prefixItems !== undefined || Array.isArray(items)) {
     return { kind: "raw", why: "A list with a type for each position." };
   }
-  const items = schema["items"] ?? true;
   const own = resolved(root, items);
   const options = own && optionsOf(root, own);
-  if (options !== undefined && schema["uniqueItems"] === true) {
-    return { kind: "choices", options };
-  }
-  return {
-    kind: "list",
-    items,
-    fewest: count(schema["minItems"]) ?? 0,
-    most: count(schema["maxItems"]),
-  };
+  return options !== undefined && uniqueItems === true
+    ? { kind: "choices", options }
+    : { kind: "list", items };
 }
 
 /** `enum`, or branches of which each is one value: titles of values are written that way. */
 function optionsOf(root: Schema, schema: Schema): Option[] | undefined {
-  const names = schema["enumNames"];
-  if (Array.isArray(schema["enum"])) {
-    return schema["enum"].map((value, index) => {
-      const name = Array.isArray(names) ? names[index] : undefined;
-      return { value, label: typeof name === "string" ? name : labelOf(value) };
-    });
+  const { enum: values, enumNames: names } = schema;
+  const option = (value: JsonValue, name: JsonValue | undefined): Option => ({
+    value,
+    label: typeof name === "string" ? name : labelOf(value),
+  });
+  if (Array.isArray(values)) {
+    return values.map((value, at) => option(value, Array.isArray(names) ? names[at] : undefined));
   }
-  const alternatives = alternativesOf(schema);
-  if (alternatives === undefined || alternatives.length === 0) return undefined;
-  const options: Option[] = [];
-  for (const alternative of alternatives) {
+  const alternatives = alternativesOf(schema) ?? [];
+  const options = alternatives.flatMap((alternative) => {
     const own = resolved(root, alternative);
-    const value = own?.["const"];
-    if (own === undefined || value === undefined) return undefined;
-    options.push({
-      value,
-      label: typeof own["title"] === "string" ? own["title"] : labelOf(value),
-    });
-  }
-  return options;
+    return own?.["const"] === undefined ? [] : [option(own["const"], own["title"])];
+  });
+  return options.length > 0 && options.length === alternatives.length ? options : undefined;
 }
 
 function labelOf(value: JsonValue): string {
@@ -173,38 +164,33 @@ function alternativesOf(schema: Schema): readonly JsonValue[] | undefined {
 }
 
 function branchesOf(root: Schema, schema: Schema): Branch[] | undefined {
-  const { oneOf, anyOf, ...beside } = schema;
+  const { oneOf, anyOf, title: _, description: __, default: ___, ...shared } = schema;
   const alternatives = alternativesOf(schema);
-  if (alternatives !== undefined) {
-    // Both at once, or none to choose from: only JSON can say that.
-    if ((oneOf !== undefined && anyOf !== undefined) || alternatives.length === 0) return undefined;
-    const { title: _, description: __, default: ___, ...shared } = beside;
-    return alternatives.map((alternative, index) => {
-      const own: JsonValue =
-        Object.keys(shared).length === 0 ? alternative : { allOf: [shared, alternative] };
-      return { label: branchLabel(root, alternative, index), schema: own };
-    });
+  if (alternatives === undefined) {
+    const { type } = schema;
+    if (!Array.isArray(type)) return undefined;
+    return type.map((one) => ({ label: labelOf(one), schema: { ...schema, type: one } }));
   }
-  const { type } = schema;
-  if (!Array.isArray(type)) return undefined;
-  return type.map((one) => ({ label: labelOf(one), schema: { ...schema, type: one } }));
+  // Both at once, or none to choose from: only JSON can say that.
+  if ((oneOf !== undefined && anyOf !== undefined) || alternatives.length === 0) return undefined;
+  return alternatives.map((alternative, index) => ({
+    label: branchLabel(resolved(root, alternative) ?? {}) ?? `Form ${index + 1}`,
+    schema: Object.keys(shared).length === 0 ? alternative : { allOf: [shared, alternative] },
+  }));
 }
 
-function branchLabel(root: Schema, schema: JsonValue, index: number): string {
-  const own = resolved(root, schema);
-  if (own === undefined) return `Form ${index + 1}`;
-  if (typeof own["title"] === "string") return own["title"];
-  if (own["const"] !== undefined) return labelOf(own["const"]);
-  const properties = isJsonObject(own["properties"]) ? Object.entries(own["properties"]) : [];
-  const tag = properties.find(([, value]) => isJsonObject(value) && value["const"] !== undefined);
-  if (tag !== undefined && isJsonObject(tag[1]))
-    return `${tag[0]}: ${labelOf(tag[1]["const"] ?? null)}`;
-  const required = Array.isArray(own["required"]) ? own["required"].map(String) : [];
-  if (required.length > 0) return `with ${required.join(", ")}`;
-  return typeOf(own) ?? `Form ${index + 1}`;
+function branchLabel(schema: Schema): string | undefined {
+  if (typeof schema["title"] === "string") return schema["title"];
+  if (schema["const"] !== undefined) return labelOf(schema["const"]);
+  for (const [name, own] of propertiesOf(schema)) {
+    const tag = isJsonObject(own) ? own["const"] : undefined;
+    if (tag !== undefined) return `${name}: ${labelOf(tag)}`;
+  }
+  const required = requiredOf(schema);
+  return required.length > 0 ? `with ${required.join(", ")}` : typeOf(schema);
 }
 
-const INPUTS: ReadonlyMap<unknown, TextInput> = new Map([
+const INPUTS: ReadonlyMap<unknown, TextKind> = new Map([
   ["email", "email"],
   ["uri", "url"],
   ["date", "date"],
@@ -214,45 +200,68 @@ const INPUTS: ReadonlyMap<unknown, TextInput> = new Map([
 const LONG_TEXT = 200;
 
 /** A format or a pattern is a name of some sort; everything else may be long. */
-function textInput({ format, pattern, maxLength }: Schema): TextInput {
+function textKind({ format, pattern, maxLength }: Schema): TextKind {
   const isName = format !== undefined || pattern !== undefined;
-  const isShort = (count(maxLength) ?? Number.POSITIVE_INFINITY) <= LONG_TEXT;
+  const isShort = typeof maxLength === "number" && maxLength >= 0 && maxLength <= LONG_TEXT;
   return INPUTS.get(format) ?? (isName || isShort ? "line" : "lines");
 }
 
-function count(value: JsonValue | undefined): number | undefined {
-  return typeof value === "number" && value >= 0 ? value : undefined;
-}
-
-function wordsOf(schema: Schema): FieldWords {
-  const { title, description, default: fallback } = schema;
-  return {
-    title: typeof title === "string" ? title : undefined,
-    description: typeof description === "string" ? description : undefined,
-    default: fallback,
-    limits: limitsOf(schema),
-  };
-}
-
-const LIMITS: readonly [keyword: string, words: (limit: string) => string][] = [
-  ["minimum", (limit) => `at least ${limit}`],
-  ["exclusiveMinimum", (limit) => `more than ${limit}`],
-  ["maximum", (limit) => `at most ${limit}`],
-  ["exclusiveMaximum", (limit) => `less than ${limit}`],
-  ["multipleOf", (limit) => `a multiple of ${limit}`],
-  ["minLength", (limit) => `at least ${limit} ${limit === "1" ? "character" : "characters"}`],
-  ["maxLength", (limit) => `at most ${limit} ${limit === "1" ? "character" : "characters"}`],
-  ["pattern", (limit) => `matching ${limit}`],
-  ["format", (limit) => `format ${limit}`],
-  ["minItems", (limit) => `at least ${limit} ${limit === "1" ? "entry" : "entries"}`],
-  ["maxItems", (limit) => `at most ${limit} ${limit === "1" ? "entry" : "entries"}`],
-  ["minProperties", (limit) => `at least ${limit} properties`],
-  ["maxProperties", (limit) => `at most ${limit} properties`],
-];
+const LIMITS: readonly (readonly [keyword: string, words: string, one?: string, many?: string])[] =
+  [
+    ["minimum", "at least"],
+    ["exclusiveMinimum", "more than"],
+    ["maximum", "at most"],
+    ["exclusiveMaximum", "less than"],
+    ["multipleOf", "a multiple of"],
+    ["minLength", "at least", " character", " characters"],
+    ["maxLength", "at most", " character", " characters"],
+    ["pattern", "matching"],
+    ["format", "format"],
+    ["minItems", "at least", " entry", " entries"],
+    ["maxItems", "at most", " entry", " entries"],
+    ["minProperties", "at least", " property", " properties"],
+    ["maxProperties", "at most", " property", " properties"],
+  ];
 
 function limitsOf(schema: Schema): string[] {
-  return LIMITS.flatMap(([keyword, words]) => {
+  return LIMITS.flatMap(([keyword, words, one = "", many = ""]) => {
     const limit = schema[keyword];
-    return typeof limit === "number" || typeof limit === "string" ? [words(String(limit))] : [];
+    if (typeof limit !== "number" && typeof limit !== "string") return [];
+    return [`${words} ${limit}${limit === 1 ? one : many}`];
   });
+}
+
+/** The branch that a value is of, as far as its shape tells; the first otherwise. */
+export function branchOf(root: Schema, branches: readonly Branch[], value: JsonValue): number {
+  const scores = branches.map(({ schema }) => likeness(root, schema, value, 0));
+  return scores.indexOf(Math.max(...scores));
+}
+
+const DEEPEST = 4;
+
+function likeness(root: Schema, given: JsonValue, value: JsonValue, depth: number): number {
+  const schema = resolved(root, given);
+  if (schema === undefined || depth > DEEPEST) return 0;
+  if (schema["const"] !== undefined) return equal(schema["const"], value) ? 10 : -10;
+  if (Array.isArray(schema["enum"])) {
+    return schema["enum"].some((one) => equal(one, value)) ? 5 : -5;
+  }
+  const type = typeOf(schema);
+  if (type !== undefined && !isOfType(type, value)) return -5;
+  if (!isJsonObject(value)) return type === undefined ? 0 : 2;
+  const properties = new Map(propertiesOf(schema));
+  let score = 1;
+  for (const name of requiredOf(schema)) score += Object.hasOwn(value, name) ? 1 : -1;
+  for (const [name, own] of Object.entries(value)) {
+    const property = properties.get(name);
+    if (property === undefined || own === undefined) score -= 1;
+    else score += 1 + likeness(root, property, own, depth + 1);
+  }
+  return score;
+}
+
+function isOfType(type: string, value: JsonValue): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  const own = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  return own === type;
 }

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from "@soong/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { branchOf } from "./branch.ts";
-import { fieldOf } from "./field.ts";
+import { branchOf, fieldOf } from "./field.ts";
 import { findTools } from "./playground-view.tsx";
 import { equal, resolved } from "./schema.ts";
 import { addedValue, numberOrText, parseJsonText, problemsOf, startValue } from "./value.ts";

@@ -5,22 +5,23 @@ import { type JsonValue, visibleLine } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { LinkButton } from "../parts/button.tsx";
+import { Select, TextInput } from "../parts/input.tsx";
 import { CutText } from "../parts/text.tsx";
-import type { Field, Option, TextInput } from "./field.ts";
+import type { Field, Option, TextKind } from "./field.ts";
 import { equal } from "./schema.ts";
 import { numberOrText, parseJsonText } from "./value.ts";
 
 export type Change = (value: JsonValue | undefined) => void;
 
+/** What every input is given; a value that is undefined is omitted. */
+interface InputProps<Value = JsonValue | undefined> {
+  id: string;
+  value: Value;
+  onChange: Change;
+}
+
 /** Those of several inputs: a label is for one. */
 const GROUPS: ReadonlySet<Field["kind"]> = new Set(["object", "list", "choices", "fixed"]);
-
-const LONGEST_DEFAULT = 200;
-
-/** The ids of what is said about the input with this id. */
-export function describedBy(id: string): string {
-  return `${id}-words ${id}-problem`;
-}
 
 export function FieldFrame(props: {
   name: string;
@@ -29,30 +30,28 @@ export function FieldFrame(props: {
   is_omitted: boolean;
   problem: string | undefined;
   onOmit: (() => void) | undefined;
-  onAdd?: () => void;
+  onAdd: (() => void) | undefined;
   children: (id: string) => ComponentChildren;
 }) {
-  const { field, name } = props;
+  const { field, name, is_omitted, problem, onOmit, onAdd } = props;
+  const { kind, title, description, limits } = field;
   const id = useId();
-  const hints = [
-    ...field.limits,
-    ...(field.default === undefined
-      ? []
-      : [`default ${JSON.stringify(field.default).slice(0, LONGEST_DEFAULT)}`]),
-  ];
+  const hints =
+    field.default === undefined ? limits : [...limits, `default ${shortJson(field.default, 200)}`];
   const label = (
     <>
-      {visibleLine(field.title ?? name)}
-      {field.title !== undefined && field.title !== name && (
+      {visibleLine(title ?? name)}
+      {title !== undefined && title !== name && (
         <span class="quiet mono"> {visibleLine(name)}</span>
       )}
     </>
   );
-  const isGroup = GROUPS.has(field.kind);
+  const isGroup = GROUPS.has(kind);
   return (
     <div
-      class={`form-field kind-${field.kind}`}
-      {...(isGroup ? { role: "group", "aria-labelledby": `${id}-name` } : {})}
+      class={`form-field kind-${kind}`}
+      role={isGroup ? "group" : undefined}
+      aria-labelledby={isGroup ? `${id}-name` : undefined}
     >
       <div class="form-field-head">
         {isGroup ? (
@@ -67,39 +66,61 @@ export function FieldFrame(props: {
         {props.is_required ? (
           <span class="chip">required</span>
         ) : (
-          props.is_omitted && <span class="quiet">omitted</span>
+          is_omitted && <span class="quiet">omitted</span>
         )}
-        {!props.is_omitted && props.onOmit !== undefined && (
-          <LinkButton aria-label={`Omit ${name}`} onClick={props.onOmit}>
+        {!is_omitted && onOmit && (
+          <LinkButton aria-label={`Omit ${name}`} onClick={onOmit}>
             Omit
           </LinkButton>
         )}
-        {props.onAdd !== undefined && (
-          <LinkButton aria-label={`Add ${name}`} onClick={props.onAdd}>
+        {onAdd && (
+          <LinkButton aria-label={`Add ${name}`} onClick={onAdd}>
             Add
           </LinkButton>
         )}
       </div>
       <div id={`${id}-words`}>
-        {field.description !== undefined && (
+        {description !== undefined && (
           <p class="quiet form-field-words">
-            <CutText text={field.description} />
+            <CutText text={description} />
           </p>
         )}
         {hints.length > 0 && <p class="quiet form-field-words">{visibleLine(hints.join(", "))}</p>}
       </div>
       {props.children(id)}
-      {props.problem !== undefined && (
-        <p class="form-field-problem" id={`${id}-problem`}>
-          <span aria-hidden="true">⚠ </span>
-          {visibleLine(name)} {visibleLine(props.problem)}
-        </p>
+      {problem !== undefined && (
+        <FieldProblem id={`${id}-problem`}>
+          {visibleLine(name)} {visibleLine(problem)}
+        </FieldProblem>
       )}
     </div>
   );
 }
 
-const PLACEHOLDERS: Partial<Record<TextInput, string>> = {
+function FieldProblem({ id, children }: { id?: string; children: ComponentChildren }) {
+  return (
+    <p class="form-field-problem" id={id}>
+      <span aria-hidden="true">⚠ </span>
+      {children}
+    </p>
+  );
+}
+
+function shortJson(value: JsonValue, most: number): string {
+  return visibleLine(JSON.stringify(value).slice(0, most));
+}
+
+/** The ids of what is said about the input with this id. */
+function describedBy(id: string): string {
+  return `${id}-words ${id}-problem`;
+}
+
+/** How many rows a text needs. */
+function rowsOf(text: string): number {
+  return text.slice(0, 10_000).split("\n").length;
+}
+
+const PLACEHOLDERS: Partial<Record<TextKind, string>> = {
   date: "YYYY-MM-DD",
   time: "hh:mm:ss",
   datetime: "YYYY-MM-DDThh:mm:ssZ",
@@ -108,104 +129,91 @@ const PLACEHOLDERS: Partial<Record<TextInput, string>> = {
 };
 const MOST_ROWS = 12;
 
-export function TextField(props: {
-  id: string;
-  input: TextInput;
-  value: string | undefined;
-  onChange: Change;
-}) {
-  const { id, input, value = "" } = props;
+export function TextValue(props: InputProps<string | undefined> & { input: TextKind }) {
+  const { id, input, value = "", onChange } = props;
+  const shared = { id, "aria-describedby": describedBy(id), spellcheck: false, value };
   if (input === "lines") {
-    const rows = Math.min(MOST_ROWS, value.slice(0, 10_000).split("\n").length);
     return (
       <textarea
-        id={id}
-        aria-describedby={describedBy(id)}
-        rows={rows}
-        spellcheck={false}
-        value={value}
-        onInput={(event) => props.onChange(event.currentTarget.value)}
+        {...shared}
+        rows={Math.min(MOST_ROWS, rowsOf(value))}
+        onInput={(event) => onChange(event.currentTarget.value)}
       />
     );
   }
   return (
-    <input
-      id={id}
-      aria-describedby={describedBy(id)}
-      type="text"
-      spellcheck={false}
+    <TextInput
+      {...shared}
       autocomplete="off"
       inputMode={input === "email" || input === "url" ? input : "text"}
       placeholder={PLACEHOLDERS[input] ?? ""}
-      value={value}
-      onInput={(event) => props.onChange(event.currentTarget.value)}
+      onText={onChange}
     />
   );
+}
+
+/** The text of an input: as it was typed, until the value is another one than the text says. */
+function useTyped(
+  { value, onChange }: InputProps,
+  read: (text: string) => JsonValue | undefined,
+  write: (value: JsonValue | undefined) => string,
+): [text: string, type: (text: string) => void] {
+  const [text, setText] = useState(() => write(value));
+  useEffect(() => {
+    if (!equal(read(text), value)) setText(write(value));
+  }, [value]);
+  return [
+    text,
+    (next) => {
+      setText(next);
+      onChange(read(next));
+    },
+  ];
 }
 
 /** What is typed stays as it is typed: `1.` is on the way to a number. */
-export function NumberInput(props: { id: string; value: JsonValue | undefined; onChange: Change }) {
-  const [text, setText] = useState(() => numberText(props.value));
-  useEffect(() => {
-    if (!equal(numberOrText(text), props.value)) setText(numberText(props.value));
-  }, [props.value]);
+export function NumberInput(props: InputProps) {
+  const [text, type] = useTyped(props, numberOrText, (value) =>
+    typeof value === "string" ? value : (JSON.stringify(value) ?? ""),
+  );
   return (
-    <input
+    <TextInput
       id={props.id}
       aria-describedby={describedBy(props.id)}
-      type="text"
       inputMode="decimal"
       autocomplete="off"
       value={text}
-      onInput={(event) => {
-        setText(event.currentTarget.value);
-        props.onChange(numberOrText(event.currentTarget.value));
-      }}
+      onText={type}
     />
   );
 }
 
-function numberText(value: JsonValue | undefined): string {
-  if (value === undefined) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-export function YesNo(props: { id: string; value: JsonValue | undefined; onChange: Change }) {
-  const options = [
-    { value: true, label: "true" },
-    { value: false, label: "false" },
-  ];
-  return <OneOf {...props} options={options} />;
-}
+export const YES_NO: readonly Option[] = [
+  { value: true, label: "true" },
+  { value: false, label: "false" },
+];
 
 /** A value that cannot be chosen is shown, and stays until another one is. */
-export function OneOf(props: {
-  id: string;
-  options: readonly Option[];
-  value: JsonValue | undefined;
-  onChange: Change;
-}) {
-  const { options, value } = props;
-  const at = value === undefined ? -1 : options.findIndex((option) => equal(option.value, value));
+export function OneOf({
+  id,
+  value,
+  onChange,
+  options,
+}: InputProps & { options: readonly Option[] }) {
+  const at = options.findIndex((option) => equal(option.value, value));
+  const isOther = value !== undefined && at === -1;
   return (
-    <select
-      id={props.id}
-      aria-describedby={describedBy(props.id)}
-      value={value !== undefined && at === -1 ? "other" : String(at)}
-      onChange={(event) => props.onChange(options[Number(event.currentTarget.value)]?.value)}
-    >
-      <option value="-1">(omitted)</option>
-      {options.map(({ label }, index) => (
-        <option key={index} value={String(index)}>
-          {visibleLine(label)}
-        </option>
-      ))}
-      {value !== undefined && at === -1 && (
-        <option value="other" disabled>
-          {visibleLine(JSON.stringify(value).slice(0, 100))}
-        </option>
-      )}
-    </select>
+    <Select
+      id={id}
+      described={describedBy(id)}
+      value={isOther ? "other" : String(at)}
+      options={[
+        ["-1", "(omitted)"],
+        ...options.map(({ label }, index) => [String(index), visibleLine(label)] as const),
+      ]}
+      onChoose={(index) => onChange(options[Number(index)]?.value)}
+      other={isOther ? shortJson(value, 100) : undefined}
+    />
   );
 }
 
@@ -216,10 +224,7 @@ export function Choices(props: {
 }) {
   const { options, value } = props;
   const others = value.filter((one) => !options.some((option) => equal(option.value, one)));
-  const rows = [
-    ...options,
-    ...others.map((one) => ({ value: one, label: JSON.stringify(one).slice(0, 100) })),
-  ];
+  const rows = [...options, ...others.map((one) => ({ value: one, label: shortJson(one, 100) }))];
   return (
     <ul class="choices">
       {rows.map((row, index) => (
@@ -244,19 +249,15 @@ export function Choices(props: {
   );
 }
 
-export function FixedValue(props: { value: JsonValue; given: JsonValue | undefined }) {
-  const shown = props.given ?? props.value;
-  return <code>{visibleLine(JSON.stringify(shown).slice(0, 500))}</code>;
+export function FixedValue({ value }: { value: JsonValue }) {
+  return <code>{shortJson(value, 500)}</code>;
 }
 
 const MOST_RAW_ROWS = 24;
 
 /** A part of the input as JSON. What is not JSON is taken as the text it is, and says so: nothing typed is dropped. */
-export function RawField(props: { id: string; value: JsonValue | undefined; onChange: Change }) {
-  const [text, setText] = useState(() => jsonText(props.value));
-  useEffect(() => {
-    if (!equal(valueOfText(text), props.value)) setText(jsonText(props.value));
-  }, [props.value]);
+export function RawField(props: InputProps) {
+  const [text, type] = useTyped(props, valueOfText, jsonText);
   const parsed = parseJsonText(text);
   return (
     <>
@@ -264,21 +265,13 @@ export function RawField(props: { id: string; value: JsonValue | undefined; onCh
         id={props.id}
         aria-describedby={describedBy(props.id)}
         class="mono raw"
-        rows={Math.min(MOST_RAW_ROWS, Math.max(2, text.slice(0, 10_000).split("\n").length))}
+        rows={Math.min(MOST_RAW_ROWS, Math.max(2, rowsOf(text)))}
         spellcheck={false}
         value={text}
         aria-invalid={!parsed.ok}
-        onInput={(event) => {
-          setText(event.currentTarget.value);
-          props.onChange(valueOfText(event.currentTarget.value));
-        }}
+        onInput={(event) => type(event.currentTarget.value)}
       />
-      {!parsed.ok && (
-        <p class="form-field-problem">
-          <span aria-hidden="true">⚠ </span>
-          {parsed.problem}. It would be sent as a text.
-        </p>
-      )}
+      {!parsed.ok && <FieldProblem>{parsed.problem}. It would be sent as a text.</FieldProblem>}
     </>
   );
 }
@@ -290,7 +283,6 @@ function valueOfText(text: string): JsonValue | undefined {
 
 /** A text that is not JSON is shown as it was typed: it would be read the same way again. */
 function jsonText(value: JsonValue | undefined): string {
-  if (value === undefined) return "";
   if (typeof value === "string" && !parseJsonText(value).ok) return value;
-  return JSON.stringify(value, null, 2);
+  return JSON.stringify(value, null, 2) ?? "";
 }

@@ -1,53 +1,42 @@
 // Trying a tool: choose one, fill in its form, see what would be decided, and call it through the whole pipeline.
 
+import { visibleLine } from "@soong/core";
 import { useMemo, useState } from "preact/hooks";
 import type { PlaygroundTool } from "../../wire/index.ts";
 import { useAnswer } from "../api/use-answer.ts";
-import { useInspector } from "../app/context.ts";
-import { LoadState } from "../parts/loading.tsx";
-import { visibleLine } from "@soong/core";
+import { TextInput } from "../parts/input.tsx";
+import { Loaded, Mono, wordsIn } from "../parts/text.tsx";
 import { hashOf } from "../route/hash-route.ts";
-import { Mono, wordsIn } from "../parts/text.tsx";
 import { ToolTrial } from "./tool-trial.tsx";
 
-export function PlaygroundView(props: { tool_name?: string }) {
-  const { about } = useInspector();
-  if (!about.can.playground) {
-    return (
-      <section class="view">
-        <h1>Playground</h1>
-        <p>This inspector was started without a playground.</p>
-      </section>
-    );
-  }
-  return <Playground tool_name={props.tool_name} />;
-}
-
-function Playground(props: { tool_name: string | undefined }) {
+export function PlaygroundView({ tool_name }: { tool_name: string | undefined }) {
   const loaded = useAnswer("GET /api/playground/tools", {});
-  const tools = loaded.value?.tools ?? [];
-  const tool = tools.find(({ tool_name }) => tool_name === props.tool_name);
+  const { value } = loaded;
+  const tool = value?.tools.find((one) => one.tool_name === tool_name);
   return (
     <section class="view playground">
       <div class="playground-tools">
         <h1>Playground</h1>
-        <LoadState loaded={loaded} what="the tools" />
-        {loaded.value?.problems.map((problem) => (
-          <p key={problem} class="problem">
-            ⚠ {visibleLine(problem)}
-          </p>
-        ))}
-        {loaded.value !== undefined && <ToolList tools={tools} chosen={props.tool_name} />}
+        <Loaded from={loaded} what="the tools">
+          {({ tools, problems }) => (
+            <>
+              {problems.map((problem) => (
+                <p key={problem} class="problem">
+                  ⚠ {visibleLine(problem)}
+                </p>
+              ))}
+              <ToolList tools={tools} chosen={tool_name} />
+            </>
+          )}
+        </Loaded>
       </div>
       <div class="playground-trial">
-        {tool !== undefined && (
-          <ToolTrial key={tool.tool_name} tool={tool} cwd={loaded.value?.cwd ?? ""} />
-        )}
-        {tool === undefined && loaded.value !== undefined && (
+        {tool && <ToolTrial key={tool_name} tool={tool} cwd={value?.cwd ?? ""} />}
+        {value && tool === undefined && (
           <p class="quiet">
-            {props.tool_name === undefined
+            {tool_name === undefined
               ? "Choose a tool."
-              : `There is no tool ${visibleLine(props.tool_name)} here.`}
+              : `There is no tool ${visibleLine(tool_name)} here.`}
           </p>
         )}
       </div>
@@ -58,18 +47,20 @@ function Playground(props: { tool_name: string | undefined }) {
 const MOST_TOOLS = 200;
 
 function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | undefined }) {
+  const { tools, chosen } = props;
   const [typed, setTyped] = useState("");
-  const found = useMemo(() => findTools(props.tools, typed), [props.tools, typed]);
+  const found = useMemo(() => findTools(tools, typed), [tools, typed]);
+  const left = found.length - MOST_TOOLS;
   return (
     <>
       <label class="field">
         <span class="unseen">Find a tool</span>
-        <input
+        <TextInput
           type="search"
           data-search
-          placeholder={`Find one of ${props.tools.length} tools`}
+          placeholder={`Find one of ${tools.length} tools`}
           value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
+          onText={setTyped}
         />
       </label>
       <ul class="plain tool-names" aria-label="Tools">
@@ -77,7 +68,7 @@ function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | un
           <li key={tool_name}>
             <a
               href={hashOf({ view: "playground", tool_name })}
-              aria-current={tool_name === props.chosen ? "true" : undefined}
+              aria-current={tool_name === chosen ? "true" : undefined}
             >
               <Mono text={tool_name} />{" "}
               {permission === "write" && <span class="quiet">✎ write</span>}
@@ -87,8 +78,7 @@ function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | un
       </ul>
       <p class="quiet" role="status">
         {found.length === 0 && "No tool matches."}
-        {found.length > MOST_TOOLS &&
-          `${found.length - MOST_TOOLS} more: type to narrow them down.`}
+        {left > 0 && `${left} more: type to narrow them down.`}
       </p>
     </>
   );
@@ -99,15 +89,11 @@ export function findTools(tools: readonly PlaygroundTool[], typed: string): Play
   const words = wordsIn(typed);
   const ranked = tools.flatMap((tool) => {
     const name = tool.tool_name.toLowerCase();
-    const text = `${name} ${tool.description.toLowerCase()} ${tool.tags.join(" ").toLowerCase()}`;
+    const text = `${name} ${tool.description} ${tool.tags.join(" ")}`.toLowerCase();
     if (!words.every((word) => text.includes(word))) return [];
-    return [{ tool, rank: words.filter((word) => !name.includes(word)).length }];
+    return [{ tool, name, rank: words.filter((word) => !name.includes(word)).length }];
   });
   return ranked
-    .toSorted((a, b) => a.rank - b.rank || compare(a.tool.tool_name, b.tool.tool_name))
+    .toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : Number(a.name > b.name)))
     .map(({ tool }) => tool);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -6,8 +6,9 @@ import { pointerStep } from "@soong/core/internal";
 import { isJsonObject } from "@soong/schema";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { branchOf } from "./branch.ts";
-import { fieldOf, type Field } from "./field.ts";
+import { Select, TextInput } from "../parts/input.tsx";
+import { useFirst } from "../parts/list.tsx";
+import { branchOf, fieldOf, type Field } from "./field.ts";
 import {
   Choices,
   FieldFrame,
@@ -15,8 +16,8 @@ import {
   NumberInput,
   OneOf,
   RawField,
-  TextField,
-  YesNo,
+  TextValue,
+  YES_NO,
   type Change,
 } from "./plain-fields.tsx";
 import type { Schema } from "./schema.ts";
@@ -49,24 +50,22 @@ export function SchemaForm(props: {
   /** What is missing is reported once the user wanted to continue. */
   says_missing: boolean;
   /** Properties that the schema does not name, and does not forbid. */
-  offers_extras: boolean;
+  offers_extras?: boolean;
 }) {
-  const { schema, value, says_missing, offers_extras, onChange } = props;
+  const { schema, value, says_missing, offers_extras = false, onChange } = props;
   const problems = useMemo(() => {
     const found = problemsOf(schema, schema, value ?? {});
     const said = found.filter(({ is_missing }) => says_missing || is_missing !== true);
     return new Map(said.map(({ at, text }) => [at, text]));
   }, [schema, value, says_missing]);
-  const form = { root: schema, problems, offers_extras, choices: 0 };
   const field = fieldOf(schema, schema);
+  const part = { form: { root: schema, problems, offers_extras, choices: 0 }, at: "", onChange };
   const whole = value ?? {};
   if (field.kind === "object" && isJsonObject(whole)) {
-    return <ObjectField form={form} field={field} value={whole} at="" onChange={onChange} />;
+    return <ObjectField {...part} field={field} value={whole} />;
   }
   const name = field.title ?? "Value";
-  return (
-    <SchemaField form={form} schema={schema} {...{ name, value, onChange }} at="" is_required />
-  );
+  return <SchemaField {...part} schema={schema} name={name} value={value} is_required />;
 }
 
 interface SchemaFieldProps extends Part {
@@ -77,24 +76,24 @@ interface SchemaFieldProps extends Part {
   is_entry?: boolean;
 }
 
-function SchemaField(props: SchemaFieldProps) {
-  const { form, schema, value, at, onChange } = props;
+function SchemaField({ schema, name, is_required = false, is_entry, ...part }: SchemaFieldProps) {
+  const { form, value, at, onChange } = part;
   const field = useMemo(() => fieldOf(form.root, schema), [form.root, schema]);
-  // Of several forms, the one that is chosen reports it.
-  const problem = field.kind === "branches" ? undefined : form.problems.get(at);
+  const isOmitted = value === undefined;
   return (
     <FieldFrame
-      name={props.name}
+      name={name}
       field={field}
-      is_required={props.is_required === true}
-      is_omitted={value === undefined}
-      problem={problem}
-      onOmit={props.is_entry === true ? undefined : () => onChange(undefined)}
-      {...(value === undefined && isAdded(field)
-        ? { onAdd: () => onChange(addedValue(form.root, schema)) }
-        : {})}
+      is_required={is_required}
+      is_omitted={isOmitted}
+      // Of several forms, the one that is chosen reports it.
+      problem={field.kind === "branches" ? undefined : form.problems.get(at)}
+      onOmit={is_entry ? undefined : () => onChange(undefined)}
+      onAdd={
+        isOmitted && isAdded(field) ? () => onChange(addedValue(form.root, schema)) : undefined
+      }
     >
-      {(id) => <FieldInput {...{ id, field, form, value, at, onChange }} />}
+      {(id) => <FieldInput {...part} id={id} field={field} />}
     </FieldFrame>
   );
 }
@@ -107,38 +106,40 @@ function isAdded({ kind }: Field): boolean {
 const MOST_CHOICES = 12;
 
 function FieldInput(props: Part & { id: string; field: Field }) {
-  const { id, field, form, value, at, onChange } = props;
+  const { id, field, value, onChange, ...place } = props;
+  const part = { ...place, id, onChange };
   const raw = { id, value, onChange };
   if (value === undefined && isAdded(field)) return null;
   switch (field.kind) {
     case "object":
-      if (!isJsonObject(value)) return <Misfit {...raw} />;
+      if (!isJsonObject(value)) break;
       return (
         <fieldset class="nested">
-          <legend class="unseen">{visibleLine(field.title ?? at)}</legend>
-          <ObjectField {...{ form, field, value, at, onChange }} />
+          <legend class="unseen">{visibleLine(field.title ?? props.at)}</legend>
+          <ObjectField {...part} field={field} value={value} />
         </fieldset>
       );
     case "list":
-      if (!Array.isArray(value)) return <Misfit {...raw} />;
-      return <ListField {...{ form, field, value, at, onChange }} />;
+      if (!Array.isArray(value)) break;
+      return <ListField {...part} field={field} value={value} />;
     case "branches":
-      if (form.choices > MOST_CHOICES) return <RawField {...raw} />;
-      return <Branches {...{ form, id, field, value, at, onChange }} />;
+      if (place.form.choices > MOST_CHOICES) return <RawField {...raw} />;
+      return <Branches {...part} field={field} value={value} />;
     case "choices":
-      if (value !== undefined && !Array.isArray(value)) return <Misfit {...raw} />;
+      if (value !== undefined && !Array.isArray(value)) break;
       return <Choices options={field.options} value={value ?? []} onChange={onChange} />;
     case "one_of":
       return <OneOf {...raw} options={field.options} />;
     case "yes_no":
-      return <YesNo {...raw} />;
+      return <OneOf {...raw} options={YES_NO} />;
     case "number":
-      return typeof value === "object" ? <Misfit {...raw} /> : <NumberInput {...raw} />;
+      if (typeof value === "object") break;
+      return <NumberInput {...raw} />;
     case "text":
-      if (value !== undefined && typeof value !== "string") return <Misfit {...raw} />;
-      return <TextField id={id} input={field.input} value={value} onChange={onChange} />;
+      if (value !== undefined && typeof value !== "string") break;
+      return <TextValue {...raw} value={value} input={field.input} />;
     case "fixed":
-      return <FixedValue value={field.value} given={value} />;
+      return <FixedValue value={value ?? field.value} />;
     case "raw":
       return (
         <>
@@ -147,21 +148,16 @@ function FieldInput(props: Part & { id: string; field: Field }) {
         </>
       );
   }
-}
-
-/** A value of another kind than the field: shown as it is. */
-function Misfit(props: { id: string; value: JsonValue | undefined; onChange: Change }) {
   return (
     <>
       <p class="quiet">This value is of another kind; as JSON:</p>
-      <RawField {...props} />
+      <RawField {...raw} />
     </>
   );
 }
 
 /** Its properties as the schema lists them, then the others it has. */
-function ObjectField(props: Part<JsonObject> & FieldOf<"object">) {
-  const { form, field, value, at } = props;
+function ObjectField({ form, field, value, at, onChange }: Part<JsonObject> & FieldOf<"object">) {
   const known = new Set(field.properties.map(({ name }) => name));
   const extras = Object.keys(value)
     .filter((name) => !known.has(name))
@@ -169,12 +165,10 @@ function ObjectField(props: Part<JsonObject> & FieldOf<"object">) {
   const shown = [...field.properties, ...extras];
 
   function set(name: string, next: JsonValue | undefined): void {
-    const rest = Object.entries(value).filter(([own]) => own !== name || next !== undefined);
-    const replaced = rest.map(([own, before]) => [own, own === name ? next : before] as const);
-    const isNew = next !== undefined && !Object.hasOwn(value, name);
-    props.onChange(
-      Object.fromEntries([...replaced, ...(isNew ? [[name, next] as const] : [])]) as JsonObject,
-    );
+    const entries = new Map(Object.entries(value));
+    if (next === undefined) entries.delete(name);
+    else entries.set(name, next);
+    onChange(Object.fromEntries(entries));
   }
 
   return (
@@ -209,20 +203,13 @@ function AddProperty(props: { isTaken: (name: string) => boolean; onAdd: (name: 
   if (name === undefined) {
     return <LinkButton onClick={() => setName("")}>Add another property</LinkButton>;
   }
-  const isFree = name !== "" && !props.isTaken(name);
   return (
     <div class="add-property">
       <label>
-        Name{" "}
-        <input
-          type="text"
-          value={name}
-          autocomplete="off"
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
+        Name <TextInput value={name} autocomplete="off" onText={setName} />
       </label>
       <Button
-        disabled={!isFree}
+        disabled={name === "" || props.isTaken(name)}
         onClick={() => {
           props.onAdd(name);
           setName(undefined);
@@ -238,12 +225,16 @@ function AddProperty(props: { isTaken: (name: string) => boolean; onAdd: (name: 
 const MOST_ENTRIES = 50;
 
 function ListField(props: Part<readonly JsonValue[]> & FieldOf<"list">) {
-  const { form, field, value, at } = props;
-  const [limit, setLimit] = useState(MOST_ENTRIES);
+  const { form, field, value, at, onChange } = props;
+  const [shown, more, showAtLeast] = useFirst(
+    value,
+    MOST_ENTRIES,
+    (left) => `Show more: ${left} entries are not shown`,
+  );
   return (
     <div class="list-field">
       <ol>
-        {value.slice(0, limit).map((item, index) => (
+        {shown.map((item, index) => (
           <li key={index}>
             <SchemaField
               form={form}
@@ -253,26 +244,22 @@ function ListField(props: Part<readonly JsonValue[]> & FieldOf<"list">) {
               value={item}
               at={`${at}/${index}`}
               // An entry that is emptied stays an entry.
-              onChange={(next) => props.onChange(value.with(index, next ?? null))}
+              onChange={(next) => onChange(value.with(index, next ?? null))}
             />
             <LinkButton
               aria-label={`Remove entry ${index + 1}`}
-              onClick={() => props.onChange(value.toSpliced(index, 1))}
+              onClick={() => onChange(value.toSpliced(index, 1))}
             >
               Remove
             </LinkButton>
           </li>
         ))}
       </ol>
-      {value.length > limit && (
-        <LinkButton onClick={() => setLimit(limit * 4)}>
-          Show more: {value.length - limit} entries are not shown
-        </LinkButton>
-      )}
+      {more}
       <Button
         onClick={() => {
-          setLimit(Math.max(limit, value.length + 1));
-          props.onChange([...value, addedValue(form.root, field.items)]);
+          showAtLeast(value.length + 1);
+          onChange([...value, addedValue(form.root, field.items)]);
         }}
       >
         Add an entry
@@ -283,8 +270,8 @@ function ListField(props: Part<readonly JsonValue[]> & FieldOf<"list">) {
 
 /** One of several forms. What was filled in for another is kept while the user looks at this one. */
 function Branches(props: Part & FieldOf<"branches"> & { id: string }) {
-  const { form, value, at, onChange } = props;
-  const { branches } = props.field;
+  const { id, form, field, value, at, onChange } = props;
+  const { branches } = field;
   const [chosen, setChosen] = useState(() =>
     value === undefined ? 0 : branchOf(form.root, branches, value),
   );
@@ -293,33 +280,28 @@ function Branches(props: Part & FieldOf<"branches"> & { id: string }) {
   function choose(next: number): void {
     filled.current.set(chosen, value);
     setChosen(next);
-    onChange(
-      filled.current.has(next)
-        ? filled.current.get(next)
-        : addedValue(form.root, branches[next]?.schema),
-    );
+    const { current } = filled;
+    const first = () => addedValue(form.root, branches[next]?.schema);
+    onChange(current.has(next) ? current.get(next) : first());
   }
 
   return (
     <div class="branches">
-      <select
-        id={props.id}
+      <Select
+        id={id}
         value={String(chosen)}
-        onChange={(event) => choose(Number(event.currentTarget.value))}
-      >
-        {branches.map(({ label }, index) => (
-          <option key={index} value={String(index)}>
-            {visibleLine(label)}
-          </option>
-        ))}
-      </select>
+        options={branches.map(({ label }, index) => [String(index), visibleLine(label)])}
+        onChoose={(index) => choose(Number(index))}
+      />
       <SchemaField
         key={chosen}
         form={{ ...form, choices: form.choices + 1 }}
         schema={branches[chosen]?.schema}
         name={branches[chosen]?.label ?? "Value"}
         is_entry
-        {...{ value, at, onChange }}
+        value={value}
+        at={at}
+        onChange={onChange}
       />
     </div>
   );

@@ -23,18 +23,12 @@ function resolve(
   steps.left -= 1;
   if (!isJsonObject(schema) || steps.left < 0) return undefined;
   const { $ref: reference, allOf, ...rest } = schema;
-  if (typeof reference === "string") {
-    const target = resolve(root, at(root, reference), steps);
-    if (target === undefined) return undefined;
-    const beside = { ...rest, ...(allOf === undefined ? {} : { allOf }) };
-    const own = resolve(root, beside, steps);
-    return own && merged(target, own);
-  }
-  if (!Array.isArray(allOf)) return rest;
-  let whole: Schema | undefined = rest;
-  for (const part of allOf) {
-    const own = resolve(root, part, steps);
-    whole = own && whole && merged(whole, own);
+  const target = typeof reference === "string" ? [at(root, reference)] : [];
+  const beside = Array.isArray(allOf) ? allOf : [];
+  let whole: Schema | undefined = {};
+  for (const part of [...target, rest, ...beside]) {
+    const own = part === rest ? rest : resolve(root, part, steps);
+    whole = own && merged(whole, own);
     if (whole === undefined) return undefined;
   }
   return whole;

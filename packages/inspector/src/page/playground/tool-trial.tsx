@@ -1,32 +1,37 @@
 // One tool: its form (or the same input as JSON), what would be decided, and the call.
 
-import { errorText } from "../api/client.ts";
-import { Mono, Prose } from "../parts/text.tsx";
-import { Button, LinkButton, ChoiceButtons } from "../parts/button.tsx";
 import { type JsonValue, visibleLine } from "@soong/core";
-import { useRef, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Called, Explained, PlaygroundTool } from "../../wire/index.ts";
-import { useInspector } from "../app/context.ts";
-import { CopyButton } from "../call/copy-button.tsx";
-import { ProblemText } from "../parts/loading.tsx";
-import { ExplainedCall } from "./explained-call.tsx";
+import { errorText } from "../api/client.ts";
+import { useAction, useAnswer } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
+import { DecisionChain } from "../call/call-decisions.tsx";
+import { CallResult, ErrorText } from "../call/call-result.tsx";
+import { PreviewView } from "../call/preview.tsx";
+import { Button, ChoiceButtons, CopyButton, LinkButton } from "../parts/button.tsx";
+import { JsonCode } from "../parts/json-code.tsx";
+import { SignMark } from "../parts/signs.tsx";
+import { Mono, ProblemText, Prose, spacedText } from "../parts/text.tsx";
+import { QuestionList } from "../questions/question-list.tsx";
+import { timelineHash } from "../route/hash-route.ts";
 import { RawField } from "./plain-fields.tsx";
-import { RunningCall } from "./running-call.tsx";
 import { SchemaForm } from "./schema-form.tsx";
 import { startValue } from "./value.ts";
 
 /** What was filled in for each tool, while the page is open. */
 const drafts = new Map<string, JsonValue | undefined>();
 
-export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
-  const { tool } = props;
+export function ToolTrial({ tool, cwd }: { tool: PlaygroundTool; cwd: string }) {
   const { tool_name, input_schema } = tool;
   const { api, announce } = useInspector();
   const [value, setValue] = useState<JsonValue | undefined>(() =>
     drafts.has(tool_name) ? drafts.get(tool_name) : startValue(input_schema, input_schema),
   );
   const [look, setLook] = useState<"form" | "json">("form");
-  const [outcome, setOutcome] = useState<Outcome>({ is: "none" });
+  const [outcome, setOutcome] = useState<ComponentChildren>();
+  const [isAsking, setAsking] = useState(false);
   const asked = useRef(0);
   const input = value ?? {};
 
@@ -35,30 +40,29 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
     setValue(next);
   }
 
-  async function ask(load: () => Promise<Outcome>): Promise<void> {
+  async function ask(load: () => Promise<ComponentChildren>): Promise<void> {
     asked.current += 1;
     const own = asked.current;
-    setOutcome({ is: "asking" });
-    const next = await load().catch((error: unknown): Outcome => ({
-      is: "failed",
-      message: errorText(error),
-    }));
+    setAsking(true);
+    const next = await load().catch((error: unknown) => <ProblemText text={errorText(error)} />);
     // What was asked since then counts.
     if (own !== asked.current) return;
+    setAsking(false);
     setOutcome(next);
-    if (next.is === "explained") announce(`${tool_name}: explained below.`);
   }
 
+  const body = { tool_name, input };
   const explain = () =>
-    ask(async () => ({
-      is: "explained",
-      explained: await api.ask("POST /api/playground/explain", { body: { tool_name, input } }),
-    }));
+    ask(async () => {
+      const explained = await api.ask("POST /api/playground/explain", { body });
+      announce(`${tool_name}: explained below.`);
+      return <ExplainedCall explained={explained} />;
+    });
   const run = () =>
-    ask(async () => ({
-      is: "called",
-      called: await api.ask("POST /api/playground/call", { body: { tool_name, input } }),
-    }));
+    ask(async () => {
+      const called = await api.ask("POST /api/playground/call", { body });
+      return <RunningCall key={called.run_id} called={called} tool_name={tool_name} />;
+    });
 
   return (
     <>
@@ -87,8 +91,8 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
             schema={input_schema}
             value={value}
             onChange={change}
-            says_missing={outcome.is !== "none"}
-            offers_extras={true}
+            says_missing={isAsking || outcome !== undefined}
+            offers_extras
           />
         ) : (
           <label class="field">
@@ -98,49 +102,134 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
         )}
         <p class="quiet">
           Values with problems are sent as they are: the pipeline decides. Calls run in{" "}
-          <Mono text={props.cwd} />.
+          <Mono text={cwd} />.
         </p>
         <p class="trial-buttons">
-          <button type="submit" class="button" disabled={outcome.is === "asking"}>
+          <button type="submit" class="button" disabled={isAsking}>
             Explain
           </button>
-          <Button look="primary" disabled={outcome.is === "asking"} onClick={() => void run()}>
+          <Button look="primary" disabled={isAsking} onClick={() => void run()}>
             Run
           </Button>
         </p>
       </form>
       <section class="trial-outcome" aria-label="Outcome">
-        <OutcomeView outcome={outcome} tool_name={tool_name} />
+        {isAsking ? <p class="quiet">Asking…</p> : outcome}
       </section>
     </>
   );
 }
 
-type Outcome =
-  | { is: "none" }
-  | { is: "asking" }
-  | { is: "explained"; explained: Explained }
-  | { is: "called"; called: Called }
-  | { is: "failed"; message: string };
+const HEADS = {
+  allow: "It would be allowed",
+  ask: "It would require approval",
+  deny: "It would be denied",
+} as const;
 
-function OutcomeView(props: { outcome: Outcome; tool_name: string }) {
-  const { outcome } = props;
-  switch (outcome.is) {
-    case "none":
-      return null;
-    case "asking":
-      return <p class="quiet">Asking…</p>;
-    case "failed":
-      return <ProblemText text={outcome.message} />;
-    case "explained":
-      return <ExplainedCall explained={outcome.explained} />;
-    case "called":
-      return (
-        <RunningCall
-          key={outcome.called.run_id}
-          called={outcome.called}
-          tool_name={props.tool_name}
-        />
-      );
+/** What would be decided about a call, without making it, and what a yes would cover. */
+function ExplainedCall({ explained }: { explained: Explained }) {
+  const { explanation, session_scope, blocked } = explained;
+  if (explanation.outcome === "refused") {
+    return (
+      <>
+        <h3>It would be refused</h3>
+        <p>
+          <SignMark state={explanation.status} /> before anything is decided.
+        </p>
+        <ErrorText error={explanation.error} />
+        {blocked && <DecisionChain chain={blocked} />}
+      </>
+    );
   }
+  const { outcome, reason, chain, plan, hooks, effects, observable_input } = explanation;
+  const is = Object.entries(effects).flatMap(([name, is]) =>
+    is === true ? [spacedText(name)] : [],
+  );
+  return (
+    <>
+      <h3>{HEADS[outcome]}</h3>
+      <p>
+        <SignMark state={outcome} /> {visibleLine(reason)}
+      </p>
+      {outcome === "ask" && (
+        <p>
+          Approving once covers this exact call.
+          {session_scope !== undefined && ` For the session: ${visibleLine(session_scope)}`}
+        </p>
+      )}
+      {plan?.preview && <PreviewView preview={plan.preview} />}
+      <DecisionChain chain={chain} />
+      {hooks.length > 0 && (
+        <p>
+          Hooks run first, and can only make it stricter: <Mono text={hooks.join(", ")} />
+        </p>
+      )}
+      <p class="quiet">{is.join(", ")}</p>
+      <details>
+        <summary>The input after it was checked</summary>
+        <JsonCode value={observable_input} label="Observable input" />
+      </details>
+    </>
+  );
+}
+
+/** A call that was begun here: its questions while it waits, then its result, and the way to its session. */
+function RunningCall({ called, tool_name }: { called: Called; tool_name: string }) {
+  const { session_id, run_id } = called;
+  const { api, announce } = useInspector();
+  const aborting = useAction();
+  const [isOver, setOver] = useState(false);
+  const isVisible = useVisible();
+  const {
+    value: ended,
+    problem,
+    reload,
+  } = useAnswer(
+    "GET /api/playground/calls/:run_id",
+    { path: { run_id } },
+    // Held until the call ends. A browser has few connections, so a tab in the background keeps none.
+    { isPaused: !isVisible || isOver },
+  );
+  useEffect(() => {
+    if (ended === undefined) return;
+    setOver(true);
+    announce(`${tool_name}: ${ended.result.status}.`);
+  }, [ended]);
+
+  const abort = () =>
+    aborting.run(async () => {
+      await api.ask("POST /api/runs/:run_id/abort", { path: { run_id }, body: { session_id } });
+    });
+
+  return (
+    <>
+      <h3>{ended ? "The result" : "The call"}</h3>
+      <p>
+        <a href={timelineHash({ session_id, run_id, tool_call_id: ended?.tool_call_id })}>
+          See it in its session
+        </a>
+      </p>
+      <QuestionList session_id={session_id} />
+      {ended === undefined && problem === undefined && (
+        <p>
+          <span role="status">▶ Running, or waiting for an answer.</span>{" "}
+          <Button onClick={() => void abort()}>Abort</Button>
+        </p>
+      )}
+      <ProblemText text={aborting.problem} />
+      <ProblemText text={problem} onRetry={reload} />
+      {ended && <CallResult result={ended.result} model_view={ended.result.content} />}
+    </>
+  );
+}
+
+/** Whether the tab is in front. */
+function useVisible(): boolean {
+  const [isVisible, setVisible] = useState(() => !document.hidden);
+  useEffect(() => {
+    const look = () => setVisible(!document.hidden);
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
+  return isVisible;
 }

@@ -1,12 +1,11 @@
 // The value behind a form: what it begins with, what an added part begins with, and what the schema has against it as
 // far as the form can tell. Wrong values are kept as they are: the user may send them on purpose.
 
-import { errorText } from "../api/client.ts";
 import type { JsonValue } from "@soong/core";
 import { pointerStep } from "@soong/core/internal";
 import { isJsonObject } from "@soong/schema";
-import { branchOf } from "./branch.ts";
-import { fieldOf, type Field } from "./field.ts";
+import { errorText } from "../api/client.ts";
+import { branchOf, fieldOf, type Field, type Option } from "./field.ts";
 import { equal, resolved, type Schema } from "./schema.ts";
 
 const DEEPEST_START = 4;
@@ -19,64 +18,35 @@ export function startValue(
 ): JsonValue | undefined {
   const field = fieldOf(root, schema);
   if (field.default !== undefined) return field.default;
-  switch (field.kind) {
-    case "fixed":
-      return field.value;
-    case "object":
-      return depth > DEEPEST_START
-        ? undefined
-        : Object.fromEntries(
-            field.properties.flatMap(({ name, schema: own, is_required }) => {
-              const value = is_required ? startValue(root, own, depth + 1) : undefined;
-              return value === undefined ? [] : [[name, value]];
-            }),
-          );
-    case "list":
-      return depth === 0 ? [] : undefined;
-    case "choices":
-    case "one_of":
-    case "branches":
-    case "text":
-    case "number":
-    case "yes_no":
-    case "raw":
-      return undefined;
-  }
+  if (field.kind === "fixed") return field.value;
+  if (field.kind === "list" && depth === 0) return [];
+  if (field.kind !== "object" || depth > DEEPEST_START) return undefined;
+  return Object.fromEntries(
+    field.properties.flatMap(({ name, schema: own, is_required }) => {
+      const value = is_required ? startValue(root, own, depth + 1) : undefined;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** The first value of a place that the user has just added. */
 export function addedValue(root: Schema, schema: JsonValue | undefined): JsonValue {
-  const started = startValue(root, schema);
-  if (started !== undefined) return started;
   const field = fieldOf(root, schema);
-  switch (field.kind) {
-    case "object":
-      return {};
-    case "list":
-    case "choices":
-      return [];
-    case "one_of":
-      return field.options[0]?.value ?? null;
-    case "branches":
-      return addedBranch(root, field.branches[0]?.schema);
-    case "text":
-      return "";
-    case "number":
-      return 0;
-    case "yes_no":
-      return false;
-    case "fixed":
-      return field.value;
-    case "raw":
-      return null;
-  }
+  const first = startValue(root, schema) ?? FIRST_VALUES[field.kind];
+  if (first !== undefined) return first;
+  if (field.kind === "one_of") return field.options[0]?.value ?? null;
+  const inner = field.kind === "branches" ? field.branches[0]?.schema : undefined;
+  // A branch that leads to itself has no first value.
+  const isEndless = inner === undefined || fieldOf(root, inner).kind === "branches";
+  return isEndless ? null : addedValue(root, inner);
 }
 
-/** A branch that leads to itself has no first value. */
-function addedBranch(root: Schema, schema: JsonValue | undefined): JsonValue {
-  const field = fieldOf(root, schema);
-  return field.kind === "branches" ? null : addedValue(root, schema);
-}
+const FIRST_VALUES: Partial<Record<Field["kind"], JsonValue>> = {
+  choices: [],
+  text: "",
+  number: 0,
+  yes_no: false,
+};
 
 interface ValueProblem {
   /** JSON pointer. */
@@ -108,32 +78,26 @@ export function problemsOf(
     if (value === undefined || found.length >= MOST_PROBLEMS || depth > DEEPEST_LOOK) return;
     const field = fieldOf(root, schema);
     const wrong = misfit(field, value);
-    if (wrong !== undefined) {
-      found.push({ at, text: wrong });
-      return;
-    }
-    const broken = brokenLimit(resolved(root, schema) ?? {}, value);
-    if (broken !== undefined) found.push({ at, text: broken });
+    const text = wrong ?? brokenLimit(resolved(root, schema) ?? {}, value);
+    if (text !== undefined) found.push({ at, text });
+    if (wrong !== undefined) return;
     if (field.kind === "object" && isJsonObject(value)) {
+      const unknown = new Set(Object.keys(value));
       for (const { name, schema: own, is_required } of field.properties) {
         const place = `${at}/${pointerStep(name)}`;
-        const inner = Object.hasOwn(value, name) ? value[name] : undefined;
+        const inner = unknown.delete(name) ? value[name] : undefined;
         if (inner === undefined && is_required) {
           found.push({ at: place, text: "is required", is_missing: true });
         }
         look(own, inner, place, depth + 1);
       }
-      if (field.extras === "none") {
-        const known = new Set(field.properties.map(({ name }) => name));
-        for (const name of Object.keys(value)) {
-          if (!known.has(name)) {
-            found.push({ at: `${at}/${pointerStep(name)}`, text: "is not in the schema" });
-          }
-        }
+      for (const name of field.extras === "none" ? unknown : []) {
+        found.push({ at: `${at}/${pointerStep(name)}`, text: "is not in the schema" });
       }
     } else if (field.kind === "list" && Array.isArray(value)) {
-      for (const [index, item] of value.entries())
+      for (const [index, item] of value.entries()) {
         look(field.items, item, `${at}/${index}`, depth + 1);
+      }
     } else if (field.kind === "branches") {
       look(field.branches[branchOf(root, field.branches, value)]?.schema, value, at, depth + 1);
     }
@@ -141,67 +105,64 @@ export function problemsOf(
 }
 
 function misfit(field: Field, value: JsonValue): string | undefined {
+  const unless = (fits: boolean, wrong: string) => (fits ? undefined : wrong);
   switch (field.kind) {
     case "object":
-      return isJsonObject(value) ? undefined : "is not an object";
+      return unless(isJsonObject(value), "is not an object");
     case "list":
+      return unless(Array.isArray(value), "is not a list");
     case "choices":
       if (!Array.isArray(value)) return "is not a list";
-      return field.kind === "list" || value.every((one) => isOption(field.options, one))
-        ? undefined
-        : "has an entry that cannot be chosen";
+      return unless(
+        value.every((one) => isOption(field.options, one)),
+        "has an entry that cannot be chosen",
+      );
     case "one_of":
-      return isOption(field.options, value) ? undefined : "cannot be chosen";
+      return unless(isOption(field.options, value), "cannot be chosen");
     case "text":
-      return typeof value === "string" ? undefined : "is not text";
+      return unless(typeof value === "string", "is not text");
     case "number":
       if (typeof value !== "number") return "is not a number";
-      return field.is_integer && !Number.isInteger(value) ? "is not a whole number" : undefined;
+      return unless(!field.is_integer || Number.isInteger(value), "is not a whole number");
     case "yes_no":
-      return typeof value === "boolean" ? undefined : "is not true or false";
+      return unless(typeof value === "boolean", "is not true or false");
     case "fixed":
-      return equal(value, field.value) ? undefined : `is not ${JSON.stringify(field.value)}`;
+      return unless(equal(value, field.value), `is not ${JSON.stringify(field.value)}`);
     case "branches":
     case "raw":
       return undefined;
   }
 }
 
-function isOption(options: readonly { value: JsonValue }[], value: JsonValue): boolean {
+function isOption(options: readonly Option[], value: JsonValue): boolean {
   return options.some((option) => equal(option.value, value));
 }
 
 /** Patterns are left to the validation of the call: one from a server could block this page. */
 function brokenLimit(schema: Schema, value: JsonValue): string | undefined {
-  const limit = (name: string): number | undefined => {
-    const given = schema[name];
-    return typeof given === "number" ? given : undefined;
-  };
-  const checks: (readonly [size: number | undefined, least: string, most: string, unit: string])[] =
-    [
-      [typeof value === "number" ? value : undefined, "minimum", "maximum", ""],
-      [
-        typeof value === "string" ? Array.from(value).length : undefined,
-        "minLength",
-        "maxLength",
-        " characters",
-      ],
-      [Array.isArray(value) ? value.length : undefined, "minItems", "maxItems", " entries"],
-    ];
-  for (const [size, least, most, unit] of checks) {
-    const lowest = limit(least);
-    const highest = limit(most);
-    if (size === undefined) continue;
-    if (lowest !== undefined && size < lowest) return `is less than ${lowest}${unit}`;
-    if (highest !== undefined && size > highest) return `is more than ${highest}${unit}`;
-  }
+  const limit = (name: string) => (typeof schema[name] === "number" ? schema[name] : Number.NaN);
   if (typeof value === "number") {
-    const above = limit("exclusiveMinimum");
-    const below = limit("exclusiveMaximum");
-    if (above !== undefined && value <= above) return `is not more than ${above}`;
-    if (below !== undefined && value >= below) return `is not less than ${below}`;
+    const [above, below] = [limit("exclusiveMinimum"), limit("exclusiveMaximum")];
+    const broken = outside(value, limit("minimum"), limit("maximum"), "");
+    if (broken !== undefined) return broken;
+    if (value <= above) return `is not more than ${above}`;
+    return value >= below ? `is not less than ${below}` : undefined;
   }
-  return typeof value === "string" ? brokenFormat(schema["format"], value) : undefined;
+  if (Array.isArray(value)) {
+    return outside(value.length, limit("minItems"), limit("maxItems"), " entries");
+  }
+  if (typeof value !== "string") return undefined;
+  const format = FORMATS.get(schema["format"]);
+  const length = Array.from(value).length;
+  return (
+    outside(length, limit("minLength"), limit("maxLength"), " characters") ??
+    (format?.fits(value) === false ? format.wrong : undefined)
+  );
+}
+
+function outside(size: number, least: number, most: number, unit: string): string | undefined {
+  if (size < least) return `is less than ${least}${unit}`;
+  return size > most ? `is more than ${most}${unit}` : undefined;
 }
 
 const FORMATS: ReadonlyMap<unknown, { fits: (text: string) => boolean; wrong: string }> = new Map([
@@ -216,11 +177,6 @@ const FORMATS: ReadonlyMap<unknown, { fits: (text: string) => boolean; wrong: st
     },
   ],
 ]);
-
-function brokenFormat(format: JsonValue | undefined, text: string): string | undefined {
-  const known = FORMATS.get(format);
-  return known === undefined || known.fits(text) ? undefined : known.wrong;
-}
 
 function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
@@ -243,9 +199,6 @@ export function parseJsonText(text: string): ParsedText {
   try {
     return { ok: true, value: JSON.parse(text) as JsonValue };
   } catch (error) {
-    return {
-      ok: false,
-      problem: `This is not JSON: ${errorText(error)}`,
-    };
+    return { ok: false, problem: `This is not JSON: ${errorText(error)}` };
   }
 }

@@ -1,15 +1,13 @@
 // What a tool or a server asks for input from the user: a form made from its schema, or an address to go to.
 
-import { Mono, Prose } from "../parts/text.tsx";
 import { visibleLine, type JsonObject, type JsonValue } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/index.ts";
-import { ProblemText } from "../parts/loading.tsx";
-import { timelineHash } from "../route/hash-route.ts";
+import { Mono, ProblemText, Prose } from "../parts/text.tsx";
 import { SchemaForm } from "../playground/schema-form.tsx";
 import { problemsOf, startValue } from "../playground/value.ts";
-import { shownAddress } from "./address.ts";
+import { timelineHash } from "../route/hash-route.ts";
 import {
   Answers,
   DECLINE,
@@ -21,8 +19,7 @@ import {
 type Props = QuestionParts & { question: Extract<Question, { kind: "elicitation" }> };
 
 export function ElicitationQuestion(props: Props) {
-  const { question } = props;
-  const { request, session_id } = question;
+  const { request, session_id, asked_at, project, pid } = props.question;
   const { tool_name, tool_call_id } = request;
   return (
     <>
@@ -31,7 +28,7 @@ export function ElicitationQuestion(props: Props) {
           <Mono text={tool_name} /> asks for input
         </h3>
         <p>
-          <WaitingSince asked_at={question.asked_at} />{" "}
+          <WaitingSince asked_at={asked_at} />{" "}
           <a href={timelineHash({ session_id, tool_call_id })}>See the call</a>
         </p>
         <Prose text={request.message} />
@@ -42,8 +39,7 @@ export function ElicitationQuestion(props: Props) {
         <AddressAnswer url={request.url} {...props} />
       )}
       <p class="quiet">
-        in <Mono text={question.project} />, process {question.pid}. What you write goes to{" "}
-        {visibleLine(tool_name)}.
+        in <Mono text={project} />, process {pid}. What you write goes to {visibleLine(tool_name)}.
       </p>
     </>
   );
@@ -54,29 +50,19 @@ function FormAnswer(props: Props & { schema: JsonObject }) {
   const [value, setValue] = useState<JsonValue | undefined>(() => filled(schema));
   const [isChecked, setChecked] = useState(false);
   const problems = problemsOf(schema, schema, value ?? {});
+  const wrong = problems.map(({ at, text }) => `${at.slice(1)} ${text}`).join("; ");
   return (
     <form
       class="schema-form"
       onSubmit={(event) => {
         event.preventDefault();
         setChecked(true);
-        if (problems.length === 0 && isJsonObject(value)) {
-          props.onClick({ action: "accept", content: value });
-        }
+        if (problems.length > 0 || !isJsonObject(value)) return;
+        props.onClick({ action: "accept", content: value });
       }}
     >
-      <SchemaForm
-        schema={schema}
-        value={value}
-        onChange={setValue}
-        says_missing={isChecked}
-        offers_extras={false}
-      />
-      {isChecked && problems.length > 0 && (
-        <ProblemText
-          text={`Not sent yet: ${problems.map(({ at, text }) => `${at.slice(1)} ${text}`).join("; ")}.`}
-        />
-      )}
+      <SchemaForm schema={schema} value={value} onChange={setValue} says_missing={isChecked} />
+      <ProblemText text={isChecked && wrong !== "" ? `Not sent yet: ${wrong}.` : undefined} />
       <Answers {...props} choices={choices(undefined)} />
     </form>
   );
@@ -136,4 +122,17 @@ function choices(accept: AnswerChoice["answer"]): AnswerChoice[] {
       answer: { action: "cancel" },
     },
   ];
+}
+
+/** An address in parts, so that the host cannot hide in it, and only of kinds that a browser opens as a page. */
+export function shownAddress(text: string) {
+  if (!URL.canParse(text)) return { ok: false, why: "This address cannot be opened." } as const;
+  const { protocol, href, host, username, password, pathname, search, hash } = new URL(text);
+  if (protocol !== "https:" && protocol !== "http:") {
+    const why = `Addresses of type ${protocol} are not opened from here.`;
+    return { ok: false, why } as const;
+  }
+  const login = username + (password === "" ? "" : ":…");
+  const before = `${protocol}//${login === "" ? "" : `${login}@`}`;
+  return { ok: true, href, before, host, after: `${pathname}${search}${hash}` } as const;
 }

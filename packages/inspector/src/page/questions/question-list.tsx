@@ -1,23 +1,31 @@
-// Questions one below the other, those of all live sessions or of one. Answering leads to the next that waits.
+// Questions one below the other, those of all live sessions or of one, with what was granted. Answering leads to the next
+// that waits.
 
-import { LinkButton } from "../parts/button.tsx";
-import { useEffect, useRef } from "preact/hooks";
+import { visibleLine } from "@soong/core";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { AnswerGiven, GrantRow, HomeState, Question } from "../../wire/index.ts";
+import { RequestFailed } from "../api/client.ts";
+import { useAction } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
+import { ConfirmButton, LinkButton } from "../parts/button.tsx";
+import { Mono, ProblemText } from "../parts/text.tsx";
+import { recordedMoment } from "../parts/time.ts";
+import { timelineHash } from "../route/hash-route.ts";
+import { useStore } from "../state/store.ts";
 import { QuestionCard } from "./question-card.tsx";
-import { isOver, keyOf } from "./shown-questions.ts";
-import { useShownQuestions } from "./use-shown-questions.ts";
-import { useInspector } from "../app/context.ts";
-import { GrantList } from "./grant-list.tsx";
+import {
+  answerText,
+  isOver,
+  keyOf,
+  stateAfterFailure,
+  withQuestions,
+  withState,
+  type QuestionState,
+  type ShownQuestion,
+} from "./shown-questions.ts";
 
 export function QuestionsView() {
-  const { about } = useInspector();
-  if (!about.can.answer) {
-    return (
-      <section class="view">
-        <h1>Questions</h1>
-        <p>This inspector is not connected to live runtimes.</p>
-      </section>
-    );
-  }
+  const grants = useStore(useInspector().home, (state) => state?.grants) ?? [];
   return (
     <section class="view questions">
       <h1>Questions</h1>
@@ -28,16 +36,24 @@ export function QuestionsView() {
       </p>
       <QuestionList empty="No questions are waiting." />
       <h2>Grants</h2>
-      <GrantList />
+      {grants.length === 0 ? (
+        <p class="quiet">Nothing is granted for a session.</p>
+      ) : (
+        <ul class="grants">
+          {grants.map((grant) => (
+            <li key={`${grant.session_id} ${grant.grant_id}`} class="card">
+              <Grant grant={grant} />
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }
 
 export function QuestionList(props: { session_id?: string; empty?: string }) {
-  const questions = useShownQuestions(props.session_id);
-  const { shown } = questions;
+  const { shown, answer, putAway } = useShownQuestions(props.session_id);
   const list = useRef<HTMLDivElement>(null);
-  const waiting = shown.filter((entry) => !isOver(entry)).length;
   /** The key of the question that was answered here last, until the next one has the focus. */
   const answered = useRef<string | undefined>(undefined);
   useEffect(() => {
@@ -50,21 +66,21 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
 
   return (
     <div class="question-list" ref={list}>
-      {waiting === 0 && props.empty !== undefined && <p class="quiet">{props.empty}</p>}
+      {shown.every(isOver) && props.empty && <p class="quiet">{props.empty}</p>}
       {shown.map((entry) => (
         <QuestionCard
           key={keyOf(entry.question)}
           shown={entry}
           onAnswer={(given) => {
             answered.current = keyOf(entry.question);
-            questions.answer(entry.question, given);
+            void answer(entry.question, given);
           }}
         />
       ))}
       {shown.some(isOver) && (
         <LinkButton
           onClick={() => {
-            questions.putAway();
+            putAway();
             document.getElementById("main")?.focus();
           }}
         >
@@ -72,5 +88,89 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
         </LinkButton>
       )}
     </div>
+  );
+}
+
+/** The questions of all live sessions, or of one, with what became of each that was on the page; and the way to answer. */
+function useShownQuestions(session_id: string | undefined) {
+  const { api, home, announce } = useInspector();
+  const state = useStore(home);
+  const [shown, update] = useState<readonly ShownQuestion[]>([]);
+
+  useEffect(() => {
+    if (state === undefined) return;
+    const own = state.questions.filter(
+      (question) => session_id === undefined || question.session_id === session_id,
+    );
+    update((shown) => withQuestions(shown, own, (question) => isLive(state, question)));
+  }, [state?.questions, state?.sessions, session_id]);
+
+  async function answer(question: Question, answer: AnswerGiven): Promise<void> {
+    const become = (state: QuestionState) => update((shown) => withState(shown, question, state));
+    become({ is: "sending", answer });
+    const { session_id, question_id } = question;
+    try {
+      await api.ask("POST /api/questions/:question_id/answer", {
+        path: { question_id },
+        body: { session_id, answer },
+      });
+      become({ is: "answered", answer });
+      announce(`${question.request.tool_name}: ${answerText(answer)}.`);
+    } catch (error) {
+      const { code, message } =
+        error instanceof RequestFailed ? error : { code: "failed", message: String(error) };
+      become(stateAfterFailure(code, message));
+      announce(message);
+    }
+  }
+
+  return {
+    shown,
+    answer,
+    /** Those that are over. */
+    putAway: () => update((shown) => shown.filter((entry) => !isOver(entry))),
+  };
+}
+
+function isLive({ sessions }: HomeState, { session_id, pid }: Question): boolean {
+  return sessions.some((row) => row.session_id === session_id && row.live?.pid === pid);
+}
+
+function Grant({ grant }: { grant: GrantRow }) {
+  const { session_id, grant_id, tool_name } = grant;
+  const { api, announce } = useInspector();
+  const { problem, run } = useAction();
+  const revoke = () =>
+    run(async () => {
+      await api.ask("DELETE /api/grants/:grant_id", { path: { grant_id }, query: { session_id } });
+      announce(`Revoked: ${tool_name}.`);
+      // It goes from the list, and the focus with it.
+      document.getElementById("main")?.focus();
+    });
+
+  return (
+    <>
+      <p>
+        <strong class="mono">{visibleLine(tool_name)}</strong> — {visibleLine(grant.covers)}
+      </p>
+      <p class="quiet">
+        Granted by {visibleLine(grant.granted_by)} at {recordedMoment(grant.granted_at)} in{" "}
+        <Mono text={grant.project} />, process {grant.pid}, session <Mono text={session_id} />.{" "}
+        <a href={timelineHash({ session_id, tool_call_id: grant.tool_call_id })}>
+          The call that required approval
+        </a>
+      </p>
+      <ProblemText text={problem} />
+      <ConfirmButton
+        name="Revoke…"
+        label={`Revoke the grant for ${tool_name}`}
+        question="Such calls will require approval again."
+        yes="Revoke it"
+        focus="yes"
+        busy="Revoking…"
+        done="Revoked."
+        onConfirm={revoke}
+      />
+    </>
   );
 }

@@ -4,9 +4,8 @@ import { visibleLine, type PermissionRequest } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import type { AnswerGiven } from "../../wire/index.ts";
 import { Button } from "../parts/button.tsx";
-import { ProblemText } from "../parts/loading.tsx";
-import { clockText, durationText } from "../parts/time-text.ts";
-import { useClock } from "../parts/use-time.ts";
+import { ProblemText } from "../parts/text.tsx";
+import { clockText, durationText, useClock } from "../parts/time.ts";
 
 export interface QuestionParts {
   is_sending: boolean;
@@ -36,21 +35,20 @@ export function permissionChoices(
   reason: string,
 ): AnswerChoice[] {
   const why = reason.trim() === "" ? {} : { reason: reason.trim() };
-  const forSession: AnswerChoice = {
-    name: "Allow for the session",
-    key: "s",
-    covers: session_scope,
-    answer: { decision: "allow_for_session", ...why },
-  };
-  return [
+  const choices: AnswerChoice[] = [
     {
       name: "Allow once",
       key: "y",
       covers: "This exact call, as it is shown here, and no other.",
       answer: { decision: "allow_once", ...why },
-      ...(suggested_decision === "allow_once" ? { look: "primary" } : {}),
+      look: suggested_decision === "allow_once" ? "primary" : undefined,
     },
-    ...(scopes.length > 0 ? [forSession] : []),
+    {
+      name: "Allow for the session",
+      key: "s",
+      covers: session_scope,
+      answer: { decision: "allow_for_session", ...why },
+    },
     {
       name: "Deny",
       key: "n",
@@ -59,6 +57,7 @@ export function permissionChoices(
       look: "danger",
     },
   ];
+  return choices.filter(({ key }) => key !== "s" || scopes.length > 0);
 }
 
 export function Answers(
@@ -84,15 +83,15 @@ export function Answers(
       ))}
       {props.children}
       {is_sending && <p role="status">Sending your answer…</p>}
-      {problem !== undefined && <ProblemText text={problem} />}
+      <ProblemText text={problem} />
     </div>
   );
 }
 
 /** Counted while it is seen. */
-export function WaitingSince(props: { asked_at: string }) {
+export function WaitingSince({ asked_at }: { asked_at: string }) {
   const now = useClock(1000);
-  const asked = Date.parse(props.asked_at);
+  const asked = Date.parse(asked_at);
   if (Number.isNaN(asked)) return null;
   const whole = Math.floor(Math.max(0, now - asked) / 1000) * 1000;
   return (

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Question } from "../../wire/index.ts";
-import { shownAddress } from "./address.ts";
 import { isDeliberate, READING_MS } from "./answer-guard.ts";
+import { shownAddress } from "./elicitation-question.tsx";
 import { isOver, stateAfterFailure, withQuestions, withState } from "./shown-questions.ts";
 
 function question(

@@ -30,10 +30,7 @@ export function withQuestions(
     waiting.delete(keyOf(entry.question));
     if (entry.state.is !== "waiting" || again !== undefined) return entry;
     hasChanged = true;
-    return {
-      question: entry.question,
-      state: { is: isLive(entry.question) ? "settled_elsewhere" : "gone" },
-    };
+    return { ...entry, state: { is: isLive(entry.question) ? "settled_elsewhere" : "gone" } };
   });
   const fresh = [...waiting.values()]
     .toSorted((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at))
@@ -47,7 +44,7 @@ export function withState(
   state: QuestionState,
 ): readonly ShownQuestion[] {
   return shown.map((entry) =>
-    keyOf(entry.question) === keyOf(question) ? { question: entry.question, state } : entry,
+    keyOf(entry.question) === keyOf(question) ? { ...entry, state } : entry,
   );
 }
 
@@ -62,13 +59,21 @@ export function keyOf({ session_id, question_id }: Question): string {
 
 /** What became of an answer that was refused with this code. */
 export function stateAfterFailure(code: string, message: string): QuestionState {
-  switch (code) {
-    case "settled":
-    case "not_found":
-      return { is: "settled_elsewhere", message };
-    case "gone":
-      return { is: "gone", message };
-    default:
-      return { is: "waiting", problem: message };
-  }
+  if (code === "gone") return { is: "gone", message };
+  return code === "settled" || code === "not_found"
+    ? { is: "settled_elsewhere", message }
+    : { is: "waiting", problem: message };
+}
+
+const ANSWERS = {
+  allow_once: "allowed once",
+  allow_for_session: "allowed for the session",
+  deny: "denied",
+  accept: "accepted",
+  decline: "declined",
+  cancel: "cancelled",
+} as const;
+
+export function answerText(answer: AnswerGiven): string {
+  return ANSWERS["decision" in answer ? answer.decision : answer.action];
 }

@@ -27,77 +27,55 @@ export type SessionTab = (typeof SESSION_TABS)[number];
 
 export function hashOf(route: Route): string {
   switch (route.view) {
-    case "sessions":
-    case "questions":
-    case "servers":
-      return `#/${route.view}`;
-    case "session":
-      return hash(["session", route.session_id, route.tab], {
-        run: route.run_id,
-        call: route.tool_call_id,
-        fact: route.seq?.toString(),
-      });
-    case "tasks":
-      return hash(["tasks", ...(route.task_id === undefined ? [] : [route.task_id])]);
-    case "playground":
-      return hash(["playground"], { tool: route.tool_name });
+    case "session": {
+      const { session_id, tab, run_id, tool_call_id, seq } = route;
+      return hash(["session", session_id, tab], { run: run_id, call: tool_call_id, fact: seq });
+    }
     case "what-if":
       return hash(["session", route.session_id, "what-if"], { run: route.run_id });
+    case "tasks":
+      return hash(route.task_id === undefined ? ["tasks"] : ["tasks", route.task_id]);
+    case "playground":
+      return hash(["playground"], { tool: route.tool_name });
+    default:
+      return hash([route.view]);
   }
 }
 
 /** A call, or a run, in the timeline of its session. */
-export function timelineHash(at: Omit<SessionRoute, "view" | "tab">): string {
-  return hashOf({ view: "session", tab: "timeline", ...at });
+export function timelineHash(at: Pick<SessionRoute, "session_id" | "run_id" | "tool_call_id">) {
+  const { session_id, run_id, tool_call_id } = at;
+  return hashOf({ view: "session", tab: "timeline", session_id, run_id, tool_call_id });
 }
 
 /** What is no route is the list of sessions. */
 export function routeOf(hashText: string): Route {
   const [path = "", queryText = ""] = hashText.replace(/^#\/?/, "").split("?", 2);
-  const [view = "", ...rest] = path.split("/").map(decoded);
+  const [view = "", first = "", second = ""] = path.split("/").map(decoded);
   const query = new URLSearchParams(queryText);
-  const [first = "", second = ""] = rest;
-  switch (view) {
-    case "session":
-      return first === "" ? { view: "sessions" } : sessionRoute(first, second, query);
-    case "tasks":
-      return { view, ...(first === "" ? {} : { task_id: first }) };
-    case "playground":
-      return { view, ...given("tool_name", query.get("tool")) };
-    case "questions":
-    case "servers":
-      return { view };
-    default:
-      return { view: "sessions" };
-  }
-}
-
-function sessionRoute(session_id: string, tab: string, query: URLSearchParams): Route {
-  const run = query.get("run");
-  if (tab === "what-if" && run !== null && run !== "") {
-    return { view: "what-if", session_id, run_id: run };
+  const asked = (name: string) => query.get(name) || undefined;
+  const run_id = asked("run");
+  if (view === "questions" || view === "servers") return { view };
+  if (view === "tasks") return { view, task_id: first || undefined };
+  if (view === "playground") return { view, tool_name: asked("tool") };
+  if (view !== "session" || first === "") return { view: "sessions" };
+  if (second === "what-if" && run_id !== undefined) {
+    return { view: "what-if", session_id: first, run_id };
   }
   const seq = Number(query.get("fact") ?? Number.NaN);
   return {
-    view: "session",
-    session_id,
-    tab: SESSION_TABS.find((known) => known === tab) ?? "timeline",
-    ...given("run_id", run),
-    ...given("tool_call_id", query.get("call")),
-    ...(Number.isSafeInteger(seq) ? { seq } : {}),
+    view,
+    session_id: first,
+    tab: SESSION_TABS.find((known) => known === second) ?? "timeline",
+    run_id,
+    tool_call_id: asked("call"),
+    seq: Number.isSafeInteger(seq) ? seq : undefined,
   };
-}
-
-function given<Name extends string>(
-  name: Name,
-  value: string | null,
-): Partial<Record<Name, string>> {
-  return value === null || value === "" ? {} : ({ [name]: value } as Record<Name, string>);
 }
 
 function hash(
   path: readonly string[],
-  query: Readonly<Record<string, string | undefined>> = {},
+  query: Readonly<Record<string, string | number | undefined>> = {},
 ): string {
   const parts = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],

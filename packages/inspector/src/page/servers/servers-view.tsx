@@ -1,48 +1,42 @@
 // MCP servers of the home, and definitions they changed after they were allowed (MCP-7). What is accepted is what is
 // shown: the server is sent back exactly these lines and hashes.
 
-import { useAction } from "../api/use-action.ts";
-import { Mono } from "../parts/text.tsx";
-import { Button } from "../parts/button.tsx";
+import { visibleLine } from "@soong/core";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ChangedTool, ServerRow } from "../../wire/index.ts";
-import { useAnswer } from "../api/use-answer.ts";
-import { useInspector } from "../app/context.ts";
-import { LoadState, ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "@soong/core";
+import { useAction, useAnswer } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
+import { Button } from "../parts/button.tsx";
+import { Loaded, Mono, ProblemText, spacedText } from "../parts/text.tsx";
 import { isDeliberate, useLastMoved } from "../questions/answer-guard.ts";
 
 export function ServersView() {
-  const { about } = useInspector();
+  const loaded = useAnswer("GET /api/servers", {});
+  const { is_loading, reload } = loaded;
   return (
     <section class="view servers">
       <h1>Servers</h1>
-      {about.can.servers ? <Servers /> : <p>This inspector was started without servers.</p>}
-    </section>
-  );
-}
-
-function Servers() {
-  const loaded = useAnswer("GET /api/servers", {});
-  const servers = loaded.value?.servers;
-  return (
-    <>
       <p>
-        <Button disabled={loaded.is_loading} onClick={() => loaded.reload()}>
-          {loaded.is_loading ? "Asking the servers…" : "Ask again"}
+        <Button disabled={is_loading} onClick={() => reload()}>
+          {is_loading ? "Asking the servers…" : "Ask again"}
         </Button>
       </p>
-      <LoadState loaded={loaded} what="the servers" />
-      {servers?.length === 0 && <p class="quiet">No server is set up.</p>}
-      {servers?.map((server) => (
-        <Server
-          key={server.server_id}
-          server={server}
-          isOld={loaded.is_loading}
-          onAccepted={loaded.reload}
-        />
-      ))}
-    </>
+      <Loaded from={loaded} what="the servers">
+        {({ servers }) => (
+          <>
+            {servers.length === 0 && <p class="quiet">No server is set up.</p>}
+            {servers.map((server) => (
+              <Server
+                key={server.server_id}
+                server={server}
+                isOld={is_loading}
+                onAccepted={reload}
+              />
+            ))}
+          </>
+        )}
+      </Loaded>
+    </section>
   );
 }
 
@@ -55,12 +49,8 @@ const STATES: Readonly<Record<string, string>> = {
   disabled: "– disabled",
 };
 
-function Server(props: {
-  server: ServerRow;
-  /** It is being asked again how it is. */
-  isOld: boolean;
-  onAccepted: () => void;
-}) {
+/** `isOld`: it is being asked again how it is. */
+function Server(props: { server: ServerRow; isOld: boolean; onAccepted: () => void }) {
   const { server_id, state, tools, message, changes } = props.server;
   const { api, announce } = useInspector();
   const [done, setDone] = useState<string>();
@@ -84,8 +74,7 @@ function Server(props: {
   return (
     <article class="card" aria-label={`Server ${server_id}`}>
       <h2>
-        <Mono text={server_id} />{" "}
-        <span class="chip">{STATES[state] ?? visibleLine(state.replaceAll("_", " "))}</span>{" "}
+        <Mono text={server_id} /> <span class="chip">{STATES[state] ?? spacedText(state)}</span>{" "}
         <span class="quiet">{tools} tools</span>
       </h2>
       {message !== undefined && <p class="prose">{visibleLine(message)}</p>}
@@ -96,7 +85,7 @@ function Server(props: {
           onAccept={(shown) => void accept(shown)}
         />
       )}
-      {problem !== undefined && <ProblemText text={problem} />}
+      <ProblemText text={problem} />
       {done !== undefined && <p role="status">✓ {visibleLine(done)}</p>}
     </article>
   );
@@ -118,9 +107,9 @@ function Changed(props: {
 
   /** What came under the pointer just now was not read. */
   function accept(shown: readonly ChangedTool[]): void {
-    if (isResting) return;
     const seen = { shown_at: Math.max(shown_at.current, lastMoved()) };
-    if (isDeliberate(seen, performance.now(), { is_repeat: false })) props.onAccept(shown);
+    const isMeant = isDeliberate(seen, performance.now(), { is_repeat: false });
+    if (isMeant && !isResting) props.onAccept(shown);
   }
 
   return (

@@ -1,9 +1,11 @@
-// Which run of a session is looked at, where a view is about one.
+// Which run of a session is looked at, for views that are about one.
 
-import type { RunRow } from "../../wire/index.ts";
-import { useInspector } from "../app/context.ts";
-import { runSign } from "../parts/signs.tsx";
 import { visibleLine } from "@soong/core";
+import type { RunRow } from "../../wire/index.ts";
+import { useInspector } from "../app/inspector.ts";
+import { Select } from "../parts/input.tsx";
+import { runSign } from "../parts/signs.tsx";
+
 import type { SessionRoute } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
 
@@ -11,25 +13,21 @@ import type { SessionModel } from "../state/session-model.ts";
 export function RunPicker(props: { model: SessionModel; route: SessionRoute; all?: string }) {
   const { go } = useInspector();
   const { model, route, all } = props;
-  const shown = all === undefined ? runShown(model, route.run_id) : route.run_id;
+  const { view, session_id, tab, run_id } = route;
+  const isLive = model.session?.live !== undefined;
+  const runs = runsInOrder(model).map(
+    (run) => [run.run_id, `${runName(run)} · ${runSign(run, isLive).word}`] as const,
+  );
   return (
     <label class="run-picker">
       Run{" "}
-      <select
-        value={shown ?? ""}
-        onChange={(event) => {
-          const { run_id: _, tool_call_id: __, seq: ___, ...rest } = route;
-          const chosen = event.currentTarget.value;
-          go(chosen === "" ? rest : { ...rest, run_id: chosen }, "replace");
-        }}
-      >
-        {all !== undefined && <option value="">{all}</option>}
-        {runsInOrder(model).map((run) => (
-          <option key={run.run_id} value={run.run_id}>
-            {runName(run)} · {runSign(run, model.session?.live !== undefined).word}
-          </option>
-        ))}
-      </select>
+      <Select
+        value={(all === undefined ? runShown(model, run_id) : run_id) ?? ""}
+        options={all === undefined ? runs : [["", all], ...runs]}
+        onChoose={(chosen) =>
+          go({ view, session_id, tab, run_id: chosen === "" ? undefined : chosen }, "replace")
+        }
+      />
     </label>
   );
 }
@@ -41,11 +39,11 @@ export function runShown(model: SessionModel, run_id: string | undefined): strin
   return (runs.findLast((run) => run.parent_run_id === undefined) ?? runs[0])?.run_id;
 }
 
-function runsInOrder(model: SessionModel): readonly RunRow[] {
-  return [...model.runs.values()].toSorted((a, b) => a.seq - b.seq);
+export function runsInOrder({ runs }: Pick<SessionModel, "runs">): readonly RunRow[] {
+  return [...runs.values()].toSorted((a, b) => a.seq - b.seq);
 }
 
-export function runName({ title, role, agent_id, run_id }: RunRow): string {
-  const name = visibleLine(title ?? agent_id ?? run_id);
+export function runName({ title, role, agent_id }: RunRow): string {
+  const name = visibleLine(title ?? agent_id);
   return role === undefined ? name : `${role.replaceAll("_", " ")}: ${name}`;
 }

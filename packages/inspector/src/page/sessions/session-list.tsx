@@ -1,16 +1,15 @@
-// The sessions at the left: live ones first, with how many questions wait in them.
+// The sessions at the left: live ones first, then those used last, with how many questions wait in them.
 
-import { useRef, useState } from "preact/hooks";
-import type { SessionRow } from "../../wire/index.ts";
-import { useInspector } from "../app/context.ts";
-import { ProblemText } from "../parts/loading.tsx";
-import { momentText } from "../parts/time-text.ts";
-import { useClock } from "../parts/use-time.ts";
 import { visible, visibleLine } from "@soong/core";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SessionRow } from "../../wire/index.ts";
+import { useAction } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
+import { TextInput } from "../parts/input.tsx";
+import { matcherOf, ProblemText } from "../parts/text.tsx";
+import { momentText, useClock } from "../parts/time.ts";
 import { timelineHash } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
-import { lastPart, listed, projectOf } from "./session-order.ts";
-import { useOlderSessions } from "./use-older-sessions.ts";
 
 export function SessionList() {
   const { home, route } = useInspector();
@@ -25,13 +24,13 @@ export function SessionList() {
   const now = useClock(60_000);
   return (
     <aside id="sessions" class="sessions" aria-label="Sessions">
-      <input
+      <TextInput
         type="search"
         data-search
         placeholder="Filter sessions"
         aria-label="Filter sessions"
         value={filter}
-        onInput={(event) => setFilter(event.currentTarget.value)}
+        onText={setFilter}
       />
       <ul ref={list} onKeyDown={(event) => onKey(event, list.current)}>
         {sessions.map((session) => (
@@ -50,10 +49,10 @@ export function SessionList() {
       {filter !== "" && !older.is_all && (
         <p class="quiet">Older sessions are searched once they are shown.</p>
       )}
-      {older.problem !== undefined && <ProblemText text={older.problem} />}
+      <ProblemText text={older.problem} />
       {!older.is_all && (recent?.length ?? 0) > 0 && (
-        <button type="button" class="link more" disabled={older.is_loading} onClick={older.more}>
-          {older.is_loading ? "Loading…" : "Show older sessions"}
+        <button type="button" class="link more" disabled={older.isRunning} onClick={older.more}>
+          {older.isRunning ? "Loading…" : "Show older sessions"}
         </button>
       )}
     </aside>
@@ -66,19 +65,18 @@ function SessionLink(props: {
   isEntry: boolean;
   now: number;
 }) {
-  const { session, isChosen, now } = props;
-  const { session_id, title, live, updated_at } = session;
-  const project = projectOf(session);
+  const { session_id, title, live, updated_at } = props.session;
+  const project = projectOf(props.session) ?? "";
   const asked = live?.questions ?? 0;
   return (
     <a
       href={timelineHash({ session_id })}
-      aria-current={isChosen ? "true" : undefined}
+      aria-current={props.isChosen ? "true" : undefined}
       tabIndex={props.isEntry ? 0 : -1}
-      title={visible(`${project ?? ""}\n${session_id}`.trim())}
+      title={visible(`${project}\n${session_id}`.trim())}
     >
       <span class="session-title">
-        {live !== undefined && (
+        {live && (
           <span class="live-mark">
             <span aria-hidden="true">●</span>
             <span class="unseen">live </span>
@@ -87,15 +85,13 @@ function SessionLink(props: {
         {visibleLine(title ?? session_id)}
       </span>
       <span class="session-line">
-        <span class="session-project">
-          {project === undefined ? "" : visibleLine(lastPart(project))}
-        </span>
+        <span class="session-project">{visibleLine(lastPart(project))}</span>
         {asked > 0 && (
           <span class="badge">
             {asked} {asked === 1 ? "question" : "questions"}
           </span>
         )}
-        <time dateTime={updated_at}>{momentText(Date.parse(updated_at), now)}</time>
+        <time dateTime={updated_at}>{momentText(Date.parse(updated_at), props.now)}</time>
       </span>
     </a>
   );
@@ -105,15 +101,91 @@ function onKey(event: KeyboardEvent, list: HTMLElement | null): void {
   if (event.ctrlKey || event.metaKey || event.altKey || list === null) return;
   const links = [...list.querySelectorAll<HTMLElement>("a")];
   const at = links.findIndex((link) => link === document.activeElement);
-  const next = {
-    ArrowDown: at + 1,
-    j: at + 1,
-    ArrowUp: at - 1,
-    k: at - 1,
-    Home: 0,
-    End: links.length - 1,
-  }[event.key];
+  const last = links.length - 1;
+  const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: last };
+  const next = to[event.key as keyof typeof to];
   if (next === undefined) return;
   event.preventDefault();
-  links[Math.max(0, Math.min(links.length - 1, next))]?.focus();
+  links[Math.max(0, Math.min(last, next))]?.focus();
+}
+
+/** `recent` are as they are now; `older` were asked for at some time. */
+export function listed(
+  recent: readonly SessionRow[],
+  older: readonly SessionRow[],
+  filter: string,
+): readonly SessionRow[] {
+  const matches = matcherOf(filter);
+  return [...recent, ...older.filter(isNotIn(recent))]
+    .filter((session) => {
+      const { title, session_id, live } = session;
+      return matches([title, projectOf(session), session_id, live && "live"].join(" "));
+    })
+    .toSorted(before);
+}
+
+function isNotIn(known: readonly SessionRow[]): (session: SessionRow) => boolean {
+  const ids = new Set(known.map(({ session_id }) => session_id));
+  return ({ session_id }) => !ids.has(session_id);
+}
+
+function before(a: SessionRow, b: SessionRow): number {
+  const live = Number(b.live !== undefined) - Number(a.live !== undefined);
+  if (live !== 0) return live;
+  const used = Date.parse(b.updated_at) - Date.parse(a.updated_at);
+  return used !== 0 && !Number.isNaN(used) ? used : a.session_id < b.session_id ? 1 : -1;
+}
+
+export function projectOf({ project, live }: SessionRow): string | undefined {
+  return project ?? live?.project;
+}
+
+/** The end of a path says most of it. */
+export function lastPart(path: string): string {
+  return path.split(/[/\\]/).findLast((part) => part !== "") ?? path;
+}
+
+const PAGE = "100";
+/** The first pages may hold only what is listed already. */
+const MOST_PAGES_AT_ONCE = 5;
+
+interface Held {
+  sessions: readonly SessionRow[];
+  /** There are no more. */
+  is_all: boolean;
+  next?: string;
+}
+
+/** Sessions beyond those that were used last, asked for a page at a time. */
+function useOlderSessions() {
+  const { api, home } = useInspector();
+  // Nothing is offered before it is known that there is something.
+  const [held, setHeld] = useState<Held>({ sessions: [], is_all: true });
+  const { isRunning, problem, run } = useAction();
+
+  async function load(): Promise<void> {
+    const isNew = isNotIn([...(home.get()?.sessions ?? []), ...held.sessions]);
+    let { sessions, next } = held;
+    for (let page = 0; page < MOST_PAGES_AT_ONCE; page += 1) {
+      // Each page says where the next one begins.
+      const answer = await api.ask("GET /api/sessions", { query: { limit: PAGE, after: next } });
+      const fresh = answer.sessions.filter(isNew);
+      sessions = [...sessions, ...fresh];
+      next = answer.next;
+      if (next === undefined || fresh.length > 0) break;
+    }
+    setHeld({ sessions, is_all: next === undefined, next });
+  }
+
+  useEffect(() => {
+    const abort = new AbortController();
+    api.ask("GET /api/sessions", { query: { limit: PAGE }, signal: abort.signal }).then(
+      ({ sessions, next }) => setHeld({ sessions, is_all: next === undefined, next }),
+      // The list of those used last says what is wrong, if anything is.
+      () => undefined,
+    );
+    return () => abort.abort();
+  }, [api]);
+
+  return { ...held, isRunning, problem, more: () => void run(load) };
 }

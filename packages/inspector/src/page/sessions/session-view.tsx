@@ -1,22 +1,25 @@
 // One session: its name, how far its journal is read, and its tabs.
 
-import { Mono } from "../parts/text.tsx";
-import type { JSX } from "preact";
-import { ArtifactsTab } from "./artifacts-tab.tsx";
-import { useInspector } from "../app/context.ts";
-import { FactsView } from "../facts/facts-view.tsx";
-import { ProblemText } from "../parts/loading.tsx";
-import { instantText, momentText, zoneText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
-import { hashOf, SESSION_TABS, type SessionRoute, type SessionTab } from "../route/hash-route.ts";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useAnswer } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
+import { ArtifactViewer } from "../call/artifact-viewer.tsx";
+import { FactsView } from "../facts/facts-view.tsx";
+import { LinkButton } from "../parts/button.tsx";
+import { Table } from "../parts/list.tsx";
+import { countText, Loaded, Mono, ProblemText } from "../parts/text.tsx";
+import { instantText, recordedMoment, useSlowed, zoneText } from "../parts/time.ts";
+import { hashOf, SESSION_TABS, type SessionRoute, timelineHash } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
 import { useStore } from "../state/store.ts";
 import { SurfaceView } from "../surface/surface-view.tsx";
 import { TimelineView } from "../timeline/timeline-view.tsx";
 import { RunPicker, runShown } from "./run-picker.tsx";
-import { projectOf } from "./session-order.ts";
+import { projectOf } from "./session-list.tsx";
 
-export function SessionView(props: { route: SessionRoute }) {
+export function SessionView({ route }: { route: SessionRoute }) {
   const inspector = useInspector();
   const model = useStore(inspector.session);
   const noSession = useStore(inspector.noSession);
@@ -32,18 +35,18 @@ export function SessionView(props: { route: SessionRoute }) {
   return (
     <section class="session" aria-label="Session">
       <SessionHead model={model} />
-      <Tabs route={props.route} />
-      <div class="tab" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${props.route.tab}`}>
-        {tabOf(props.route, model)}
+      <Tabs route={route} />
+      <div class="tab" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${route.tab}`}>
+        {tabOf(route, model)}
       </div>
     </section>
   );
 }
 
-function SessionHead({ model }: { model: SessionModel }) {
-  const { session } = model;
+function SessionHead({ model: { session, read_seq } }: { model: SessionModel }) {
   if (session === undefined) return <div class="session-head">Loading the session…</div>;
   const { title, session_id, live, updated_at, last_seq } = session;
+  const updated = Date.parse(updated_at);
   return (
     <div class="session-head">
       <h1>{visibleLine(title ?? session_id)}</h1>
@@ -52,49 +55,45 @@ function SessionHead({ model }: { model: SessionModel }) {
         {" · "}
         <Mono text={projectOf(session) ?? "no project"} />
         {" · "}
-        <time dateTime={updated_at} title={instantText(Date.parse(updated_at))}>
-          {momentText(Date.parse(updated_at), Date.now())} {zoneText(Date.parse(updated_at))}
+        <time dateTime={updated_at} title={instantText(updated)}>
+          {recordedMoment(updated_at)} {zoneText(updated)}
         </time>
         {" · "}
-        {last_seq.toLocaleString("en")} facts
+        {countText(last_seq)} facts
       </span>
-      {model.read_seq < last_seq && (
+      {read_seq < last_seq && (
         <span class="reading">
-          Reading the journal{" "}
-          <progress max={last_seq} value={model.read_seq} aria-label="Facts read" />{" "}
-          {Math.floor((model.read_seq / last_seq) * 100)} %
+          Reading the journal <progress max={last_seq} value={read_seq} aria-label="Facts read" />{" "}
+          {Math.floor((read_seq / last_seq) * 100)} %
         </span>
       )}
     </div>
   );
 }
 
-const TAB_NAMES: Readonly<Record<SessionTab, string>> = {
+const TAB_NAMES = {
   timeline: "Timeline",
   facts: "Facts",
   surface: "Surface",
   artifacts: "Artifacts",
-};
+} as const;
 
-function Tabs(props: { route: SessionRoute }) {
+function Tabs({ route }: { route: SessionRoute }) {
   return (
     <div class="session-tabs" role="tablist" aria-label="Views of the session" onKeyDown={onTabKey}>
-      {SESSION_TABS.map((tab) => {
-        const isHere = tab === props.route.tab;
-        return (
-          <a
-            key={tab}
-            id={`tab-${tab}`}
-            role="tab"
-            aria-selected={isHere}
-            aria-controls="tab-panel"
-            tabIndex={isHere ? 0 : -1}
-            href={hashOf({ ...props.route, tab })}
-          >
-            {TAB_NAMES[tab]}
-          </a>
-        );
-      })}
+      {SESSION_TABS.map((tab) => (
+        <a
+          key={tab}
+          id={`tab-${tab}`}
+          role="tab"
+          aria-selected={tab === route.tab}
+          aria-controls="tab-panel"
+          tabIndex={tab === route.tab ? 0 : -1}
+          href={hashOf({ ...route, tab })}
+        >
+          {TAB_NAMES[tab]}
+        </a>
+      ))}
     </div>
   );
 }
@@ -135,4 +134,48 @@ function tabOf(route: SessionRoute, model: SessionModel): JSX.Element {
       );
     }
   }
+}
+
+/** What calls left behind because it was too long for the conversation, or is not text. */
+function ArtifactsTab({ session_id, version }: { session_id: string; version: number }) {
+  const [opened, setOpened] = useState<string>();
+  const loaded = useAnswer(
+    "GET /api/sessions/:session_id/artifacts",
+    { path: { session_id } },
+    { version: useSlowed(version) },
+  );
+  return (
+    <div class="view">
+      <Loaded from={loaded} what="the artifacts">
+        {({ artifacts }) =>
+          artifacts.length === 0 ? (
+            <p class="quiet">This session has no artifacts.</p>
+          ) : (
+            <Table
+              class="artifacts"
+              head={["Name", "Kind", "#Bytes", "Call"]}
+              rows={artifacts}
+              cells={({ artifact_id, name, media_type, size, tool_call_id, run_id }) => [
+                <LinkButton
+                  mono
+                  aria-pressed={artifact_id === opened}
+                  onClick={() => setOpened(artifact_id)}
+                >
+                  {visibleLine(name ?? artifact_id)}
+                </LinkButton>,
+                visibleLine(media_type),
+                countText(size),
+                tool_call_id && (
+                  <a href={timelineHash({ session_id, run_id, tool_call_id })}>
+                    {visibleLine(tool_call_id)}
+                  </a>
+                ),
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      {opened && <ArtifactViewer session_id={session_id} artifact_id={opened} />}
+    </div>
+  );
 }

@@ -1,18 +1,39 @@
-// The tools of one state: a line each, the definition on demand. A long list is shown in pages.
+// The tools of a surface by their state: a line each, the definition on demand. A long list is shown in pages.
 
-import { Mono, Prose } from "../parts/text.tsx";
-import { Button } from "../parts/button.tsx";
+import { visibleLine } from "@soong/core";
 import { useEffect, useState } from "preact/hooks";
 import type { SurfaceTool } from "../../wire/index.ts";
-import { JsonCode } from "../call/json-code.tsx";
-import { visibleLine } from "@soong/core";
+import { Button } from "../parts/button.tsx";
+import { JsonCode } from "../parts/json-code.tsx";
+import { countText, matcherOf, Mono, Prose, spacedText } from "../parts/text.tsx";
 import { hashOf } from "../route/hash-route.ts";
-import { flagsOf, type SurfaceGroup } from "./groups.ts";
+
+const STATES = [
+  { state: "loaded", name: "Loaded", means: "The model sees them in full with every request." },
+  {
+    state: "deferred",
+    name: "Deferred",
+    means: "The model sees their names and finds them by search.",
+  },
+  { state: "excluded", name: "Excluded", means: "The model does not see them." },
+] as const;
+
+/** `filter`: words that a name, a reason or a description must have. */
+export function surfaceGroups(tools: readonly SurfaceTool[], filter: string) {
+  const matches = matcherOf(filter);
+  const shown = tools.filter(({ tool_name, reason, detail, description, policy }) =>
+    matches([tool_name, reason, detail, description, policy].join(" ")),
+  );
+  return STATES.map((group) => ({
+    ...group,
+    tools: shown.filter((tool) => tool.state === group.state),
+  }));
+}
 
 const PAGE = 200;
 
-export function ToolGroup(props: { group: SurfaceGroup }) {
-  const { name, means, tools } = props.group;
+export function ToolGroup({ group }: { group: ReturnType<typeof surfaceGroups>[number] }) {
+  const { name, means, tools } = group;
   const [page, setPage] = useState(0);
   const pages = Math.max(1, Math.ceil(tools.length / PAGE));
   useEffect(() => setPage(0), [tools.length]);
@@ -55,19 +76,31 @@ const POLICIES: Readonly<Record<string, string>> = {
   unavailable: "– unavailable",
 };
 
-function Tool(props: { tool: SurfaceTool }) {
-  const { tool } = props;
+const FLAGS = [
+  ["is_read_only", "readonly"],
+  ["is_destructive", "destructive"],
+  ["is_open_world", "open world"],
+  ["is_concurrency_safe", "may run in parallel"],
+] as const;
+
+/** What a tool does, as declared or assumed. */
+export function flagsOf(tool: SurfaceTool): string[] {
+  return FLAGS.flatMap(([flag, words]) => (tool[flag] === true ? [words] : []));
+}
+
+function Tool({ tool }: { tool: SurfaceTool }) {
+  const { tool_name, policy, tokens, reason, detail, capabilities = [], metadata_ref } = tool;
   const [isOpen, setOpen] = useState(false);
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <Mono text={tool.tool_name} />{" "}
-        <span class="chip">{POLICIES[tool.policy] ?? visibleLine(tool.policy)}</span>{" "}
-        {tool.tokens > 0 && <span class="quiet">{tool.tokens.toLocaleString("en")} tokens</span>}{" "}
-        {tool.reason !== undefined && (
+        <Mono text={tool_name} />{" "}
+        <span class="chip">{POLICIES[policy] ?? visibleLine(policy)}</span>{" "}
+        {tokens > 0 && <span class="quiet">{countText(tokens)} tokens</span>}{" "}
+        {reason !== undefined && (
           <span>
-            {visibleLine(tool.reason.replaceAll("_", " "))}
-            {tool.detail !== undefined && `: ${visibleLine(tool.detail)}`}
+            {spacedText(reason)}
+            {detail !== undefined && `: ${visibleLine(detail)}`}
           </span>
         )}
       </summary>
@@ -76,17 +109,15 @@ function Tool(props: { tool: SurfaceTool }) {
           <Prose text={tool.description} />
           <p class="quiet">
             {visibleLine(
-              [...flagsOf(tool), ...(tool.capabilities ?? []), tool.metadata_ref ?? ""]
-                .filter((word) => word !== "")
-                .join(", "),
+              [...flagsOf(tool), ...capabilities, metadata_ref].filter(Boolean).join(", "),
             )}
           </p>
           {tool.input_schema === undefined ? (
             <p class="quiet">Its schema was not sent to the model.</p>
           ) : (
-            <JsonCode value={tool.input_schema} label={`Input schema of ${tool.tool_name}`} />
+            <JsonCode value={tool.input_schema} label={`Input schema of ${tool_name}`} />
           )}
-          <a href={hashOf({ view: "playground", tool_name: tool.tool_name })}>Try it</a>
+          <a href={hashOf({ view: "playground", tool_name })}>Try it</a>
         </div>
       )}
     </details>

@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { stepBeside } from "./beside.ts";
-import type { PlannedStep } from "./layers.ts";
-import { drawPlan, STEP_HEIGHT, STEP_WIDTH, type Drawing } from "./layout.ts";
+
+import {
+  drawPlan,
+  STEP_HEIGHT,
+  STEP_WIDTH,
+  stepBeside,
+  type Drawing,
+  type PlannedStep,
+} from "./layout.ts";
 import { crossings, ordered, type Place } from "./order.ts";
 
 function step(step_id: string, ...depends_on: string[]): PlannedStep {

@@ -1,12 +1,18 @@
 // The plan as a drawing: a box a step, an arrow a dependency. One step has the focus; arrow keys lead along the arrows.
 
-import { Button } from "../parts/button.tsx";
+import { visibleLine } from "@soong/core";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { StepRow } from "../../wire/index.ts";
+import { Button } from "../parts/button.tsx";
 import { signOf } from "../parts/signs.tsx";
-import { visibleLine } from "@soong/core";
-import { stepBeside, type Direction } from "./beside.ts";
-import { STEP_HEIGHT, STEP_WIDTH, type Drawing, type PlacedStep } from "./layout.ts";
+import {
+  STEP_HEIGHT,
+  STEP_WIDTH,
+  stepBeside,
+  type Direction,
+  type Drawing,
+  type PlacedStep,
+} from "./layout.ts";
 
 const KEYS: Readonly<Record<string, Direction>> = {
   ArrowLeft: "left",
@@ -39,12 +45,8 @@ export function PlanDrawing(props: {
     const room = box.current;
     if (room === null) return;
     const most = Math.min(room.clientWidth / drawing.width, room.clientHeight / drawing.height);
-    setZoomAt(
-      Math.max(
-        0,
-        ZOOMS.findLastIndex((one) => one <= Math.max(most, ZOOMS[0] ?? 0)),
-      ),
-    );
+    const fits = ZOOMS.findLastIndex((one) => one <= most);
+    setZoomAt(Math.max(0, fits));
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -57,11 +59,10 @@ export function PlanDrawing(props: {
   }
 
   useEffect(() => {
-    const node = box.current?.querySelector<SVGGElement>("[aria-selected=true]");
-    const hasFocus = box.current?.contains(document.activeElement) === true;
-    if (node === null || node === undefined || !hasFocus) return;
-    node.focus({ preventScroll: true });
-    node.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (box.current?.contains(document.activeElement) !== true) return;
+    const node = box.current.querySelector<SVGGElement>("[aria-selected=true]");
+    node?.focus({ preventScroll: true });
+    node?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [chosen]);
 
   useEffect(() => {
@@ -147,8 +148,7 @@ function StepBox(props: {
   onChoose: (step_id: string) => void;
 }) {
   const { step_id, step, place } = props;
-  const status = step?.status ?? "unknown";
-  const { icon, word, tone } = signOf(status);
+  const { icon, word, tone } = signOf(step?.status ?? "unknown");
   const title = visibleLine(step?.title ?? step_id);
   const tries = step !== undefined && step.attempts > 1 ? `, try ${step.attempts}` : "";
   return (

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Lane, RunRow } from "../../wire/index.ts";
 import { callKey } from "../state/session-model.ts";
-import { keepOf, type LaneStatus } from "./lane-filter.ts";
 import { type Row, rowsOf, wayTo } from "./rows.ts";
+import { keepOf, type LaneFilter } from "./timeline-tools.tsx";
 
 const nothingClosed: ReadonlySet<string> = new Set();
 
@@ -107,7 +107,7 @@ describe("a filter of calls", () => {
     const waiting = lane("r", "a", 1, { state: "waiting" });
     const failed = lane("r", "b", 2, { state: "ended", outcome: "failed" });
     const partial = lane("r", "c", 3, { state: "ended", outcome: "partial" });
-    const kept = (status: LaneStatus, isLive = true) =>
+    const kept = (status: LaneFilter["status"], isLive = true) =>
       [waiting, failed, partial]
         .filter(keepOf({ text: "", status }, isLive)!)
         .map(({ tool_call_id }) => tool_call_id);

@@ -1,21 +1,19 @@
 // A run that was chosen: what it is, what it cost, and where else to look at it.
 
-import type { RunRow } from "../../wire/index.ts";
-import { useInspector } from "../app/context.ts";
-import { CutText } from "../parts/text.tsx";
-import { durationText, instantText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
+import type { RunRow } from "../../wire/index.ts";
+import { useAction } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
+import { ConfirmButton } from "../parts/button.tsx";
+import { Mark, runSign } from "../parts/signs.tsx";
+import { CutText, ProblemText } from "../parts/text.tsx";
+import { durationText, instantText } from "../parts/time.ts";
 import { hashOf, timelineHash } from "../route/hash-route.ts";
 import { runName } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
-import { Mark, runSign } from "../parts/signs.tsx";
-import { useAction } from "../api/use-action.ts";
-import { ConfirmButton } from "../parts/button.tsx";
-import { ProblemText } from "../parts/loading.tsx";
 
-export function RunDetails(props: { model: SessionModel; run_id: string }) {
-  const { about } = useInspector();
-  const { model, run_id } = props;
+export function RunDetails({ model, run_id }: { model: SessionModel; run_id: string }) {
+  const { can } = useInspector().about;
   const { session_id } = model;
   const run = model.runs.get(run_id);
   if (run === undefined) {
@@ -24,14 +22,29 @@ export function RunDetails(props: { model: SessionModel; run_id: string }) {
     );
   }
   const isLive = model.session?.live !== undefined;
+  const { parent_run_id, parent_call_id, status, reason } = run;
+  const at = { view: "session", session_id, run_id } as const;
+  const links: [address: string | false | undefined, name: string][] = [
+    [hashOf({ ...at, tab: "facts" }), "Its facts"],
+    [hashOf({ ...at, tab: "surface" }), "Its surface: which tools it sees, and why"],
+    [
+      can.what_if && hashOf({ ...at, view: "what-if" }),
+      "What if: its decisions under another config",
+    ],
+    [
+      parent_run_id &&
+        timelineHash({ session_id, run_id: parent_run_id, tool_call_id: parent_call_id }),
+      "Started by",
+    ],
+  ];
   return (
     <div class="run-details">
       <h2>{runName(run)}</h2>
       <p class="run-outcome">
         <Mark sign={runSign(run, isLive)} />
-        {run.reason !== undefined && (
+        {reason !== undefined && (
           <>
-            : <CutText text={run.reason} />
+            : <CutText text={reason} />
           </>
         )}
       </p>
@@ -39,72 +52,48 @@ export function RunDetails(props: { model: SessionModel; run_id: string }) {
         {pairsOf(run).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd>{visibleLine(value ?? "")}</dd>
           </div>
         ))}
       </dl>
       <ul class="links">
-        <li>
-          <a href={hashOf({ view: "session", session_id, tab: "facts", run_id })}>Its facts</a>
-        </li>
-        <li>
-          <a href={hashOf({ view: "session", session_id, tab: "surface", run_id })}>
-            Its surface: which tools it sees, and why
-          </a>
-        </li>
-        {about.can.what_if && (
-          <li>
-            <a href={hashOf({ view: "what-if", session_id, run_id })}>
-              What if: its decisions under another config
-            </a>
-          </li>
+        {links.map(
+          ([href, name]) =>
+            href && (
+              <li key={name}>
+                <a href={href}>{name}</a>
+              </li>
+            ),
         )}
-        <ParentLink session_id={session_id} run={run} />
       </ul>
-      {isLive && about.can.answer && (run.status === "running" || run.status === "queued") && (
+      {isLive && can.answer && (status === "running" || status === "queued") && (
         <AbortRun session_id={session_id} run_id={run_id} />
       )}
     </div>
   );
 }
 
-function ParentLink({ session_id, run }: { session_id: string; run: RunRow }) {
-  const { parent_run_id, parent_call_id } = run;
-  if (parent_run_id === undefined) return null;
-  const to = {
-    run_id: parent_run_id,
-    tool_call_id: parent_call_id,
-  };
-  return (
-    <li>
-      <a href={timelineHash({ session_id, ...to })}>Started by</a>
-    </li>
-  );
-}
-
-function pairsOf(run: RunRow): readonly (readonly [string, string])[] {
-  const { usage } = run;
-  const pairs: (readonly [string, string | undefined])[] = [
+function pairsOf({ usage, ended_at, ...run }: RunRow) {
+  const count = (value: number | undefined) => value?.toLocaleString("en");
+  const pairs: [name: string, value: string | undefined][] = [
     ["Run", run.run_id],
-    ["Agent", visibleLine(run.agent_id)],
+    ["Agent", run.agent_id],
     ["Role", run.role],
     ["Mode", run.mode],
     ["Began", instantText(run.started_at)],
-    ["Ended", run.ended_at === undefined ? undefined : instantText(run.ended_at)],
-    ["Took", run.ended_at === undefined ? undefined : durationText(run.ended_at - run.started_at)],
-    ["Facts", run.facts.toLocaleString("en")],
-    ["Calls", run.calls.toLocaleString("en")],
-    ["Requests", usage?.requests.toLocaleString("en")],
-    ["Input tokens", usage?.input_tokens?.toLocaleString("en")],
-    ["Output tokens", usage?.output_tokens?.toLocaleString("en")],
-    ["Cost", usage === undefined ? undefined : (usage.cost?.toFixed(4) ?? "price unknown")],
+    ["Ended", ended_at === undefined ? undefined : instantText(ended_at)],
+    ["Took", ended_at === undefined ? undefined : durationText(ended_at - run.started_at)],
+    ["Facts", count(run.facts)],
+    ["Calls", count(run.calls)],
+    ["Requests", count(usage?.requests)],
+    ["Input tokens", count(usage?.input_tokens)],
+    ["Output tokens", count(usage?.output_tokens)],
+    ["Cost", usage && (usage.cost?.toFixed(4) ?? "price unknown")],
   ];
-  return pairs.flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, visibleLine(value)] as const],
-  );
+  return pairs.filter(([, value]) => value !== undefined);
 }
 
-export function AbortRun({ session_id, run_id }: { session_id: string; run_id: string }) {
+function AbortRun({ session_id, run_id }: { session_id: string; run_id: string }) {
   const { api, announce } = useInspector();
   const { problem, run } = useAction();
   const abort = () =>
@@ -127,7 +116,7 @@ export function AbortRun({ session_id, run_id }: { session_id: string; run_id: s
         done="Stop requested."
         onConfirm={abort}
       />
-      {problem !== undefined && <ProblemText text={problem} />}
+      <ProblemText text={problem} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // The spans of a call: their names, how long it spent in each kind, and where on the axis each is drawn.
 
 import type { Lane, Span, SpanKind } from "../../wire/index.ts";
-import { durationText } from "../parts/time-text.ts";
+import { durationText } from "../parts/time.ts";
 import { placeOf, type Extent } from "./axis.ts";
 
 export interface Bar {

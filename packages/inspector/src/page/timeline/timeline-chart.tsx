@@ -1,18 +1,15 @@
-// The rows of a session over its time. Only the visible rows is drawn.
+// The rows of a session over its time. Only the visible rows are drawn.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useKeys } from "../app/use-keys.ts";
-import { VirtualList } from "../parts/virtual-list.tsx";
-import type { RowWindow } from "../parts/row-window.ts";
+import { useKeys } from "../app/keys.ts";
+import { useNow } from "../parts/time.ts";
+import { type RowWindow, VirtualList } from "../parts/virtual-list.tsx";
 import type { SessionModel } from "../state/session-model.ts";
-import { Legend } from "./spans.tsx";
-import { keepOf, NO_FILTER } from "./lane-filter.ts";
+import { type Extent, placeOf, ticksOf, useAxis, useTimeWheel } from "./axis.ts";
 import { type Row, rowsOf, wayTo } from "./rows.ts";
-import { TimelineHead } from "./timeline-head.tsx";
-import { laneLabel, runLabel, useDrawnRows } from "./timeline-row.tsx";
-import { TimelineTools } from "./timeline-tools.tsx";
-import { useAxis, useTimeWheel } from "./use-axis.ts";
-import { useNow } from "../parts/use-time.ts";
+import { Legend } from "./spans.tsx";
+import { rowLabel, useDrawnRows } from "./timeline-row.tsx";
+import { keepOf, type LaneFilter, TimelineTools } from "./timeline-tools.tsx";
 
 const ROW_HEIGHT = 24;
 
@@ -28,7 +25,7 @@ export function TimelineChart(props: {
   const isLive = model.session?.live !== undefined;
   const goesOn = isLive && [...model.runs.values()].some(({ status }) => status === "running");
   const now = useNow(goesOn, Date.parse(model.session?.updated_at ?? "") || Date.now());
-  const [filter, setFilter] = useState(NO_FILTER);
+  const [filter, setFilter] = useState<LaneFilter>({ text: "", status: "any" });
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [seen, setSeen] = useState<RowWindow>({ first: 0, end: 40 });
   const [activeKey, setActiveKey] = useState<string>();
@@ -69,12 +66,9 @@ export function TimelineChart(props: {
     setRequest((before) => before && { key: before.key, request: before.request + 1 });
   }, [wasRead.current]);
 
-  function toggle(row: Row, to: boolean | undefined): void {
-    if (row.is_open === undefined || row.is_open === to) return;
-    const next = new Set(closed);
-    if (row.is_open) next.add(row.key);
-    else next.delete(row.key);
-    setClosed(next);
+  function toggle({ key, is_open }: Row, to: boolean | undefined): void {
+    if (is_open === undefined || is_open === to) return;
+    setClosed(new Set(is_open ? [...closed, key] : [...closed].filter((shut) => shut !== key)));
   }
 
   function nextWaiting(): void {
@@ -104,7 +98,7 @@ export function TimelineChart(props: {
   );
   const drawn = useMemo(() => ({ extent: axis.extent, now, isLive }), [axis.extent, now, isLive]);
   const drawnRow = useDrawnRows(model, drawn);
-  const shown = request === undefined ? undefined : places.get(request.key);
+  const shown = request && places.get(request.key);
   return (
     <div class="chart" ref={chart}>
       <TimelineTools
@@ -126,26 +120,21 @@ export function TimelineChart(props: {
         row_height={ROW_HEIGHT}
         active={activeKey === undefined ? undefined : places.get(activeKey)}
         onActive={(index) => setActiveKey(rows[index]?.key)}
-        onOpen={(index) => rows[index] !== undefined && props.onChoose(rows[index])}
-        onToggle={(index, to) => rows[index] !== undefined && toggle(rows[index], to)}
+        onOpen={(index) => rows[index] && props.onChoose(rows[index])}
+        onToggle={(index, to) => rows[index] && toggle(rows[index], to)}
         onSeen={setSeen}
         onScrolled={setFollows}
         is_at_end={goesOn && follows}
-        {...(shown === undefined || request === undefined
-          ? {}
-          : { show: { index: shown, request: request.request } })}
+        show={shown === undefined ? undefined : { index: shown, request: request?.request ?? 0 }}
         header={
           <TimelineHead extent={axis.extent} origin={origin} now={goesOn ? now : undefined} />
         }
         row={(index, isHurried) => {
           const row = rows[index];
           if (row === undefined) return { children: null };
-          const lane = row.kind === "lane" ? model.lanes.get(row.key) : undefined;
-          const run = row.kind === "run" ? model.runs.get(row.key) : undefined;
           return {
             class: row.kind,
-            ...(lane === undefined ? {} : { label: laneLabel(lane, isLive) }),
-            ...(run === undefined ? {} : { label: runLabel(run, isLive) }),
+            label: rowLabel(model, row),
             level: row.depth + 1,
             is_open: row.is_open,
             is_selected: row.key === chosen,
@@ -164,4 +153,33 @@ export function TimelineChart(props: {
 function emptyWords(model: SessionModel, isFiltered: boolean): string {
   if (isFiltered) return "No call matches.";
   return model.is_loading ? "Loading the timeline…" : "This session has no run yet.";
+}
+
+const MOST_TICKS = 4;
+
+/** Above the rows: the marks of the time, and what the columns are. */
+function TimelineHead(props: { extent: Extent; origin: number; now: number | undefined }) {
+  const { extent, origin, now = Number.NaN } = props;
+  const nowAt = placeOf(extent, now);
+  return (
+    <div class="timeline-head" role="row">
+      <span role="columnheader">Run and call</span>
+      <span role="columnheader" class="ticks" aria-label="Time since the session began">
+        {ticksOf(extent, origin, MOST_TICKS).map(({ time, label }, index) => (
+          <span key={index} class="tick" style={{ left: `${placeOf(extent, time)}%` }}>
+            {label}
+          </span>
+        ))}
+      </span>
+      {nowAt >= 0 && nowAt <= 100 && (
+        <span class="now-place" aria-hidden="true">
+          <span class="now" style={{ left: `${nowAt}%` }} />
+        </span>
+      )}
+      <span role="columnheader" class="duration">
+        Took
+      </span>
+      <span role="columnheader">Outcome</span>
+    </div>
+  );
 }

@@ -1,18 +1,56 @@
 // The line above a timeline: which calls, which part of the time, whether it follows.
 
-import { countText } from "../parts/text.tsx";
+import type { Lane } from "../../wire/index.ts";
 import { Button, SignButton } from "../parts/button.tsx";
-import { LANE_STATUSES, type LaneFilter, type LaneStatus } from "./lane-filter.ts";
-import type { Axis } from "./use-axis.ts";
+import { Select, TextInput } from "../parts/input.tsx";
+import { countText, matcherOf } from "../parts/text.tsx";
+import type { Axis } from "./axis.ts";
 
-const STATUS_WORDS: Readonly<Record<LaneStatus, string>> = {
+const STATUS_WORDS = {
   any: "All calls",
   waiting: "Waiting for the user",
   going_on: "Going on",
   left_open: "Left open",
   succeeded: "Succeeded",
   not_succeeded: "Not succeeded",
-};
+} as const;
+
+/** Which calls of a timeline are shown: by words and by status. */
+export interface LaneFilter {
+  text: string;
+  status: keyof typeof STATUS_WORDS;
+}
+
+/** Undefined: all of them. */
+export function keepOf(
+  { text, status }: LaneFilter,
+  isLive: boolean,
+): ((lane: Lane) => boolean) | undefined {
+  if (text.trim() === "" && status === "any") return undefined;
+  const matches = matcherOf(text);
+  return (lane) =>
+    hasStatus(lane, status, isLive) &&
+    matches(`${lane.tool_name} ${lane.summary ?? ""} ${lane.tool_call_id}`);
+}
+
+function hasStatus(lane: Lane, status: LaneFilter["status"], isLive: boolean): boolean {
+  const { state, outcome } = lane;
+  const isSuccess = outcome === "succeeded" || outcome === "partial";
+  switch (status) {
+    case "any":
+      return true;
+    case "waiting":
+      return isLive && state === "waiting";
+    case "going_on":
+      return isLive && state !== "ended";
+    case "left_open":
+      return !isLive && state !== "ended";
+    case "succeeded":
+      return isSuccess;
+    case "not_succeeded":
+      return outcome !== undefined && !isSuccess;
+  }
+}
 
 export function TimelineTools(props: {
   filter: LaneFilter;
@@ -26,33 +64,26 @@ export function TimelineTools(props: {
   isSideOpen: boolean;
   onSide: () => void;
 }) {
-  const { filter, onFilter, axis } = props;
+  const { filter, onFilter, axis, shown, of } = props;
   return (
     <div class="toolbar" role="toolbar" aria-label="Timeline">
-      <input
+      <TextInput
         type="search"
         data-search
         placeholder="Filter calls"
         aria-label="Filter calls by tool or summary"
         value={filter.text}
-        onInput={(event) => onFilter({ ...filter, text: event.currentTarget.value })}
+        onText={(text) => onFilter({ ...filter, text })}
       />
-      <select
-        aria-label="Which calls"
+      <Select
+        label="Which calls"
         value={filter.status}
-        onChange={(event) =>
-          onFilter({ ...filter, status: event.currentTarget.value as LaneStatus })
-        }
-      >
-        {LANE_STATUSES.map((status) => (
-          <option key={status} value={status}>
-            {STATUS_WORDS[status]}
-          </option>
-        ))}
-      </select>
+        options={Object.entries(STATUS_WORDS)}
+        onChoose={(status) => onFilter({ ...filter, status: status as LaneFilter["status"] })}
+      />
       <span class="quiet count">
-        {props.shown === props.of ? "" : `${countText(props.shown)} of `}
-        {countText(props.of)} calls
+        {shown === of ? "" : `${countText(shown)} of `}
+        {countText(of)} calls
       </span>
       <span class="gap" />
       <span class="group" role="group" aria-label="Time">

@@ -1,42 +1,48 @@
 // A session as a timeline, with the conversation or the details of what was chosen beside it.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { useInspector } from "../app/context.ts";
-import { useKeys } from "../app/use-keys.ts";
+import { useInspector } from "../app/inspector.ts";
+import { useKeys } from "../app/keys.ts";
 import { CallView } from "../call/call-view.tsx";
 import { ConversationPane } from "../conversation/conversation-pane.tsx";
+import { CloseButton } from "../parts/button.tsx";
 import type { SessionRoute } from "../route/hash-route.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
 import type { Row } from "./rows.ts";
 import { RunDetails } from "./run-details.tsx";
 import { TimelineChart } from "./timeline-chart.tsx";
-import type { ComponentChildren } from "preact";
-import { CloseButton } from "../parts/button.tsx";
 
-export function TimelineView(props: { route: SessionRoute; model: SessionModel }) {
-  const { route, model } = props;
+type Side = "conversation" | "details" | "closed";
+
+export function TimelineView({ route, model }: { route: SessionRoute; model: SessionModel }) {
   const { go } = useInspector();
   const { session_id, tool_call_id } = route;
-  const run_id = route.run_id ?? runOf(model, tool_call_id);
-  const hasChosen = run_id !== undefined;
-  const [side, setSide] = useState<SideShown>(hasChosen ? "details" : startsOpen());
+  // A link may know the call alone: the newest of that id is meant.
+  const run_id =
+    route.run_id ??
+    (tool_call_id &&
+      [...model.lanes.values()].findLast((lane) => lane.tool_call_id === tool_call_id)?.run_id);
+  const chosen =
+    run_id === undefined || tool_call_id === undefined ? run_id : callKey(run_id, tool_call_id);
+  const [side, setSide] = useState<Side>(run_id === undefined ? startsOpen() : "details");
   useEffect(() => {
     // The way back may lead to where nothing was chosen.
-    setSide((shown) => (hasChosen ? "details" : shown === "details" ? startsOpen() : shown));
+    setSide((shown) => {
+      if (run_id !== undefined) return "details";
+      return shown === "details" ? startsOpen() : shown;
+    });
   }, [run_id, tool_call_id]);
 
-  function choose(row: Row): void {
-    const lane = row.kind === "lane" ? model.lanes.get(row.key) : undefined;
-    const chosen =
-      lane === undefined
-        ? { run_id: row.key }
-        : { run_id: lane.run_id, tool_call_id: lane.tool_call_id };
-    go({ view: "session", session_id, tab: "timeline", ...chosen });
+  function choose({ kind, key }: Row): void {
+    const lane = kind === "lane" ? model.lanes.get(key) : undefined;
+    const { run_id, tool_call_id } = lane ?? { run_id: key };
+    go({ view: "session", session_id, tab: "timeline", run_id, tool_call_id });
     setSide("details");
   }
 
   function close(): void {
-    if (side === "details" && hasChosen) {
+    if (side === "details" && run_id !== undefined) {
       go({ view: "session", session_id, tab: "timeline" });
       setSide(startsOpen());
     } else setSide("closed");
@@ -52,21 +58,16 @@ export function TimelineView(props: { route: SessionRoute; model: SessionModel }
     <div class={side === "closed" ? "timeline" : "timeline with-side"}>
       <TimelineChart
         model={model}
-        chosen={chosenKey({ ...route, ...(run_id === undefined ? {} : { run_id }) })}
+        chosen={chosen}
         onChoose={choose}
         isSideOpen={side !== "closed"}
         onSide={() => setSide("conversation")}
       />
       {side !== "closed" && (
-        <SidePane shown={side} hasDetails={hasChosen} onShow={setSide} onClose={close}>
+        <SidePane shown={side} hasDetails={run_id !== undefined} onShow={setSide} onClose={close}>
           {side === "conversation" && <ConversationPane route={route} model={model} />}
           {side === "details" && run_id !== undefined && tool_call_id !== undefined && (
-            <CallView
-              key={callKey(run_id, tool_call_id)}
-              session_id={session_id}
-              run_id={run_id}
-              tool_call_id={tool_call_id}
-            />
+            <CallView key={chosen} {...{ session_id, run_id, tool_call_id }} />
           )}
           {side === "details" && run_id !== undefined && tool_call_id === undefined && (
             <RunDetails key={run_id} model={model} run_id={run_id} />
@@ -77,53 +78,34 @@ export function TimelineView(props: { route: SessionRoute; model: SessionModel }
   );
 }
 
-/** A link may know the call alone: the newest of that id is meant. */
-function runOf(model: SessionModel, tool_call_id: string | undefined): string | undefined {
-  if (tool_call_id === undefined) return undefined;
-  return [...model.lanes.values()].findLast((lane) => lane.tool_call_id === tool_call_id)?.run_id;
-}
-
-function chosenKey({ run_id, tool_call_id }: SessionRoute): string | undefined {
-  if (run_id === undefined || tool_call_id === undefined) return run_id;
-  return callKey(run_id, tool_call_id);
-}
-
 /** On a narrow screen the timeline has the room first. */
-function startsOpen(): SideShown {
+function startsOpen(): Side {
   return matchMedia("(min-width: 1100px)").matches ? "conversation" : "closed";
 }
 
-export type SideShown = "conversation" | "details" | "closed";
-
-export function SidePane(props: {
-  shown: SideShown;
+function SidePane(props: {
+  shown: Side;
   hasDetails: boolean;
-  onShow: (shown: SideShown) => void;
+  onShow: (shown: Side) => void;
   onClose: () => void;
   children: ComponentChildren;
 }) {
-  const { shown, hasDetails, onShow } = props;
+  const { shown, onShow } = props;
+  const tab = (side: Side, name: string) => (
+    <button
+      type="button"
+      class="side-tab"
+      aria-pressed={shown === side}
+      onClick={() => onShow(side)}
+    >
+      {name}
+    </button>
+  );
   return (
     <section class="side" aria-label={shown === "details" ? "Details" : "Conversation"}>
       <div class="side-head">
-        <button
-          type="button"
-          class="side-tab"
-          aria-pressed={shown === "conversation"}
-          onClick={() => onShow("conversation")}
-        >
-          Conversation
-        </button>
-        {hasDetails && (
-          <button
-            type="button"
-            class="side-tab"
-            aria-pressed={shown === "details"}
-            onClick={() => onShow("details")}
-          >
-            Details
-          </button>
-        )}
+        {tab("conversation", "Conversation")}
+        {props.hasDetails && tab("details", "Details")}
         <span class="gap" />
         <CloseButton onClose={props.onClose} />
       </div>

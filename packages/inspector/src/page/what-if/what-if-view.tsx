@@ -1,20 +1,19 @@
 // The decisions of a kept run under another config file: which tools it would have seen, which calls would have been
 // decided otherwise, and by which rule.
 
-import { Table } from "../parts/table.tsx";
-import { useAction } from "../api/use-action.ts";
-import { Mono } from "../parts/text.tsx";
+import { visibleLine } from "@soong/core";
 import { useState } from "preact/hooks";
 import type { Verdict, WhatIf } from "../../wire/index.ts";
-import { useInspector } from "../app/context.ts";
-import { SignMark } from "../parts/signs.tsx";
+import { useAction } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
 import { originText } from "../call/words.ts";
-import { ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "@soong/core";
+import { TextField } from "../parts/input.tsx";
+import { Table } from "../parts/list.tsx";
+import { SignMark } from "../parts/signs.tsx";
+import { Mono, ProblemText, spacedText } from "../parts/text.tsx";
 import { timelineHash } from "../route/hash-route.ts";
 
-export function WhatIfView(props: { session_id: string; run_id: string }) {
-  const { session_id, run_id } = props;
+export function WhatIfView({ session_id, run_id }: { session_id: string; run_id: string }) {
   const { api, about } = useInspector();
   const [file, setFile] = useState("");
   const [report, setReport] = useState<WhatIf>();
@@ -45,18 +44,15 @@ export function WhatIfView(props: { session_id: string; run_id: string }) {
             if (file.trim() !== "") compare();
           }}
         >
-          <label class="field">
-            Config file; a relative path is taken from {visibleLine(about.cwd)}
-            <input
-              type="text"
-              class="mono"
-              autocomplete="off"
-              spellcheck={false}
-              placeholder="strict.toml"
-              value={file}
-              onInput={(event) => setFile(event.currentTarget.value)}
-            />
-          </label>
+          <TextField
+            name={`Config file; a relative path is taken from ${visibleLine(about.cwd)}`}
+            class="mono"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="strict.toml"
+            value={file}
+            onText={setFile}
+          />
           <button type="submit" class="button primary" disabled={file.trim() === "" || isRunning}>
             Compare
           </button>
@@ -66,8 +62,8 @@ export function WhatIfView(props: { session_id: string; run_id: string }) {
       )}
       <div aria-live="polite">
         {isRunning && <p class="quiet">Evaluating the run again…</p>}
-        {problem !== undefined && <ProblemText text={problem} />}
-        {report !== undefined && <Report report={report} />}
+        <ProblemText text={problem} />
+        {report && <Report report={report} />}
       </div>
     </section>
   );
@@ -75,33 +71,52 @@ export function WhatIfView(props: { session_id: string; run_id: string }) {
 
 const MOST_ROWS = 500;
 
-function Report(props: { report: WhatIf }) {
-  const { report } = props;
-  if (report.refused !== undefined) {
-    return <ProblemText text={`The run would not start: ${visibleLine(report.refused)}`} />;
+function Report({ report }: { report: WhatIf }) {
+  const { session_id, run_id, calls, surface, refused } = report;
+  if (refused !== undefined) {
+    return <ProblemText text={`The run would not start: ${visibleLine(refused)}`} />;
   }
-  const { calls, surface, unchanged } = report;
   return (
     <>
       <p role="status">
         Under <Mono text={report.config_file} />: <strong>{calls.length}</strong> calls decided
-        differently, <strong>{unchanged}</strong> as they were, <strong>{surface.length}</strong>{" "}
-        tools seen differently.
+        differently, <strong>{report.unchanged}</strong> as they were,{" "}
+        <strong>{surface.length}</strong> tools seen differently.
       </p>
-      {calls.length > 0 && <Calls report={report} />}
+      {calls.length > 0 && (
+        <>
+          <h2>Calls</h2>
+          <Table
+            class="verdicts"
+            head={["Call", "Was", "Now"]}
+            rows={calls.slice(0, MOST_ROWS)}
+            cells={({ tool_call_id, tool_name, seq, was, now }) => [
+              <>
+                <a href={timelineHash({ session_id, run_id, tool_call_id })}>
+                  <Mono text={tool_name} />
+                </a>
+                <div class="quiet mono">#{seq}</div>
+              </>,
+              <VerdictText verdict={was} />,
+              <VerdictText verdict={now} />,
+            ]}
+          />
+          <Rest total={calls.length} />
+        </>
+      )}
       {surface.length > 0 && (
         <>
           <h2>Tools</h2>
-          <Table head={["Tool", "Was", "Now", "Because"]}>
-            {surface.slice(0, MOST_ROWS).map(({ tool_name, was, now, reason }) => (
-              <tr key={tool_name}>
-                <td class="mono">{visibleLine(tool_name)}</td>
-                <td>{visibleLine(was)}</td>
-                <td>→ {visibleLine(now)}</td>
-                <td>{visibleLine(reason?.replaceAll("_", " ") ?? "")}</td>
-              </tr>
-            ))}
-          </Table>
+          <Table
+            head={["Tool", "Was", "Now", "Because"]}
+            rows={surface.slice(0, MOST_ROWS)}
+            cells={({ tool_name, was, now, reason = "" }) => [
+              <Mono text={tool_name} />,
+              visibleLine(was),
+              `→ ${visibleLine(now)}`,
+              spacedText(reason),
+            ]}
+          />
           <Rest total={surface.length} />
         </>
       )}
@@ -109,47 +124,16 @@ function Report(props: { report: WhatIf }) {
   );
 }
 
-function Calls(props: { report: WhatIf }) {
-  const { session_id, run_id, calls } = props.report;
-  return (
-    <>
-      <h2>Calls</h2>
-      <Table head={["Call", "Was", "Now"]} class="verdicts">
-        {calls.slice(0, MOST_ROWS).map(({ tool_call_id, tool_name, seq, was, now }) => (
-          <tr key={seq}>
-            <td>
-              <a href={timelineHash({ session_id, run_id, tool_call_id })}>
-                <Mono text={tool_name} />
-              </a>
-              <div class="quiet mono">#{seq}</div>
-            </td>
-            <td>
-              <VerdictText verdict={was} />
-            </td>
-            <td>
-              <VerdictText verdict={now} />
-            </td>
-          </tr>
-        ))}
-      </Table>
-      <Rest total={calls.length} />
-    </>
-  );
+function Rest({ total }: { total: number }) {
+  return total > MOST_ROWS ? <p class="quiet">… and {total - MOST_ROWS} more</p> : null;
 }
 
-function Rest(props: { total: number }) {
-  if (props.total <= MOST_ROWS) return null;
-  return <p class="quiet">… and {props.total - MOST_ROWS} more</p>;
-}
-
-function VerdictText(props: { verdict: Verdict }) {
-  const { decision, layer, rule, reason, origin } = props.verdict;
+function VerdictText({ verdict }: { verdict: Verdict }) {
+  const { decision, layer, rule, reason, origin } = verdict;
   return (
     <>
       <SignMark state={decision} /> {visibleLine(reason)}
-      <div class="quiet mono">
-        {visibleLine(layer)} {visibleLine(rule)} {visibleLine(originText(origin))}
-      </div>
+      <div class="quiet mono">{visibleLine(`${layer} ${rule} ${originText(origin)}`)}</div>
     </>
   );
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, SessionRow } from "../../wire/index.ts";
-import { agentsOf, mainAgent, versionOf } from "../conversation/agents.ts";
-import { joined } from "../conversation/use-conversation.ts";
-import { lastPart, listed } from "./session-order.ts";
+import { agentsOf, joined, mainAgent, versionOf } from "../conversation/conversation-pane.tsx";
+import { lastPart, listed } from "./session-list.tsx";
 
 describe("the list of sessions", () => {
   const old = row("old", "2026-01-01T00:00:00Z", { live: live("/w/pay") });

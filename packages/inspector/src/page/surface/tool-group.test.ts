@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SurfaceTool } from "../../wire/index.ts";
-import { flagsOf, surfaceGroups } from "./groups.ts";
+import { flagsOf, surfaceGroups } from "./tool-group.tsx";
 
 function tool(tool_name: string, more: Partial<SurfaceTool> = {}): SurfaceTool {
   return { tool_name, state: "loaded", policy: "allowed", tokens: 1, ...more };
