@@ -5,7 +5,7 @@ import { verifies } from "#laws";
 import { richSession } from "../../../../test/kernel/rich-session.ts";
 import type { Lane } from "../wire/index.ts";
 import { callStory, createTimeline, factLine, searchSurface, surfaceView } from "./index.ts";
-import { jsonChanges } from "./json-changes.ts";
+import { jsonChanges } from "./call-inputs.ts";
 
 /** What facts carry, with anything else in its place. */
 const FIELDS = [

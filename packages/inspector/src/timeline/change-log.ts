@@ -1,31 +1,25 @@
 // What changed in which order. A reader that has seen everything up to a version gets what changed after it, each thing
 // once and the longest unchanged first, without a look at the rest.
 
-export interface ChangeLog<Thing> {
-  /** Of the last change. */
-  readonly version: number;
-  changed(thing: Thing): void;
-  /** At most `limit` things. `version`: what has been seen with them. A version that never was is one of the beginning. */
-  since(version: number, limit: number): { things: Thing[]; version: number; more: boolean };
-}
-
-export function createChangeLog<Thing>(): ChangeLog<Thing> {
+export function createChangeLog<Thing>() {
   const latest = new Map<Thing, number>();
   /** Ordered by version; entries whose thing changed again later are passed over, and cleared away in time. */
   let log: { thing: Thing; version: number }[] = [];
   let current = 0;
 
   return {
+    /** Of the last change. */
     get version() {
       return current;
     },
-    changed(thing) {
+    changed(thing: Thing): void {
       current += 1;
       latest.set(thing, current);
       log.push({ thing, version: current });
       if (log.length > 2 * latest.size + 1_000) log = log.filter(isLatest);
     },
-    since(version, limit) {
+    /** At most `limit` things. `version`: what has been seen with them. A version that never was is one of the beginning. */
+    since(version: number, limit: number) {
       const isKnown = Number.isInteger(version) && version >= 0 && version <= current;
       const things: Thing[] = [];
       let seen = isKnown ? version : 0;

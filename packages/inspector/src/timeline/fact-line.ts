@@ -2,7 +2,7 @@
 
 import { describeFact, KERNEL_FACT_TEXTS, type Fact, type FactTexts } from "@soong/core";
 import type { FactRow } from "../wire/index.ts";
-import { MOST_SUMMARY_CHARS, oneLine } from "./one-line.ts";
+import { MOST_SUMMARY_CHARS, oneLine } from "./read-data.ts";
 import { soundFact } from "./sound-fact.ts";
 
 const MOST_LINE_CHARS = 300;

@@ -4,26 +4,17 @@
 import { isTerminalFact, type Fact, type TerminalFactType } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
 import type { Lane, LaneState, Span, SpanKind } from "../wire/index.ts";
-import { MOST_SUMMARY_CHARS, oneLine, summarizeArguments } from "./one-line.ts";
+import { MOST_SUMMARY_CHARS, oneLine, summarizeArguments } from "./read-data.ts";
 
-export interface LaneTrack extends Pick<
-  Lane,
-  "tool_call_id" | "run_id" | "agent_id" | "tool_name" | "seq"
-> {
-  readonly parent_call_id: string | undefined;
+export interface LaneTrack extends Omit<Lane, "spans"> {
   /** What it has been at, in order. */
   readonly kinds: SpanKind[];
   /** When each of those began; one more once it is over. */
   readonly times: number[];
-  state: LaneState;
-  summary: string | undefined;
-  ended_seq: number | undefined;
-  outcome: string | undefined;
-  yielded_at: number | undefined;
-  isRunOver: boolean;
+  isRunOver?: boolean;
   /** Runs it started, calls made within it. */
-  child_runs: string[] | undefined;
-  child_calls: string[] | undefined;
+  child_runs?: string[];
+  child_calls?: string[];
 }
 
 export type RequestedCall = Fact<"tool.requested"> & { run_id: string; tool_call_id: string };
@@ -45,32 +36,13 @@ export function trackLane(requested: RequestedCall, at: number): LaneTrack {
     times: [at],
     state: "arriving",
     summary: summarizeArguments(data.model_input),
-    ended_seq: undefined,
-    outcome: undefined,
-    yielded_at: undefined,
-    isRunOver: false,
-    child_runs: undefined,
-    child_calls: undefined,
   };
 }
 
 export function laneOf(track: LaneTrack): Lane {
-  const { tool_call_id, run_id, agent_id, tool_name, seq, state, kinds, times } = track;
-  const { parent_call_id, ended_seq, outcome, yielded_at, summary } = track;
-  return omitUndefined({
-    tool_call_id,
-    run_id,
-    agent_id,
-    tool_name,
-    seq,
-    parent_call_id,
-    state,
-    ended_seq,
-    outcome,
-    yielded_at,
-    spans: kinds.map((kind, i): Span => [kind, times[i] ?? 0, times[i + 1] ?? null]),
-    summary,
-  });
+  const { kinds, times, isRunOver: _, child_runs: __, child_calls: ___, ...lane } = track;
+  const spans = kinds.map((kind, i): Span => [kind, times[i] ?? 0, times[i + 1] ?? null]);
+  return omitUndefined({ ...lane, spans });
 }
 
 /** True where the fact made a difference. */

@@ -1,33 +1,21 @@
 // One run as its facts tell of it: whose it is, how it goes, what it has used so far.
 
-import type { WorkerData } from "@soong/agent";
+import type { Cost, ModelEndData, ModelUsage, UsageTotal, WorkerData } from "@soong/agent";
 import type { Fact, RunEndData } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
-import type { RunRow } from "../wire/index.ts";
-import { oneLine } from "./one-line.ts";
-import { recordedUsage, usageOf, withRequest, type UsageSum } from "./run-usage.ts";
-import { createSeqList, type SeqList } from "./seq-list.ts";
+import type { RunRow, Usage } from "../wire/index.ts";
+import { oneLine } from "./read-data.ts";
 
 /** What the run that started a child has on record of it. */
 export type ChildLink = Pick<RunRow, "parent_run_id" | "parent_call_id" | "role" | "title">;
 
-export interface RunTrack {
-  readonly row: RunRow;
-  readonly hasEnded: boolean;
-  readonly seqs: SeqList;
-  /** Where the first answer of a model hangs: the prompt, or what came along with it. */
-  readonly prompt_node_id: string | undefined;
-  /** One of its facts. True where the run ended with it. */
-  take(fact: Fact, at: number | undefined): boolean;
-  link(link: ChildLink): void;
-  countCall(): void;
-}
+export type RunTrack = ReturnType<typeof trackRun>;
 
 const MOST_TITLE_CHARS = 160;
 const MOST_REASON_CHARS = 400;
 
 /** `first`: the first fact of it. */
-export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack {
+export function trackRun(first: Fact & { run_id: string }, at: number) {
   const seqs = createSeqList();
   const row: RunRow = {
     run_id: first.run_id,
@@ -45,31 +33,29 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
 
   return {
     seqs,
-    get row() {
-      const usage = used === undefined ? undefined : usageOf(used);
-      return omitUndefined({ ...row, facts: seqs.length, usage });
+    get row(): RunRow {
+      return omitUndefined({ ...row, facts: seqs.length, usage: used && usageOf(used) });
     },
     get hasEnded() {
       return row.ended_at !== undefined;
     },
+    /** Where the first answer of a model hangs: the prompt, or what came along with it. */
     get prompt_node_id() {
       return prompt_node_id;
     },
-    link(link) {
+    link(link: ChildLink): void {
       Object.assign(row, omitUndefined({ ...link, ...omitUndefined(row) }));
     },
-    countCall() {
+    countCall(): void {
       row.calls += 1;
     },
-    take(fact, time) {
+    /** One of its facts. True where the run ended with it. */
+    take(fact: Fact, time: number | undefined): boolean {
       seqs.push(fact.seq);
       row.last_seq = fact.seq;
       if (row.agent_id === "") row.agent_id = fact.agent_id ?? "";
-      if (row.parent_run_id === undefined && fact.parent_run_id !== undefined) {
-        row.parent_run_id = fact.parent_run_id;
-      }
-      if (row.ended_at !== undefined) return false;
-      return applyFact(fact, time);
+      row.parent_run_id ??= fact.parent_run_id;
+      return row.ended_at === undefined && applyFact(fact, time);
     },
   };
 
@@ -78,45 +64,37 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
     switch (type) {
       case "run.queued":
         row.status = "queued";
-        return false;
+        break;
       case "run.started":
         row.status = "running";
         row.started_at = time ?? row.started_at;
         if (data.role && data.role !== "main") row.role = data.role;
         if (data.mode) row.mode = data.mode;
-        return false;
+        break;
       case "model.started":
         prompt_node_id ??= data.parent_node_id;
-        return false;
+        break;
       case "model.completed":
       case "model.failed":
         used = withRequest(used, data);
-        return false;
+        break;
       case "tool.catalog.resolved":
         row.surfaces += 1;
-        return false;
+        break;
       case "task.step.dispatched":
         row.title ??= firstLine(`dispatch to ${data.worker}: ${data.step_id}`);
-        return false;
+        break;
       case "run.completed":
-        return ended("completed", data, time);
       case "run.failed":
-        return ended("failed", data, time);
       case "run.aborted":
-        return ended("aborted", data, time);
-      default:
-        return false;
+        row.status = type.slice("run.".length) as RunRow["status"];
+        row.ended_at = Math.max(row.started_at, time ?? row.started_at);
+        row.reason = oneLine(reasonIn(data, row.status), MOST_REASON_CHARS) || undefined;
+        // Where its requests are on record, it is what they add up to.
+        used ??= data.usage && recordedUsage(data.usage);
+        return true;
     }
-  }
-
-  function ended(status: RunRow["status"], data: RunEndData, time: number | undefined): true {
-    row.status = status;
-    row.ended_at = Math.max(row.started_at, time ?? row.started_at);
-    const reason = oneLine(reasonIn(data, status) ?? "", MOST_REASON_CHARS);
-    if (reason !== "") row.reason = reason;
-    // Where its requests are on record, it is what they add up to.
-    used ??= data.usage && recordedUsage(data.usage);
-    return true;
+    return false;
   }
 }
 
@@ -145,9 +123,90 @@ function workTitle({ worker, task_id, step_id = task_id }: WorkerData): string |
   return worker && step_id && firstLine(`${worker}: ${step_id}`);
 }
 
-function reasonIn(
-  { error, message, reason = error?.code }: RunEndData,
-  status: string,
-): string | undefined {
-  return error?.message ?? message ?? (reason === status ? undefined : reason);
+function reasonIn({ error, message, reason = error?.code }: RunEndData, status: string): string {
+  return error?.message ?? message ?? (reason === status ? undefined : reason) ?? "";
+}
+
+/** What a run used of models, added up over its requests, without what its children used. */
+interface UsageSum {
+  requests: number;
+  unpriced: number;
+  input_tokens?: number;
+  output_tokens?: number;
+  /** In millionths, by currency. */
+  micros: ReadonlyMap<string, number>;
+}
+
+const NOTHING_USED: UsageSum = { requests: 0, unpriced: 0, micros: new Map() };
+
+function withRequest(sum = NOTHING_USED, { usage = {}, cost }: ModelEndData): UsageSum {
+  return {
+    ...added(sum, usage),
+    requests: sum.requests + 1,
+    unpriced: sum.unpriced + (cost ? 0 : 1),
+    micros: cost ? withCost(sum.micros, cost) : sum.micros,
+  };
+}
+
+/** What the end of a run says it used. */
+function recordedUsage(usage: UsageTotal): UsageSum | undefined {
+  const { requests, unpriced, cost } = usage;
+  if (requests === 0) return undefined;
+  return {
+    ...added(NOTHING_USED, usage),
+    requests,
+    unpriced: unpriced + (cost === null ? 1 : 0),
+    micros: (cost ?? []).reduce(withCost, NOTHING_USED.micros),
+  };
+}
+
+function added(sum: UsageSum, usage: ModelUsage): UsageSum {
+  const total = { ...sum };
+  for (const count of ["input_tokens", "output_tokens"] as const) {
+    const more = usage[count];
+    if (more !== undefined) total[count] = (sum[count] ?? 0) + more;
+  }
+  return total;
+}
+
+function withCost(
+  before: ReadonlyMap<string, number>,
+  { currency, micros }: Cost,
+): ReadonlyMap<string, number> {
+  return new Map(before).set(currency, (before.get(currency) ?? 0) + micros);
+}
+
+/** Without a cost unless all of it is known, in one currency. */
+function usageOf({ requests, unpriced, micros, ...tokens }: UsageSum): Usage {
+  const [cost, ...others] = micros;
+  const isKnown = unpriced === 0 && cost !== undefined && others.length === 0;
+  return {
+    requests,
+    ...tokens,
+    ...(isKnown ? { cost: cost[1] / 1_000_000, currency: cost[0] } : { cost: null }),
+  };
+}
+
+/** The seqs of a run's facts, in order and compact: a long session has hundreds of thousands of them. */
+function createSeqList() {
+  let kept = new Uint32Array(16);
+  let length = 0;
+  return {
+    get length() {
+      return length;
+    },
+    push(seq: number): void {
+      if (length === kept.length) {
+        const longer = new Uint32Array(2 * kept.length);
+        longer.set(kept);
+        kept = longer;
+      }
+      kept[length] = seq;
+      length += 1;
+    },
+    slice(offset: number, limit: number): number[] {
+      const from = Math.min(Math.max(0, offset), length);
+      return Array.from(kept.subarray(from, Math.min(length, from + Math.max(0, limit))));
+    },
+  };
 }

@@ -16,33 +16,9 @@ import {
 import { childLink, firstLine, trackRun, type ChildLink, type RunTrack } from "./run-track.ts";
 import { soundFact } from "./sound-fact.ts";
 
-export interface Timeline {
-  /** The seq of the last fact that was taken; 0 before the first. */
-  readonly last_seq: number;
-  /** Counts up with every change. */
-  readonly version: number;
-  /** In order. Those that were taken before are passed over. */
-  take(facts: readonly Fact[]): void;
-  /** At most `limit` runs and lanes together; `version` is to be asked with next. */
-  changedSince(version: number, limit: number): TimelineChanges;
-  /** In the order they began. */
-  runs(): RunRow[];
-  run(run_id: string): RunRow | undefined;
-  /** Ids of calls are unique within a run; without one, the call that was asked for last. */
-  lane(tool_call_id: string, run_id?: string): Lane | undefined;
-  /** Runs a call started, and calls made within it. */
-  childrenOf(call: Pick<Lane, "run_id" | "tool_call_id">): CallChildren;
-  /** Of a run that is not there: 0. */
-  countFacts(run_id: string): number;
-  /** The seqs of a run's facts, counted from 0. */
-  seqsOf(run_id: string, offset: number, limit: number): number[];
-  /** The node a run's first answer hangs on: its prompt, or what came along with that. */
-  promptNodeOf(run_id: string): string | undefined;
-  /** For a title that facts do not tell. One that is there already stays. */
-  entitle(run_id: string, text: string): void;
-}
+export type Timeline = ReturnType<typeof createTimeline>;
 
-export interface TimelineChanges {
+interface TimelineChanges {
   runs: RunRow[];
   lanes: Lane[];
   version: number;
@@ -50,12 +26,7 @@ export interface TimelineChanges {
   more: boolean;
 }
 
-export interface CallChildren {
-  readonly child_runs: readonly string[];
-  readonly child_calls: readonly string[];
-}
-
-export function createTimeline(): Timeline {
+export function createTimeline() {
   const runs = new Map<string, KnownRun>();
   /** Said of runs that have no fact yet. */
   const links = new Map<string, ChildLink>();
@@ -66,21 +37,27 @@ export function createTimeline(): Timeline {
   let last_time = 0;
 
   return {
+    /** The seq of the last fact that was taken; 0 before the first. */
     get last_seq() {
       return last_seq;
     },
+    /** Counts up with every change. */
     get version() {
       return log.version;
     },
-    take(facts) {
+    /** In order. Those that were taken before are passed over. */
+    take(facts: readonly Fact[]): void {
       for (const fact of facts) {
         if (!(fact.seq > last_seq)) continue;
         last_seq = fact.seq;
         takeOne(soundFact(fact));
       }
-      settle();
+      // Once for all that one page changed.
+      for (const thing of touched) log.changed(thing);
+      touched.clear();
     },
-    changedSince(version, limit) {
+    /** At most `limit` runs and lanes together; `version` is to be asked with next. */
+    changedSince(version: number, limit: number): TimelineChanges {
       const { things, ...rest } = log.since(version, limit);
       const changes: TimelineChanges = { runs: [], lanes: [], ...rest };
       for (const thing of things) {
@@ -91,26 +68,29 @@ export function createTimeline(): Timeline {
       changes.lanes.sort(bySeq);
       return changes;
     },
-    runs: () => [...runs.values()].map(({ track }) => track.row),
-    run: (run_id) => runs.get(run_id)?.track.row,
-    lane(tool_call_id, run_id) {
-      const track =
-        run_id === undefined
-          ? lastLanes.get(tool_call_id)
-          : runs.get(run_id)?.lanes.get(tool_call_id);
-      return track === undefined ? undefined : laneOf(track);
+    /** In the order they began. */
+    runs: (): RunRow[] => [...runs.values()].map(({ track }) => track.row),
+    run: (run_id: string): RunRow | undefined => runs.get(run_id)?.track.row,
+    /** Ids of calls are unique within a run; without one, the call that was asked for last. */
+    lane(tool_call_id: string, run_id?: string): Lane | undefined {
+      const lanes = run_id === undefined ? lastLanes : runs.get(run_id)?.lanes;
+      const track = lanes?.get(tool_call_id);
+      return track && laneOf(track);
     },
-    childrenOf({ run_id, tool_call_id }) {
-      const lane = runs.get(run_id)?.lanes.get(tool_call_id);
-      return {
-        child_runs: [...(lane?.child_runs ?? [])],
-        child_calls: [...(lane?.child_calls ?? [])],
-      };
+    /** Runs a call started, and calls made within it. */
+    childrenOf({ run_id, tool_call_id }: Pick<Lane, "run_id" | "tool_call_id">) {
+      const { child_runs = [], child_calls = [] } = runs.get(run_id)?.lanes.get(tool_call_id) ?? {};
+      return { child_runs: [...child_runs], child_calls: [...child_calls] };
     },
-    countFacts: (run_id) => runs.get(run_id)?.track.seqs.length ?? 0,
-    seqsOf: (run_id, offset, limit) => runs.get(run_id)?.track.seqs.slice(offset, limit) ?? [],
-    promptNodeOf: (run_id) => runs.get(run_id)?.track.prompt_node_id,
-    entitle(run_id, text) {
+    /** Of a run that is not there: 0. */
+    countFacts: (run_id: string): number => runs.get(run_id)?.track.seqs.length ?? 0,
+    /** The seqs of a run's facts, counted from 0. */
+    seqsOf: (run_id: string, offset: number, limit: number): number[] =>
+      runs.get(run_id)?.track.seqs.slice(offset, limit) ?? [],
+    /** The node a run's first answer hangs on: its prompt, or what came along with that. */
+    promptNodeOf: (run_id: string): string | undefined => runs.get(run_id)?.track.prompt_node_id,
+    /** For a title that facts do not tell. One that is there already stays. */
+    entitle(run_id: string, text: string): void {
       const run = runs.get(run_id);
       const title = firstLine(text);
       if (run === undefined || title === undefined || run.track.row.title !== undefined) return;
@@ -120,8 +100,9 @@ export function createTimeline(): Timeline {
   };
 
   function takeOne(fact: Fact): void {
-    const at = timeOf(fact);
-    if (at !== undefined) last_time = at;
+    const parsed = Date.parse(fact.time);
+    const at = Number.isFinite(parsed) ? parsed : undefined;
+    last_time = at ?? last_time;
     if (typeof fact.run_id !== "string") return;
     const run = runOf(fact as Fact & { run_id: string }, at ?? last_time);
     const hasEnded = run.track.take(fact, at);
@@ -188,12 +169,6 @@ export function createTimeline(): Timeline {
       touched.add(child);
     }
   }
-
-  /** Once for all that one page changed. */
-  function settle(): void {
-    for (const thing of touched) log.changed(thing);
-    touched.clear();
-  }
 }
 
 interface KnownRun {
@@ -205,9 +180,4 @@ interface KnownRun {
 
 function bySeq(a: { seq: number }, b: { seq: number }): number {
   return a.seq - b.seq;
-}
-
-function timeOf({ time }: Fact): number | undefined {
-  const at = Date.parse(time);
-  return Number.isFinite(at) ? at : undefined;
 }

@@ -16,10 +16,9 @@ import type { Connection } from "../state/changes-loop.ts";
 import { createStore, type Store, useStore } from "../state/store.ts";
 import { TasksView } from "../tasks/tasks-view.tsx";
 import { WhatIfView } from "../what-if/what-if-view.tsx";
-import { type Inspector, InspectorContext, useInspector } from "./inspector.ts";
+import { type Inspector, InspectorContext, startInspector, useInspector } from "./inspector.ts";
 import { Header } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
-import { startInspector } from "./inspector.ts";
 import { listenToKeys, PageKeys } from "./keys.ts";
 import { Welcome } from "./welcome.tsx";
 
