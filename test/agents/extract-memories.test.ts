@@ -31,11 +31,11 @@ import {
   extractMemories,
   type ExtractionOptions,
   type ExtractionReport,
+  forgetMemory,
+  planMemory,
 } from "../../packages/agent/src/memory/extract-memories.ts";
-import { forgetMemory } from "../../packages/agent/src/memory/forget-memory.ts";
 import { sha256 } from "../../packages/agent/src/memory/memory-entry.ts";
 import { listMemories } from "../../packages/agent/src/memory/memory-folder.ts";
-import { planMemory } from "../../packages/agent/src/memory/plan-memory.ts";
 
 let home: string;
 let folder: string;

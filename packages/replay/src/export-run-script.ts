@@ -24,12 +24,16 @@ import {
 } from "@soong/agent";
 import { hasPlaceholder } from "./recorded-arguments.ts";
 import { isObserverEvent } from "./recorded-call.ts";
-import { ReplayError } from "./replay-error.ts";
-import { toScriptCall, type SentCall } from "./to-script-call.ts";
-import { createCarriedGuards } from "./script-guard.ts";
-import { expectResult, wasStopped } from "./script-expectation.ts";
-import { toScriptFailure, toScriptStop } from "./script-failure.ts";
-import { readArtifact, readFacts, type ReplaySource } from "./source.ts";
+import { ReplayError, readArtifact, readFacts, type ReplaySource } from "./source.ts";
+import {
+  toScriptCall,
+  type SentCall,
+  createCarriedGuards,
+  expectResult,
+  wasStopped,
+  toScriptFailure,
+  toScriptStop,
+} from "./script-turn.ts";
 
 export interface ScriptOptions {
   readonly source: ReplaySource;

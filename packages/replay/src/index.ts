@@ -2,9 +2,13 @@
 // script. It reads a journal and touches nothing.
 
 export type { Divergence, ReplayStage } from "./divergence.ts";
-export { ReplayError, type ReplayErrorCode } from "./replay-error.ts";
+export {
+  ReplayError,
+  type ReplayErrorCode,
+  createReplaySource,
+  type ReplaySource,
+} from "./source.ts";
 export { replayRun, type LeftOut, type ReplayOptions, type ReplayReport } from "./replay-run.ts";
-export { createReplaySource, type ReplaySource } from "./source.ts";
 export { exportRunScript, type RunScript, type ScriptOptions } from "./export-run-script.ts";
 export {
   whatIf,

@@ -1,17 +1,19 @@
 // One call of the replay: what the kernel has decided about it so far, and the places where its tool, its guards and the
 // person wait until the record says that they answered.
 
-import type {
-  ChainEntry,
-  Fact,
-  HandlerResult,
-  Plan,
-  ToolContext,
-  ToolResult,
-  Turn,
+import {
+  type ChainEntry,
+  type Fact,
+  type HandlerResult,
+  type Plan,
+  type ToolContext,
+  type ToolResult,
+  type Turn,
+  isTerminalFact,
+  type Journal,
 } from "@soong/core";
-import type { readCallClass } from "@soong/core/internal";
-import type { RecordedCall } from "./recorded-call.ts";
+import { readCallClass } from "@soong/core/internal";
+import { type RecordedCall, neverCalled } from "./recorded-call.ts";
 
 export interface LiveCall {
   readonly recorded: RecordedCall;
@@ -51,7 +53,7 @@ export interface LiveCall {
   result?: ToolResult;
 }
 
-export interface Gate<T> {
+interface Gate<T> {
   readonly promise: Promise<T>;
   readonly isOpen: boolean;
   /** The first of the two counts. */
@@ -128,4 +130,69 @@ export function settle(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
+}
+
+// How far the record has got. Stand-ins wait here for the fact by which they had answered.
+
+export interface RecordPlace {
+  /** The seq of the fact that is looked at. */
+  reached: number;
+  until(seq: number): Promise<void>;
+  /** Lets go who waits for a fact up to this one. */
+  release(seq: number): void;
+}
+
+export function createRecordPlace(): RecordPlace {
+  let waiting: { readonly seq: number; readonly go: () => void }[] = [];
+  const place: RecordPlace = {
+    reached: 0,
+    until: (seq) =>
+      new Promise((go) => {
+        if (seq <= place.reached) go();
+        else waiting.push({ seq, go });
+      }),
+    release(seq) {
+      const ready = waiting.filter((one) => one.seq <= seq);
+      waiting = waiting.filter((one) => one.seq > seq);
+      for (const { go } of ready) go();
+    },
+  };
+  return place;
+}
+
+// The journal of a replay keeps nothing: it collects what the kernel decides now, call by call and surface by surface.
+
+/** `catalogs`: where surfaces go, in the order they came. */
+export function createWatchingJournal(
+  calls: ReadonlyMap<string, LiveCall>,
+  catalogs: Fact<"tool.catalog.resolved">[],
+): Journal {
+  /** The call whose start was appended last. */
+  let starting: LiveCall | undefined;
+  return {
+    append({ facts }) {
+      starting = undefined;
+      facts.forEach(watch);
+    },
+    async flush() {
+      if (starting !== undefined && neverCalled(starting.recorded)) await starting.durable.promise;
+    },
+    read: async () => [],
+  };
+
+  function watch(fact: Fact): void {
+    if (fact.type === "tool.catalog.resolved") catalogs.push(fact);
+    const call = fact.tool_call_id === undefined ? undefined : calls.get(fact.tool_call_id);
+    if (call === undefined) return;
+    if (fact.type === "tool.requested") call.tool_name = fact.tool_name ?? "";
+    else if (fact.type === "tool.validated") call.validated = fact;
+    else if (fact.type === "tool.queued") call.class = readCallClass(fact.data.class);
+    else if (fact.type === "permission.evaluated") call.judgements.push(fact);
+    else if (fact.type === "permission.requested" || fact.type === "permission.failed")
+      call.asked = true;
+    else if (fact.type === "tool.started") {
+      call.started = true;
+      starting = call;
+    } else if (isTerminalFact(fact)) call.result = fact.data.result;
+  }
 }

@@ -9,8 +9,9 @@ import {
   compareValidation,
   Diverged,
   describeEnding,
+  beginsTooLate,
 } from "./divergence.ts";
-import { createGate, type LiveCall, settle, type Piece } from "./live-call.ts";
+import { createGate, type LiveCall, settle, type Piece, type RecordPlace } from "./live-call.ts";
 import {
   endedFromOutside,
   isObserverEvent,
@@ -18,12 +19,9 @@ import {
   getRecordedResult,
   wentStale,
 } from "./recorded-call.ts";
-import type { RecordPlace } from "./record-place.ts";
-import type { RegisteredTools } from "./registered-tools.ts";
-import { NotComparable } from "./replay-error.ts";
-import { beginsTooLate } from "./schedule.ts";
-import { openPlan, openReturn, openTargets } from "./stand-ins.ts";
-import { readHalt, haltTurn, type Halt, type SegmentTurns } from "./turns.ts";
+import { type RegisteredTools, openPlan, openReturn, openTargets } from "./stand-ins.ts";
+import { NotComparable } from "./source.ts";
+import { readHalt, haltTurn, type Halt, type SegmentTurns } from "./recorded-run.ts";
 import { beforeEnd, returnBeforeHalt, releaseEnded, releaseParked } from "./unrecorded-end.ts";
 
 interface CallSurroundings {

@@ -10,20 +10,37 @@ import {
   type ToolCall,
 } from "@soong/core";
 import { createGrants, entriesIn } from "@soong/core/internal";
-import { compareName, compareSurface, Diverged } from "./divergence.ts";
-import { createGrantHistory } from "./grant-history.ts";
-import { createLiveCall, type LiveCall, settle, type Piece } from "./live-call.ts";
+import { compareName, compareSurface, Diverged, beginsTooEarly } from "./divergence.ts";
+import {
+  createGrantHistory,
+  readDefinitions,
+  toRunOptions,
+  type RecordedRun,
+  haltTurn,
+  isHalt,
+  readTurns,
+  type SegmentTurns,
+} from "./recorded-run.ts";
+import {
+  createLiveCall,
+  type LiveCall,
+  settle,
+  type Piece,
+  createRecordPlace,
+  createWatchingJournal,
+} from "./live-call.ts";
 import { readArguments } from "./recorded-arguments.ts";
 import { readRecordedCalls, wentStale, type RecordedCall } from "./recorded-call.ts";
-import { readDefinitions, toRunOptions, type RecordedRun } from "./recorded-run.ts";
-import { createRecordPlace } from "./record-place.ts";
 import { createCallStep } from "./redrive-call.ts";
-import { readDisabledTools, registerTools } from "./registered-tools.ts";
-import { NotComparable } from "./replay-error.ts";
-import { beginsTooEarly } from "./schedule.ts";
-import type { ReplaySource } from "./source.ts";
-import { createGuards, noArtifacts, createResponder, type Stage } from "./stand-ins.ts";
-import { haltTurn, isHalt, readTurns, type SegmentTurns } from "./turns.ts";
+import {
+  readDisabledTools,
+  registerTools,
+  createGuards,
+  noArtifacts,
+  createResponder,
+  type Stage,
+} from "./stand-ins.ts";
+import { NotComparable, type ReplaySource } from "./source.ts";
 import {
   beforeEnd,
   releaseCall,
@@ -31,7 +48,6 @@ import {
   releaseFailed,
   returnBeforeHalt,
 } from "./unrecorded-end.ts";
-import { createWatchingJournal } from "./watching-journal.ts";
 
 export interface Redrive {
   /** One piece of the run, as `segmentsOf` cuts it. Throws a `Diverged`. */

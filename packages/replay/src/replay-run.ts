@@ -2,13 +2,10 @@
 
 import type { Fact } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
-import { damagedJournal } from "./check-fact.ts";
+import { damagedJournal, ReplayError, readFacts, type ReplaySource } from "./source.ts";
 import { Diverged, type Divergence } from "./divergence.ts";
-import { readRecordedRun } from "./recorded-run.ts";
+import { readRecordedRun, splitSegments } from "./recorded-run.ts";
 import { startRedrive, type Redrive } from "./redrive.ts";
-import { ReplayError } from "./replay-error.ts";
-import { splitSegments } from "./split-segments.ts";
-import { readFacts, type ReplaySource } from "./source.ts";
 
 export interface ReplayOptions {
   readonly source: ReplaySource;

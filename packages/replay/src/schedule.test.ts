@@ -4,7 +4,7 @@ import type { Fact, FactType } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it } from "vitest";
 import { createLiveCall, type LiveCall, type Piece } from "./live-call.ts";
-import { beginsTooEarly } from "./schedule.ts";
+import { beginsTooEarly } from "./divergence.ts";
 
 function fact<T extends FactType>(type: T, seq: number, id: string, data = {}): Fact<T> {
   return { type, seq, tool_call_id: id, tool_name: "a.tool", data } as unknown as Fact<T>;

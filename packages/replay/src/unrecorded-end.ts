@@ -14,7 +14,7 @@ import {
   type RecordedCall,
 } from "./recorded-call.ts";
 import { openPlan, openReturn, openTargets } from "./stand-ins.ts";
-import type { Halt } from "./turns.ts";
+import type { Halt } from "./recorded-run.ts";
 
 /** Those that had ended before this fact, in the order they did. */
 export function parkedBefore({ calls }: Piece, seq: number): LiveCall[] {

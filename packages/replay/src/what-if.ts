@@ -24,13 +24,15 @@ import {
 } from "@soong/core";
 import { createGrants, effectsUnder, entriesIn, toolFacts } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
-import { createGrantHistory } from "./grant-history.ts";
+import {
+  createGrantHistory,
+  readDefinitions,
+  readRecordedRun,
+  toRunOptions,
+} from "./recorded-run.ts";
 import { findDecisive } from "./live-call.ts";
-import { readDefinitions, readRecordedRun, toRunOptions } from "./recorded-run.ts";
-import { readDisabledTools, registerTools } from "./registered-tools.ts";
-import { damagedJournal } from "./check-fact.ts";
-import { readFacts, type ReplaySource } from "./source.ts";
-import type { Stage } from "./stand-ins.ts";
+import { readDisabledTools, registerTools, type Stage } from "./stand-ins.ts";
+import { damagedJournal, readFacts, type ReplaySource } from "./source.ts";
 
 export interface WhatIfOptions {
   readonly source: ReplaySource;

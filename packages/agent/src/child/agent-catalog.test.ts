@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { describeProblem } from "@soong/platform";
-import { loadAgentCatalog } from "./agent-catalog.ts";
-import { parseAgentDefinition } from "./parse-definition.ts";
+import { loadAgentCatalog, parseAgentDefinition } from "./agent-catalog.ts";
 
 let folder: string;
 

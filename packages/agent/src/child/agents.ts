@@ -2,36 +2,24 @@
 // kernel its tools, and the task tools their callers.
 
 import type { CallIds, ToolSource } from "@soong/core";
-import { omitUndefined } from "@soong/schema";
-import type { RunBoard } from "../loop/index.ts";
 import type { TaskActor, TaskCaller, Tasks } from "@soong/tasks";
-import type { AgentCatalog } from "./agent-catalog.ts";
-import type { AgentParts, TaskParts } from "./start-child.ts";
-import { createChildRegistry } from "./child-registry.ts";
-import type { ChildEnvironment } from "./run-child.ts";
-import { readEarlierCalls } from "./earlier-calls.ts";
-import { inspectAgentTool, listDefinitionsTool } from "./inspect-tools.ts";
-import { planTemplateTool } from "./plan-template.ts";
-import { createActiveRuns, type ActiveRuns } from "./active-runs.ts";
-import { createSubAgentTool, forkAgentTool } from "./spawn-tools.ts";
+import type { RunBoard } from "../loop/index.ts";
+import { ChildRegistry, createActiveRuns, type ActiveRuns } from "./active-runs.ts";
+import { inspectAgentTool, listDefinitionsTool, readEarlierCalls } from "./inspect-tools.ts";
+import type { AgentParts } from "./run-child.ts";
+import { dispatchWorkerTool, listWorkersTool, planTemplateTool, spawnTool } from "./spawn-tools.ts";
 import {
   createWorkerPools,
   toWorkerActor,
   type WorkerPool,
   type WorkerPools,
 } from "./worker-pools.ts";
-import { dispatchWorkerTool, listWorkersTool } from "./worker-tools.ts";
 
-export interface AgentsOptions extends Pick<
-  ChildEnvironment,
-  "models" | "instructions" | "system"
+export interface AgentsOptions extends Omit<
+  AgentParts,
+  "activeRuns" | "children" | "workers" | "resolveCaller"
 > {
-  readonly catalog: AgentCatalog;
-  /** `agents.child_timeout_ms` of the kernel's config: no child may take longer. */
-  readonly childTimeoutMs: number;
   readonly pools?: readonly WorkerPool[];
-  /** Without it, no worker can be dispatched. */
-  readonly tasks?: TaskParts;
 }
 
 export interface Agents {
@@ -46,28 +34,19 @@ export interface Agents {
   readonly workers: WorkerPools;
 }
 
-export function createAgents(options: AgentsOptions): Agents {
-  const { catalog, childTimeoutMs, pools = [], tasks, models, instructions, system } = options;
+export function createAgents({ pools = [], ...options }: AgentsOptions): Agents {
   const activeRuns = createActiveRuns();
   const workers = createWorkerPools(pools);
-  const parts: AgentParts = {
-    catalog,
-    childTimeoutMs,
-    activeRuns,
-    children: createChildRegistry(),
-    workers,
-    tasks,
-    resolveCaller,
-    ...omitUndefined({ models, instructions, system }),
-  };
+  const children = new ChildRegistry();
+  const parts: AgentParts = { ...options, activeRuns, children, workers, resolveCaller };
   return {
     source: {
       id: "agents",
       kind: "agent",
       tools: [
         listDefinitionsTool(parts),
-        createSubAgentTool(parts),
-        forkAgentTool(parts),
+        spawnTool(parts, "sub"),
+        spawnTool(parts, "fork"),
         listWorkersTool(parts),
         dispatchWorkerTool(parts),
         inspectAgentTool(parts),
@@ -75,7 +54,7 @@ export function createAgents(options: AgentsOptions): Agents {
       ],
     },
     activeRuns,
-    board: taskBoard(tasks?.tasks),
+    board: taskBoard(options.tasks?.tasks),
     resolveCaller,
     workers,
   };
@@ -87,26 +66,25 @@ export function createAgents(options: AgentsOptions): Agents {
     if (active === undefined) {
       return { actor: { kind: "other", session_id, run_id, agent_id, role: "none" } };
     }
+    const { session, run } = active;
     const call = { tool_call_id: ids.toolCallId, tool_name: ids.toolName };
-    const { recorder } = active.run;
     return {
-      actor: actorOf(),
-      readCalls: (run_ids) => readEarlierCalls(active.session.journal, run_ids),
+      actor: resolveActor(),
+      readCalls: (run_ids) => readEarlierCalls(session.journal, run_ids),
       record(type, data) {
         if ("step_id" in data) workers.findByRun(run_id)?.touched.add(data.step_id);
-        recorder.record(type, data, call);
+        run.recorder.record(type, data, call);
       },
     };
 
-    function actorOf(): TaskActor {
-      const { role } = active?.run.identity ?? { role: "none" };
+    function resolveActor(): TaskActor {
+      const { role } = run.identity;
       const whose = { session_id, run_id, agent_id };
-      if (role === "main" && active?.run.surface.mode === "orchestrator") {
+      if (role === "main" && run.surface.mode === "orchestrator") {
         return { kind: "orchestrator", ...whose };
       }
       const work = role === "worker" ? workers.findByRun(run_id) : undefined;
-      if (work === undefined) return { kind: "other", ...whose, role };
-      return toWorkerActor(work);
+      return work === undefined ? { kind: "other", ...whose, role } : toWorkerActor(work);
     }
   }
 }
@@ -114,7 +92,7 @@ export function createAgents(options: AgentsOptions): Agents {
 const MOST_TASKS = 5;
 
 /** The newest open task in full, the others in a line each. */
-export function taskBoard(tasks: Tasks | undefined): RunBoard {
+function taskBoard(tasks: Tasks | undefined): RunBoard {
   return async (run) => {
     const { role, session_id } = run.identity;
     if (tasks === undefined || role !== "main" || run.surface.mode !== "orchestrator") {

@@ -5,9 +5,9 @@ import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { answerNode, userNode } from "../context/index.ts";
 import { extractFindings, extractSummary } from "./child-result.ts";
-import { compileExpectedOutput } from "./expected-output.ts";
+import { compileExpectedOutput } from "./child-task.ts";
 import { forkPath } from "./spawn-tools.ts";
-import { createChildDeadline } from "./child-deadline.ts";
+import { createChildDeadline } from "./child-progress.ts";
 import { createWorkerPools } from "./worker-pools.ts";
 
 describe("the path of a fork", () => {

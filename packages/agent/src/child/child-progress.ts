@@ -1,125 +1,170 @@
-// The progress of a child that its caller's user interface shows (AGENT-5): its text and its calls, as progress of the call that
-// started it, with who it is.
+// A child while it works: the progress that its caller's user interface shows (AGENT-5), how long it may take, and the
+// approvals it waits for, during which its clock and that of the call that started it are paused (PIPE-6).
 
-import type { ArtifactRef, Fact, ToolContext, ToolResult } from "@soong/core";
+import type { ArtifactRef, Clock, OnPersonAsked, ToolContext } from "@soong/core";
 import type { LoopEvent, LoopRun } from "../loop/index.ts";
-import { addProgressLine, type ChildEntry } from "./child-registry.ts";
-import type { ChildTask } from "./child-prompt.ts";
-import type { ChildWaits } from "./child-waits.ts";
 
-export interface ChildProgress {
-  /** Settles when there is no more to report. */
-  readonly settled: Promise<void>;
-  /** What it had said of an answer that was not finished. */
-  unfinishedText(): string;
-  /** All its calls have left, each once. */
-  artifacts(): readonly ArtifactRef[];
-}
-
-interface Child extends Pick<ChildTask, "role" | "definition"> {
-  readonly agent_id: string;
-  readonly run_id: string;
-}
-
+const MOST_LINES = 20;
 const MOST_LINE_CHARS = 400;
 /** Of an unfinished line: what is reported, and white space around it. */
 const MOST_KEPT_CHARS = 4 * MOST_LINE_CHARS;
 const MOST_ARTIFACTS = 100;
 
-export function followChild(
-  run: LoopRun,
-  { role, definition, agent_id, run_id }: Child,
-  context: ToolContext,
-  waits: ChildWaits,
-  getEntry: () => ChildEntry | undefined,
-): ChildProgress {
-  const origin = { agent_id, run_id, role, agent_definition_id: definition.id };
-  const artifacts = new Map<string, ArtifactRef>();
-  let answerText = "";
+/** What a child says and does, as progress of the call that started it, with who it is. */
+export class ChildProgress {
+  /** The last things it did, the newest last. */
+  readonly lines: string[] = [];
+  /** What it had said of an answer that was not finished. */
+  unfinishedText = "";
   /** What of it is not reported yet. */
-  let unreported = "";
-  return {
-    settled: follow().catch(() => {}),
-    unfinishedText: () => answerText,
-    artifacts: () => [...artifacts.values()].slice(0, MOST_ARTIFACTS),
-  };
+  #unreported = "";
+  readonly #artifacts = new Map<string, ArtifactRef>();
+  readonly #context: ToolContext;
+  readonly #waits: ChildWaits;
+  readonly #origin: { readonly agent_definition_id: string };
 
-  async function follow(): Promise<void> {
+  constructor(
+    context: ToolContext,
+    waits: ChildWaits,
+    origin: { readonly agent_definition_id: string },
+  ) {
+    this.#context = context;
+    this.#waits = waits;
+    this.#origin = origin;
+  }
+
+  /** Settles when there is no more to report. */
+  async follow(run: LoopRun): Promise<void> {
     try {
-      for await (const event of run.events()) handleEvent(event);
+      for await (const event of run.events()) this.#handle(event);
+    } catch {
+      // What is not shown is on record all the same.
     } finally {
-      waits.close();
+      this.#waits.close();
     }
   }
 
-  function handleEvent(event: LoopEvent): void {
-    switch (event.type) {
-      case "text_delta":
-        handleText(event.text);
-        return;
-      case "call":
-        flushText();
-        answerText = "";
-        reportProgress("call", `${event.name} ${event.arguments}`);
-        return;
-      case "result":
-        handleResult(event.result);
-        return;
-      case "fact":
-        handleFact(event.fact);
-        return;
-      case "abandoned":
-        unreported = "";
-        answerText = "";
-        reportProgress("retry", event.reason);
-        return;
-      case "end":
-        flushText();
-        return;
-      case "queued":
-      case "started":
-      case "compacted":
-    }
+  /** All its calls have left, each once. */
+  get artifacts(): readonly ArtifactRef[] {
+    return [...this.#artifacts.values()].slice(0, MOST_ARTIFACTS);
   }
 
-  function handleText(text: string): void {
-    answerText += text;
+  #handle(event: LoopEvent): void {
+    if (event.type === "text_delta") this.#handleText(event.text);
+    else if (event.type === "call") {
+      this.#flush();
+      this.unfinishedText = "";
+      this.#report("call", `${event.name} ${event.arguments}`);
+    } else if (event.type === "result") {
+      const { tool_call_id, tool_name, status, summary, artifacts } = event.result;
+      for (const ref of artifacts) this.#artifacts.set(ref.artifact_id, ref);
+      this.#waits.ended(tool_call_id);
+      this.#report("result", `${tool_name} ${status}: ${summary}`);
+    } else if (event.type === "fact") {
+      const { type, tool_name = "", data } = event.fact;
+      if (type === "permission.requested") {
+        this.#report("permission", `${tool_name} requires approval`);
+      } else if (type === "tool.progress" && typeof data.message === "string") {
+        this.#report("progress", `${tool_name}: ${data.message}`);
+      }
+    } else if (event.type === "abandoned") {
+      this.#unreported = "";
+      this.unfinishedText = "";
+      this.#report("retry", event.reason);
+    } else if (event.type === "end") this.#flush();
+  }
+
+  #handleText(text: string): void {
+    this.unfinishedText += text;
     // All that is left of a call that is cut short.
-    context.output(text);
-    const lines = (unreported + text).split("\n");
+    this.#context.output(text);
+    const lines = (this.#unreported + text).split("\n");
     // A line is reported in short, so no more of it is kept: each piece of an endless one would cost all before it.
-    unreported = (lines.pop() ?? "").slice(0, MOST_KEPT_CHARS);
-    for (const line of lines) reportProgress("text", line);
+    this.#unreported = (lines.pop() ?? "").slice(0, MOST_KEPT_CHARS);
+    for (const line of lines) this.#report("text", line);
   }
 
-  function flushText(): void {
-    const rest = unreported;
-    unreported = "";
-    reportProgress("text", rest);
+  #flush(): void {
+    const rest = this.#unreported;
+    this.#unreported = "";
+    this.#report("text", rest);
   }
 
-  function handleResult({ tool_call_id, tool_name, status, summary, artifacts: made }: ToolResult) {
-    for (const ref of made) artifacts.set(ref.artifact_id, ref);
-    waits.ended(tool_call_id);
-    reportProgress("result", `${tool_name} ${status}: ${summary}`);
-  }
-
-  function handleFact({ type, tool_name = "", data }: Fact): void {
-    if (type === "permission.requested") {
-      reportProgress("permission", `${tool_name} requires approval`);
-    } else if (type === "tool.progress") {
-      const { message } = data;
-      if (typeof message === "string") reportProgress("progress", `${tool_name}: ${message}`);
-    }
-  }
-
-  function reportProgress(kind: string, said: string): void {
+  #report(kind: string, said: string): void {
     // Whole, before it is cut: half a secret is not recognised (REDACT-1).
-    const line = context.redact(said).trim();
+    const line = this.#context.redact(said).trim();
     if (line === "") return;
     const short = line.length <= MOST_LINE_CHARS ? line : `${line.slice(0, MOST_LINE_CHARS)}…`;
-    const entry = getEntry();
-    if (entry !== undefined) addProgressLine(entry, short);
-    context.progress({ message: `${definition.id}: ${short}`, data: { kind, origin } });
+    this.lines.push(short);
+    if (this.lines.length > MOST_LINES) this.lines.shift();
+    const origin = this.#origin;
+    this.#context.progress({
+      message: `${origin.agent_definition_id}: ${short}`,
+      data: { kind, origin },
+    });
+  }
+}
+
+export type ChildDeadline = ReturnType<typeof createChildDeadline>;
+
+export function createChildDeadline(clock: Clock, limitMs: number, expired: () => void) {
+  let counted = 0;
+  let since: number | undefined;
+  let forget = (): void => {};
+  resume();
+  return { elapsed, pause, resume, stop: pause };
+
+  /** So far, without the time it was paused. */
+  function elapsed(): number {
+    return counted + (since === undefined ? 0 : clock.monotonic() - since);
+  }
+
+  function pause(): void {
+    counted = elapsed();
+    since = undefined;
+    forget();
+  }
+
+  function resume(): void {
+    if (since !== undefined) return;
+    since = clock.monotonic();
+    forget = clock.after(Math.max(0, limitMs - counted), expired);
+  }
+}
+
+export interface ChildWaits {
+  /** Calls of the child that wait for an answer. */
+  readonly open: ReadonlySet<string>;
+  /** For the child's run. */
+  readonly onPersonAsked: OnPersonAsked;
+  /** A call that has ended no longer waits, even if its handler still runs. */
+  ended(tool_call_id: string): void;
+  close(): void;
+}
+
+export function createChildWaits(context: ToolContext, deadline: ChildDeadline): ChildWaits {
+  const open = new Set<string>();
+  let answered = (): void => {};
+  return {
+    open,
+    onPersonAsked({ tool_call_id, waits }) {
+      if (!waits) return ended(tool_call_id);
+      const isFirst = open.size === 0;
+      open.add(tool_call_id);
+      if (!isFirst) return;
+      deadline.pause();
+      const answer = new Promise<void>((resolve) => {
+        answered = resolve;
+      });
+      context.waitForPerson(answer).catch(() => {});
+    },
+    ended,
+    close: () => answered(),
+  };
+
+  function ended(tool_call_id: string): void {
+    if (!open.delete(tool_call_id) || open.size > 0) return;
+    deadline.resume();
+    answered();
   }
 }

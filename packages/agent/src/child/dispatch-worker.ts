@@ -2,23 +2,26 @@
 // record of the step is what counts, beside what the worker says.
 
 import { messageOf, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
-import { asJson, omitUndefined } from "@soong/schema";
-import type { ActiveRun } from "../loop/index.ts";
-import { describeEarlierAttempts, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
+import { asJson } from "@soong/schema";
 import {
-  type AgentParts,
-  type TaskParts,
-  startFailure,
-  findDefinition,
-  startChild,
-  resolveTimeout,
-  resolveAllowedTools,
-  type EndedChild,
-} from "./start-child.ts";
-import { DEFAULT_WORKER_AGENT } from "./built-in-definitions.ts";
+  describeEarlierAttempts,
+  TaskRefused,
+  type StepRecord,
+  type TaskCaller,
+} from "@soong/tasks";
+import type { ActiveRun } from "../loop/index.ts";
+import { DEFAULT_WORKER_AGENT } from "./agent-catalog.ts";
 import { toHandlerResult } from "./child-result.ts";
-import { neverSettle } from "./spawn-tools.ts";
-import { toWorkerActor, type Assignment, type WorkerRequest } from "./worker-pools.ts";
+import {
+  findDefinition,
+  resolveAllowedTools,
+  startChild,
+  startFailure,
+  type AgentParts,
+  type EndedChild,
+  type TaskParts,
+} from "./run-child.ts";
+import { toWorkerActor, type Assignment } from "./worker-pools.ts";
 
 export interface DispatchInput {
   readonly pool?: string;
@@ -51,16 +54,16 @@ export async function dispatchWorker(
       retryable: false,
     });
   }
-  const { task_id, step_id } = input;
-  const taken = workers.take(readWorkerRequest(input), {
+  const { pool, worker, task_id, step_id } = input;
+  const taken = workers.take(worker === undefined ? { pool: pool ?? "" } : { worker }, {
     session_id: active.run.identity.session_id,
     agent_id: active.ids.next("agent"),
     run_id: active.ids.next("run"),
     task_id,
-    ...omitUndefined({ step_id }),
+    step_id,
   });
-  if (taken.kind === "unknown") throw startFailure("unknown_worker", taken.message);
-  if (taken.kind === "busy") {
+  if (taken.kind !== "taken") {
+    if (taken.kind === "unknown") throw startFailure("unknown_worker", taken.message);
     throw startFailure("worker_busy", taken.message, {
       error_class: "dependency_unavailable",
       recovery: "retry_after_delay",
@@ -71,21 +74,17 @@ export async function dispatchWorker(
     workers.free(taken.assignment),
   );
   // A dispatch that is cut short has given its step back before it ends, and its worker is idle.
-  context.onCancel(() => working.then(nothing, nothing));
+  context.onCancel(async () => {
+    await working.catch(() => {});
+  });
   try {
-    return (await working) ?? (await neverSettle());
+    return (await working) ?? (await new Promise(() => {}));
   } catch (error) {
     if (!(error instanceof TaskRefused)) throw error;
     const { code, message, details } = error;
-    throw startFailure(
-      code,
-      `No worker was dispatched. ${message}`,
-      details === undefined ? {} : { details },
-    );
+    throw startFailure(code, `No worker was dispatched. ${message}`, { details });
   }
 }
-
-function nothing(): void {}
 
 async function runWorker(
   parts: AgentParts,
@@ -95,20 +94,20 @@ async function runWorker(
   input: DispatchInput,
   assignment: Assignment,
 ): Promise<HandlerResult | undefined> {
-  const { pool, worker, agent_id, run_id, task_id, step_id } = assignment;
+  const { pool, worker, agent_id, run_id, task_id, step_id, touched } = assignment;
   const caller = parts.resolveCaller(context);
   const { task } = await tasks.get(caller, task_id);
-  const definition = findDefinition(
-    parts.catalog,
-    pool.agent_definition_id ?? DEFAULT_WORKER_AGENT,
-    "worker",
-  );
+  const id = pool.agent_definition_id ?? DEFAULT_WORKER_AGENT;
+  const definition = findDefinition(parts.catalog, id, "worker");
   const asked = mergeNames(pool.allowed_tools, input.allowed_tools);
   const allowed = resolveAllowedTools(active, definition, asked);
-  const step = await claimAssignedStep(parts, context, assignment);
-  const before =
-    step === undefined ? undefined : await describeEarlierAttempts(step, caller.readCalls);
-  const about = { pool: pool.name, worker, task_id, ...omitUndefined({ step_id }) };
+  // The one it was sent to is its own before it begins: two dispatches of one step cannot both begin.
+  const claimant = { actor: toWorkerActor(assignment), record: caller.record };
+  const claimed =
+    step_id === undefined ? undefined : await keeper.claim(claimant, { task_id, step_id });
+  const step = claimed?.kind === "claimed" ? claimed.step : undefined;
+  const before = step && (await describeEarlierAttempts(step, caller.readCalls));
+  const about = { pool: pool.name, worker, task_id, step_id };
   let ended: EndedChild | undefined;
   try {
     ended = await startChild(parts, active, context, {
@@ -117,11 +116,10 @@ async function runWorker(
       agent_id,
       run_id,
       task: describeWorkerTask(task.title, assignment, step, before),
-      timeoutMs: resolveTimeout(definition, undefined, parts.childTimeoutMs),
       about,
-      ...omitUndefined({ context: input.instructions }),
-      ...(allowed === undefined ? {} : { allowedTools: mergeNames(TASK_TOOLS, allowed) ?? [] }),
-      ...omitUndefined({ model: pool.model }),
+      context: input.instructions,
+      allowedTools: allowed && mergeNames(TASK_TOOLS, allowed),
+      model: pool.model,
       begun() {
         const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
         active.run.recorder.record("worker.dispatched", { ...about, agent_id, run_id }, call);
@@ -134,44 +132,37 @@ async function runWorker(
     });
   } finally {
     // Only an end of its own counts as an attempt at the step.
-    const { status } = ended?.result ?? {};
-    const isOwn = status === "completed" || status === "failed" || status === "timed_out";
-    await releaseSteps(parts, context, run_id, isOwn ? "ended" : "aborted");
+    const isOwn = ended !== undefined && ended.result.status !== "cancelled";
+    await releaseSteps(
+      keeper,
+      run_id,
+      isOwn ? "ended" : "aborted",
+      parts.resolveCaller(context).record,
+    );
   }
   if (ended === undefined) return undefined;
-  return buildWorkerResult(ended, await readTouchedSteps(tasks, assignment), task_id);
+  // Those the worker's run has had a hand in, as they stand now.
+  const steps = await Promise.all([...touched].map((one) => tasks.reader.step(task_id, one)));
+  return buildWorkerResult(
+    ended,
+    steps.filter((one) => one !== undefined),
+    task_id,
+  );
 }
 
 /** Where that cannot be written, the lease expires. */
 async function releaseSteps(
-  parts: AgentParts,
-  context: ToolContext,
+  keeper: TaskParts["keeper"],
   run_id: string,
   how: "ended" | "aborted",
+  record: TaskCaller["record"],
 ): Promise<void> {
-  const { record } = parts.resolveCaller(context);
   try {
-    await parts.tasks?.keeper.leave(run_id, how, record);
+    await keeper.leave(run_id, how, record);
   } catch (error) {
     const message = `The step of run ${run_id} could not be given back: ${messageOf(error)}`;
     record?.("task.step.not_released", { run_id, message });
   }
-}
-
-/** The one it was sent to is its own before it begins: two dispatches of one step cannot both begin. */
-async function claimAssignedStep(
-  parts: AgentParts,
-  context: ToolContext,
-  assignment: Assignment,
-): Promise<StepRecord | undefined> {
-  const { task_id, step_id } = assignment;
-  if (step_id === undefined) return undefined;
-  const { record } = parts.resolveCaller(context);
-  const claimed = await parts.tasks?.keeper.claim(
-    { actor: toWorkerActor(assignment), record },
-    { task_id, step_id },
-  );
-  return claimed?.kind === "claimed" ? claimed.step : undefined;
 }
 
 function describeWorkerTask(
@@ -188,19 +179,12 @@ function describeWorkerTask(
     ...lines,
     `The step ${step_id} is claimed for you already: ${what}`,
     instructions,
-    ...(expected_output === undefined ? [] : [`What is expected of it: ${expected_output}`]),
-    ...(before === undefined ? [] : [before]),
+    expected_output && `What is expected of it: ${expected_output}`,
+    before,
     "When you are done, update the step with what came of it.",
-  ].join("\n");
-}
-
-/** Those the worker's run has had a hand in, as they stand now. */
-async function readTouchedSteps(
-  { reader }: Tasks,
-  { task_id, touched }: Assignment,
-): Promise<readonly StepRecord[]> {
-  const steps = await Promise.all([...touched].map((step_id) => reader.step(task_id, step_id)));
-  return steps.filter((step) => step !== undefined);
+  ]
+    .filter((line) => line !== undefined)
+    .join("\n");
 }
 
 /** Both are told; where they differ, the task's own state is what counts. */
@@ -223,15 +207,11 @@ function buildWorkerResult(
     ...result,
     task: { task_id, steps: steps.map(({ step_id, status }) => ({ step_id, status })) },
   };
-  if (isDone) {
-    const told = toHandlerResult({ ...result, status: "completed" }, answer, note);
-    return toolResult({ ...told, data });
-  }
-  const told = toHandlerResult(result, answer, note);
-  if (result.status !== "completed") return toolResult({ ...told, data });
+  const status = isDone ? "completed" : result.status;
+  const told = { ...toHandlerResult({ ...result, status }, answer, note), data };
+  if (isDone || status !== "completed") return toolResult(told);
   return toolResult({
     ...told,
-    data,
     status: "failed",
     error: {
       code: "step_not_finished",
@@ -239,10 +219,6 @@ function buildWorkerResult(
       recovery: "use_another_tool",
     },
   });
-}
-
-function readWorkerRequest({ pool, worker }: DispatchInput): WorkerRequest {
-  return worker === undefined ? { pool: pool ?? "" } : { worker };
 }
 
 function mergeNames(

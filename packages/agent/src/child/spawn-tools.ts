@@ -1,33 +1,28 @@
 // agent.create_sub_agent and agent.fork_agent: to the caller a call and its result, inside a run of its own (AGENT-1, 2).
 
 import {
-  type AnyTool,
-  type InferOutput,
-  type ToolContext,
   defineTool,
+  toolResult,
+  type AnyTool,
   type ConversationNode,
+  type InferOutput,
+  type JsonSchema,
+  type ToolContext,
 } from "@soong/core";
-import { omitUndefined } from "@soong/schema";
+import { readMessage } from "../context/index.ts";
+import { BUILT_IN_DEFINITIONS, DEFAULT_FORK_AGENT, DEFAULT_SUB_AGENT } from "./agent-catalog.ts";
+import { toHandlerResult } from "./child-result.ts";
+import { dispatchWorker, type DispatchInput } from "./dispatch-worker.ts";
 import {
-  type AgentParts,
   findDefinition,
+  resolveAllowedTools,
   resolveExpectedOutput,
   startChild,
-  resolveTimeout,
-  resolveAllowedTools,
-  type EndedChild,
-} from "./start-child.ts";
-import {
-  BUILT_IN_DEFINITIONS,
-  DEFAULT_FORK_AGENT,
-  DEFAULT_SUB_AGENT,
-} from "./built-in-definitions.ts";
-import type { ChildRole } from "./child-prompt.ts";
-import { toHandlerResult } from "./child-result.ts";
-import { readMessage } from "../context/index.ts";
+  type AgentParts,
+} from "./run-child.ts";
 
 /** What starters have in common: they change nothing themselves, and their children are judged call by call (SURF-10). */
-export const SPAWN_TOOL = {
+const SPAWN_TOOL = {
   permission: "readonly",
   concurrency_safe: true,
   starts_agent: true,
@@ -36,9 +31,7 @@ export const SPAWN_TOOL = {
   tags: ["agent"],
 } as const;
 
-const MOST_TASK_CHARS = 200_000;
-
-export const ALLOWED_TOOLS_FIELD = {
+const ALLOWED_TOOLS_FIELD = {
   type: "array",
   items: { type: "string", minLength: 1 },
   maxItems: 200,
@@ -46,95 +39,93 @@ export const ALLOWED_TOOLS_FIELD = {
     'Canonical names or patterns of the tools it gets, such as "code.read_file" or "code.*". Default: the tools of its role. A name that is unknown, or that it can never have, is an error and nothing is started.',
 } as const;
 
-export function createSubAgentTool(parts: AgentParts): AnyTool {
-  return defineTool({
-    ...SPAWN_TOOL,
+const MOST_TASK_CHARS = 200_000;
+
+const SPAWNS = {
+  sub: {
     name: "agent.create_sub_agent",
     title: "Start a sub agent",
     search_hint: "delegate task to sub agent",
     description:
       "Starts an agent on a task of its own and waits for its answer. It knows the task and the context you give it and nothing of this conversation, so write down all it needs. Calls next to each other run at the same time: use several for independent work. Its result has status, summary, findings and artifacts; one that fails costs nothing but itself. It cannot start agents, and its calls are judged and require approval as yours do.",
-    input_schema: buildInputSchema(parts, {
-      task: "What is to be done, and what the answer is to say.",
-      agent_definition_id: `Which agent, from agent.list_agent_definitions. Default: ${DEFAULT_SUB_AGENT}.`,
-      context: "What it has to know: facts, paths, decisions. It sees nothing else.",
-    }),
-    handler: (input, context) => spawnAgent(parts, "sub", input, context),
-  });
-}
-
-export function forkAgentTool(parts: AgentParts): AnyTool {
-  return defineTool({
-    ...SPAWN_TOOL,
+    task: "What is to be done, and what the answer is to say.",
+    context: {
+      context: {
+        type: "string",
+        maxLength: MOST_TASK_CHARS,
+        description: "What it has to know: facts, paths, decisions. It sees nothing else.",
+      },
+    },
+    definition: DEFAULT_SUB_AGENT,
+  },
+  fork: {
     name: "agent.fork_agent",
     title: "Fork this agent",
     search_hint: "fork conversation into parallel agent",
     description:
       "Starts an agent that has read this whole conversation up to your present answer, gives it a task of its own, and waits for what comes of it. Use it where explaining would take longer than doing: it costs the whole conversation once more. What it reads and does stays out of this conversation; its last message comes back. It cannot start agents.",
-    input_schema: buildInputSchema(parts, {
-      task: "What it is to do that you do not do yourself.",
-      agent_definition_id: `Which agent, from agent.list_agent_definitions. Default: ${DEFAULT_FORK_AGENT}.`,
-    }),
-    handler: (input, context) => spawnAgent(parts, "fork", input, context),
+    task: "What it is to do that you do not do yourself.",
+    context: {},
+    definition: DEFAULT_FORK_AGENT,
+  },
+} as const;
+
+type SpawnRole = keyof typeof SPAWNS;
+
+/** agent.create_sub_agent or agent.fork_agent. */
+export function spawnTool(parts: AgentParts, role: SpawnRole): AnyTool {
+  const { name, title, search_hint, description } = SPAWNS[role];
+  return defineTool({
+    ...SPAWN_TOOL,
+    name,
+    title,
+    search_hint,
+    description,
+    input_schema: buildInputSchema(parts, role),
+    handler: (input, context) => spawnAgent(parts, role, input, context),
   });
 }
 
 async function spawnAgent(
   parts: AgentParts,
-  role: Extract<ChildRole, "sub" | "fork">,
+  role: SpawnRole,
   input: StartInput,
   context: ToolContext,
 ): Promise<unknown> {
   const active = parts.activeRuns.get(context);
-  const id = input.agent_definition_id ?? (role === "sub" ? DEFAULT_SUB_AGENT : DEFAULT_FORK_AGENT);
+  const id = input.agent_definition_id ?? SPAWNS[role].definition;
   const definition = findDefinition(parts.catalog, id, role);
-  const expected = resolveExpectedOutput(definition, input.expected_output_schema);
-  const allowedTools = resolveAllowedTools(active, definition, input.allowed_tools);
-  const { ids } = active;
   const ended = await startChild(parts, active, context, {
     role,
     definition,
-    agent_id: ids.next("agent"),
-    run_id: ids.next("run"),
+    expected: resolveExpectedOutput(definition, input.expected_output_schema),
+    allowedTools: resolveAllowedTools(active, definition, input.allowed_tools),
+    agent_id: active.ids.next("agent"),
+    run_id: active.ids.next("run"),
     task: input.task,
-    timeoutMs: resolveTimeout(definition, input.timeout_ms, parts.childTimeoutMs),
-    ...omitUndefined({ context: input.context, expected, allowedTools }),
-    ...(role === "fork" ? { history: forkPath(active.path()) } : {}),
+    context: input.context,
+    timeoutMs: input.timeout_ms,
+    history: role === "fork" ? forkPath(active.path()) : undefined,
   });
-  return ended === undefined ? neverSettle() : told(ended);
+  // The call has its end already: a value now would only be on record as one that came too late.
+  return ended === undefined ? new Promise(() => {}) : toHandlerResult(ended.result, ended.answer);
 }
 
-function told({ result, answer }: EndedChild): unknown {
-  return toHandlerResult(result, answer);
-}
-
-/** The call has its end already: a value now would only be on record as one that came too late. */
-export function neverSettle(): Promise<never> {
-  return new Promise(() => {});
-}
-
-function buildInputSchema(
-  { childTimeoutMs, catalog }: AgentParts,
-  says: Readonly<Record<"task" | "agent_definition_id", string>> & { readonly context?: string },
-) {
-  const own = [...catalog.definitions.values()].length > BUILT_IN_DEFINITIONS.length;
+function buildInputSchema({ childTimeoutMs, catalog }: AgentParts, role: SpawnRole) {
+  const { task, context, definition } = SPAWNS[role];
+  const hasOwn = catalog.definitions.size > BUILT_IN_DEFINITIONS.length;
+  const others = hasOwn ? " There are some beside the built-in ones." : "";
   return {
     type: "object",
     additionalProperties: false,
     required: ["task"],
     properties: {
-      task: { type: "string", minLength: 1, maxLength: MOST_TASK_CHARS, description: says.task },
-      ...(says.context === undefined
-        ? {}
-        : ({
-            context: { type: "string", maxLength: MOST_TASK_CHARS, description: says.context },
-          } as const)),
+      task: { type: "string", minLength: 1, maxLength: MOST_TASK_CHARS, description: task },
+      ...(context as Partial<(typeof SPAWNS)["sub"]["context"]>),
       agent_definition_id: {
         type: "string",
         minLength: 1,
-        description: own
-          ? `${says.agent_definition_id} There are some beside the built-in ones.`
-          : says.agent_definition_id,
+        description: `Which agent, from agent.list_agent_definitions. Default: ${definition}.${others}`,
       },
       allowed_tools: { ...ALLOWED_TOOLS_FIELD, items: { ...ALLOWED_TOOLS_FIELD.items } },
       expected_output_schema: {
@@ -164,4 +155,116 @@ export function forkPath(path: readonly ConversationNode[]): readonly Conversati
   const answered = new Set(path.slice(at).map(({ tool_call_id }) => tool_call_id));
   const isOpen = message.calls.some(({ tool_call_id }) => !answered.has(tool_call_id));
   return isOpen ? path.slice(0, at) : path;
+}
+
+// agent.list_workers and agent.dispatch_worker, as an orchestrator sees them.
+
+export function listWorkersTool({ workers }: AgentParts): AnyTool {
+  return defineTool({
+    name: "agent.list_workers",
+    title: "List the workers",
+    description:
+      "Lists the worker pools and their workers: which are idle, and what the busy ones work on.",
+    search_hint: "idle busy worker pools",
+    permission: "readonly",
+    concurrency_safe: true,
+    tags: ["agent"],
+    input_schema: { type: "object", additionalProperties: false, properties: {} },
+    handler: () => {
+      const pools = workers.states();
+      const lines = pools.flatMap(({ pool, idle, busy, workers: those }) => [
+        `${pool}: ${idle} idle, ${busy} busy`,
+        ...those.flatMap((one) =>
+          one.state === "idle"
+            ? []
+            : [
+                `- ${one.worker} works on ${[one.task_id, one.step_id].filter(Boolean).join(", step ")}`,
+              ],
+        ),
+      ]);
+      const text =
+        lines.length === 0 ? "There are no worker pools: none is configured." : lines.join("\n");
+      return toolResult({ content: [{ type: "text", text }], data: { pools } });
+    },
+  });
+}
+
+export function dispatchWorkerTool(parts: AgentParts): AnyTool {
+  return defineTool({
+    ...SPAWN_TOOL,
+    name: "agent.dispatch_worker",
+    title: "Dispatch a worker",
+    search_hint: "send task step to worker",
+    description:
+      "Gives a task, or one ready step of it, to an idle worker and waits until its run has ended. Dispatches next to each other run at the same time. A pool whose workers are all busy says so at once. The result says what the task has on record of the step, which counts, and what the worker says.",
+    input_schema: {
+      type: "object",
+      additionalProperties: false,
+      required: ["task_id"],
+      properties: {
+        pool: { type: "string", minLength: 1, description: "Any idle worker of it." },
+        worker: {
+          type: "string",
+          minLength: 1,
+          description: 'That very worker, such as "builders/2".',
+        },
+        task_id: { type: "string", minLength: 1 },
+        step_id: {
+          type: "string",
+          minLength: 1,
+          description:
+            "A ready step: it is claimed for the worker. Default: the worker claims one itself.",
+        },
+        instructions: {
+          type: "string",
+          maxLength: 100_000,
+          description: "What the worker has to know beside what the task says.",
+        },
+        allowed_tools: {
+          ...ALLOWED_TOOLS_FIELD,
+          items: { ...ALLOWED_TOOLS_FIELD.items },
+          description:
+            "Tools it gets beside those for its task. Default: those of its pool, or the file tools that only read. Tools that change something have to be named.",
+        },
+      } as const satisfies Record<keyof DispatchInput, JsonSchema>,
+    },
+    validate: (input) => {
+      const { pool, worker } = input;
+      if ((pool === undefined) !== (worker === undefined)) return undefined;
+      return pool === undefined ? "name a pool or a worker" : "name a pool or a worker, not both";
+    },
+    handler: (input, context) => dispatchWorker(parts, input, context),
+  });
+}
+
+// agent.plan_template (PLAN-1): how a plan is written, as a node of the conversation. It writes nothing anywhere.
+
+const TEMPLATE = `How to write a plan. Fill in each part, in this order, and omit none; write "none" where there is nothing.
+
+1. Goal: in one or two sentences, what will be true when this is done, and how a user can check that it is.
+2. What is known: facts you have read yourself, each with where (file and line, command, page). Mark what you only suppose.
+3. Open questions: what you do not know and who or what can answer it. Ask the user only what no tool can answer.
+4. Steps: numbered, each small enough to be checked on its own. For each: what changes and where, what it depends on, how it is checked, and whether it can run beside others.
+5. What could go wrong: for each risk, how it would be noticed and what would then be done; what cannot be taken back.
+6. Not part of this: what a reader might expect and you will not do.
+
+A plan is text. It changes nothing and allows nothing: each step is judged when it is done.`;
+
+export function planTemplateTool(): AnyTool {
+  return defineTool({
+    name: "agent.plan_template",
+    title: "Get the form of a plan",
+    search_hint: "how to write a plan",
+    description:
+      "Puts the form of a good plan into the conversation: goal, what is known, open questions, steps, risks. Call it before you write a plan. It writes nothing.",
+    permission: "readonly",
+    concurrency_safe: true,
+    tags: ["agent"],
+    input_schema: { type: "object", additionalProperties: false, properties: {} },
+    handler: () =>
+      toolResult({
+        content: [{ type: "text", text: "The form of a plan follows. Write yours after it." }],
+        context_nodes: [{ kind: "plan_instruction", text: TEMPLATE }],
+      }),
+  });
 }

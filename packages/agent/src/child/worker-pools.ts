@@ -1,7 +1,6 @@
 // The workers there are, and which of them are at work (SCHED-2). A worker is a place, not a process: it has one run at a
 // time, and a pool whose places are all taken says so.
 
-import { omitUndefined } from "@soong/schema";
 import type { TaskActor } from "@soong/tasks";
 
 export interface WorkerPool {
@@ -31,13 +30,10 @@ export interface Assignment {
 
 export type WorkerState =
   | { readonly worker: string; readonly state: "idle" }
-  | {
-      readonly worker: string;
-      readonly state: "busy";
-      readonly run_id: string;
-      readonly task_id: string;
-      readonly step_id?: string;
-    };
+  | ({ readonly worker: string; readonly state: "busy" } & Pick<
+      Assignment,
+      "run_id" | "task_id" | "step_id"
+    >);
 
 export interface PoolState {
   readonly pool: string;
@@ -47,14 +43,15 @@ export interface PoolState {
   readonly workers: readonly WorkerState[];
 }
 
-export type WorkerRequest =
-  | { readonly pool: string; readonly worker?: undefined }
-  | { readonly worker: string; readonly pool?: undefined };
+/** Any worker of a pool, or that very one. */
+export interface WorkerRequest {
+  readonly pool?: string;
+  readonly worker?: string;
+}
 
 export type Taken =
   | { readonly kind: "taken"; readonly assignment: Assignment }
-  | { readonly kind: "busy"; readonly message: string }
-  | { readonly kind: "unknown"; readonly message: string };
+  | { readonly kind: "busy" | "unknown"; readonly message: string };
 
 export interface WorkerPools {
   readonly pools: readonly WorkerPool[];
@@ -121,13 +118,7 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
     const at = atWork.get(worker);
     if (at === undefined) return { worker, state: "idle" };
     const { run_id, task_id, step_id } = at;
-    return {
-      worker,
-      state: "busy",
-      run_id,
-      task_id,
-      ...omitUndefined({ step_id }),
-    };
+    return { worker, state: "busy", run_id, task_id, step_id };
   }
 
   function describeUnknown({ pool, worker }: WorkerRequest): string {
@@ -149,13 +140,5 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
 /** Who a worker is to its task (TASK-5). */
 export function toWorkerActor(assignment: Assignment): TaskActor {
   const { session_id, run_id, agent_id, task_id, step_id, worker } = assignment;
-  return {
-    kind: "worker",
-    session_id,
-    run_id,
-    agent_id,
-    task_id,
-    worker,
-    ...omitUndefined({ step_id }),
-  };
+  return { kind: "worker", session_id, run_id, agent_id, task_id, worker, step_id };
 }

@@ -9,7 +9,7 @@ import {
   readInstructionBlocks,
   renderInstructions,
   addContentHash,
-} from "./instruction-node.ts";
+} from "./nodes.ts";
 
 const place = { node_id: "n", parent_id: "p", session_id: "s", run_id: "r", agent_id: "a" };
 

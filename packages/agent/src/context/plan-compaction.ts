@@ -2,10 +2,14 @@
 
 import type { ContentBlock, ConversationNode } from "@soong/core";
 import { isMediaBlock } from "@soong/core/internal";
-import { EMPTY_CONTINUATION, readCompaction, type Continuation } from "./compaction-node.ts";
-import { cutMiddle, messageText } from "./message-node.ts";
-import { estimateUnitTokens } from "./plan-context.ts";
-import type { AnswerUnit, ContextUnit } from "./read-path.ts";
+import {
+  EMPTY_CONTINUATION,
+  readCompaction,
+  type Continuation,
+  cutMiddle,
+  messageText,
+} from "./nodes.ts";
+import { estimateUnitTokens, type AnswerUnit, type ContextUnit } from "./context-book.ts";
 
 export interface CompactionPlan {
   /** Oldest first; what the summary is of. */

@@ -2,27 +2,32 @@ import fc from "fast-check";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
-import { cutMiddle } from "./message-node.ts";
+import { cutMiddle } from "./nodes.ts";
 import {
   estimateMessageTokens,
   estimateTextTokens,
   estimateToolTokens,
-} from "./estimate-tokens.ts";
-import { planContext } from "./plan-context.ts";
-import { toModelMessages, readPath } from "./read-path.ts";
+  planContext,
+  toModelMessages,
+  ContextBook,
+} from "./context-book.ts";
 
 test("a result of 400 kB counts as what it is", () => {
   verifies("CTX-3");
-  const { units } = readPath([user("go"), answer("", "1"), result("1", "x".repeat(400_000))]);
+  const { units } = new ContextBook([
+    user("go"),
+    answer("", "1"),
+    result("1", "x".repeat(400_000)),
+  ]);
   expect(estimateMessageTokens(toModelMessages(units, "m"))).toBeGreaterThan(100_000);
   const called = answer("", "1");
   called.data = {
     role: "assistant",
     calls: [{ tool_call_id: "1", name: "a", arguments: "y".repeat(4000) }],
   };
-  expect(estimateMessageTokens(toModelMessages(readPath([called]).units, "m"))).toBeGreaterThan(
-    1000,
-  );
+  expect(
+    estimateMessageTokens(toModelMessages(new ContextBook([called]).units, "m")),
+  ).toBeGreaterThan(1000);
   const tool = { name: "a", description: "d".repeat(400), input_schema: {} };
   expect(estimateToolTokens([tool])).toBeGreaterThan(100);
 });
@@ -39,7 +44,7 @@ test("a call and its results stay or go together, and what was asked is noted", 
     answer("", "2"),
     result("2", "y".repeat(400)),
   ];
-  const { kept, omitted, note, tokens } = planContext(readPath(path).units, 250);
+  const { kept, omitted, note, tokens } = planContext(new ContextBook(path).units, 250);
   expect(kept.map(({ nodes }) => nodes.length)).toEqual([2]);
   expect(omitted).toHaveLength(4);
   expect(note).toContain("The task, as first asked: Build the house");
@@ -50,7 +55,7 @@ test("a call and its results stay or go together, and what was asked is noted", 
 test("a summary stays, for it is all there is of what came before it", () => {
   verifies("CTX-3", "CTX-2");
   const summary = node("compaction", "It went so.", { data: {} });
-  const { units } = readPath([summary, user("x".repeat(4000)), answer("b"), user("c")]);
+  const { units } = new ContextBook([summary, user("x".repeat(4000)), answer("b"), user("c")]);
   const { kept, omitted } = planContext(units, 300);
   expect(kept.map(({ kind }) => kind)).toEqual(["summary", "answer", "user"]);
   expect(omitted).toHaveLength(1);
@@ -58,7 +63,7 @@ test("a summary stays, for it is all there is of what came before it", () => {
 
 test("nothing is left out of what fits", () => {
   verifies("CTX-3");
-  const { units } = readPath([user("a"), answer("b"), user("c")]);
+  const { units } = new ContextBook([user("a"), answer("b"), user("c")]);
   const plan = planContext(units, 1000);
   expect(plan).toMatchObject({ kept: units, omitted: [] });
   expect(plan.note).toBeUndefined();
@@ -68,7 +73,7 @@ test("whatever the conversation and the budget, whole units are kept, newest fir
   verifies("CTX-3");
   fc.assert(
     fc.property(anyPath(), fc.nat(400), (path, budget) => {
-      const { units } = readPath(path);
+      const { units } = new ContextBook(path);
       const { kept, omitted, note, tokens } = planContext(units, budget);
       expect([...omitted, ...kept]).toEqual(units);
       if (units.length > 0) expect(kept.at(-1)).toBe(units.at(-1));

@@ -1,41 +1,74 @@
 // The document module: text files that users write, and Markdown with YAML front matter (agent definitions, skills, memories).
 
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, readdir } from "node:fs/promises";
+import type { Dirent } from "node:fs";
 import { messageOf } from "@soong/core";
-import { readDocument, type Problem, type Shape } from "@soong/platform";
+import { controlCharacter, readDocument, type Problem, type Shape } from "@soong/platform";
 
-export type TextFile =
+/** `message`: as a clause about the file. */
+type TextFile =
   | { readonly ok: true; readonly text: string }
-  /** As a clause about the file. */
-  | { readonly ok: false; readonly message: string };
+  | (RejectedDocument & { readonly message: string });
+
+export interface RejectedDocument {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+}
 
 export async function readTextFile(file: string, maxBytes: number): Promise<TextFile> {
+  const reject = (message: string): TextFile => ({ ...rejectDocument(file, message), message });
   let bytes: Uint8Array;
   try {
     // A pipe without a writer would be waited for otherwise.
     const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();
-      if (!stats.isFile()) return rejectFile("is not a regular file");
-      if (stats.size > maxBytes)
-        return rejectFile(`is larger than ${formatSize(maxBytes)}, the most it may have`);
+      if (!stats.isFile()) return reject("is not a regular file");
+      if (stats.size > maxBytes) {
+        return reject(`is larger than ${formatSize(maxBytes)}, the most it may have`);
+      }
       bytes = await handle.readFile();
     } finally {
       await handle.close();
     }
   } catch (error) {
-    return rejectFile(`cannot be read: ${describeReadError(error)}`);
+    return reject(`cannot be read: ${describeReadError(error)}`);
   }
   try {
     return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return rejectFile("is not UTF-8 text");
+    return reject("is not UTF-8 text");
   }
 }
 
-function rejectFile(message: string): TextFile {
-  return { ok: false, message };
+/**
+ * The names in a folder, in order, without hidden ones; a folder that is not there holds none. Beyond `max` none is listed,
+ * which is a problem where `what` says what they are.
+ */
+export async function listFolder(
+  folder: string,
+  problems: Problem[],
+  { max, what, isMeant }: { max: number; what?: string; isMeant: (entry: Dirent) => boolean },
+): Promise<string[]> {
+  let entries: Dirent[];
+  try {
+    entries = await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ENOENT") {
+      problems.push(...rejectDocument(folder, `cannot be read: ${messageOf(error)}`).problems);
+    }
+    return [];
+  }
+  const meant = entries.filter((entry) => !entry.name.startsWith(".") && isMeant(entry));
+  if (what !== undefined && meant.length > max) {
+    const message = `holds ${meant.length} ${what}; the first ${max} by name are read`;
+    problems.push(...rejectDocument(folder, message).problems);
+  }
+  return meant
+    .map(({ name }) => name)
+    .toSorted()
+    .slice(0, max);
 }
 
 function formatSize(bytes: number): string {
@@ -49,22 +82,27 @@ function describeReadError(error: unknown): string {
   return messageOf(error);
 }
 
-export type FrontMatter =
-  | {
-      readonly ok: true;
-      /** Its lines are those of the file. */
-      readonly yaml: string;
-      readonly body: string;
-    }
-  | { readonly ok: false; readonly line: number; readonly message: string };
-
 /** One problem with a whole file. */
-export function rejectDocument(
-  file: string,
-  message: string,
-  line = 1,
-): { readonly ok: false; readonly problems: readonly Problem[] } {
+export function rejectDocument(file: string, message: string, line = 1): RejectedDocument {
   return { ok: false, problems: [{ file, line, column: 1, message }] };
+}
+
+/** Undefined for plain text. */
+export function rejectControlCharacter(text: string, file: string): RejectedDocument | undefined {
+  const found = controlCharacter(text);
+  if (found === undefined) return undefined;
+  const message = `holds the control character ${found.name}: it is no plain text`;
+  return rejectDocument(file, message, found.line);
+}
+
+/** A text that keeps to a form; `form` says to which. */
+export function formShape(fits: (value: unknown) => boolean, form: string): Shape<string> {
+  return (value, place) => {
+    if (fits(value)) return;
+    const isText = typeof value === "string";
+    const given = isText ? JSON.stringify(value.slice(0, 80)) : place.kindOf(value);
+    place.report(`is ${given}; ${form}`);
+  };
 }
 
 /** `purpose`: what the text below the front matter is; it must not be empty, nor longer than `maxChars`. */
@@ -74,8 +112,8 @@ export function readMarkdown<Value>(
   shape: Shape<Value>,
   { purpose, maxChars, advice = "" }: { purpose: string; maxChars: number; advice?: string },
 ) {
-  const split = splitFrontMatter(text);
-  if (!split.ok) return rejectDocument(file, split.message, split.line);
+  const split = splitFrontMatter(text, file);
+  if (!split.ok) return split;
   const { yaml, body } = split;
   const checked = readDocument(yaml, file, "yaml", shape);
   if (!checked.ok) return checked;
@@ -89,27 +127,22 @@ export function readMarkdown<Value>(
   return { ...checked, body };
 }
 
-export function splitFrontMatter(text: string): FrontMatter {
+/** The lines of `yaml` are those of the file. */
+export function splitFrontMatter(
+  text: string,
+  file: string,
+): { readonly ok: true; readonly yaml: string; readonly body: string } | RejectedDocument {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
-  if (!isFence(lines[0])) {
+  const isFence = (line: string): boolean => /^---[ \t]*$/.test(line);
+  if (!isFence(lines[0] ?? "")) {
     const message =
       'does not begin with its front matter: a line "---", YAML, another line "---", then the text';
-    return { ok: false, line: 1, message };
+    return rejectDocument(file, message);
   }
   const end = lines.findIndex((line, i) => i > 0 && isFence(line));
   if (end === -1) {
-    return { ok: false, line: 1, message: 'has front matter without an end: a second line "---"' };
+    return rejectDocument(file, 'has front matter without an end: a second line "---"');
   }
-  return {
-    ok: true,
-    yaml: ["", ...lines.slice(1, end), ""].join("\n"),
-    body: lines
-      .slice(end + 1)
-      .join("\n")
-      .trim(),
-  };
-}
-
-function isFence(line: string | undefined): boolean {
-  return line !== undefined && /^---[ \t]*$/.test(line);
+  const body = lines.slice(end + 1).join("\n");
+  return { ok: true, yaml: ["", ...lines.slice(1, end), ""].join("\n"), body: body.trim() };
 }

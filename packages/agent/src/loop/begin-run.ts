@@ -13,17 +13,11 @@ import {
   type RunOptions,
 } from "@soong/core";
 import { within } from "@soong/core/internal";
-import { omitUndefined } from "@soong/schema";
+import { EventLog, endWith, toEndFact } from "./run-events.ts";
+import type { Ending, LoopEvent, RunEnd } from "./run-events.ts";
 import { runLoop } from "./run-loop.ts";
-import { createEventLog, type EventLog, type LoopEvent } from "./event-log.ts";
-import { getRootQueue } from "./root-queue.ts";
-import { createRunControl, type RunControl } from "./run-control.ts";
-import { endWith, toEndFact, type Ending, type RunEnd } from "./run-end.ts";
-import type { ConversationState, Running } from "./running.ts";
-import { forwardFacts } from "./forward-facts.ts";
-import { awaitTools } from "./tool-provider.ts";
-import type { ActiveRun } from "./active-run.ts";
-import { emptyUsage, type UsageTotal } from "./usage.ts";
+import { awaitTools, RunControl, type ConversationState, type Running } from "./running.ts";
+import { emptyUsage } from "./usage.ts";
 
 export interface LoopRun {
   readonly run_id: Promise<string>;
@@ -39,235 +33,202 @@ export interface LoopRun {
 
 export function beginRun(
   state: ConversationState,
-  options: GivenRun,
+  options: RunOptions & { readonly run_id: string },
   /** Undefined: the run continues where the path ends. */
   prompt: string | readonly ContentBlock[] | undefined,
-  closed: boolean,
+  isClosed: boolean,
 ): LoopRun {
-  const { clock, limits } = state;
-  const { run_id } = options;
-  const control = createRunControl(clock);
-  const log = createEventLog();
-  const given = closed
-    ? "The conversation is closed. Open it again."
-    : readPrompt(prompt, state.path.length === 0);
-  const refused = closed ? "conversation_closed" : "invalid_prompt";
-  const end =
-    typeof given === "string"
-      ? Promise.resolve(buildRunEnd(endWith("failed", refused, given)))
-      : runInTurn(state, options, given, control, log);
-  const told = end.then((how) => {
+  const { session, clock, limits, models, toolProvider } = state;
+  const { run_id, agent_id, parent } = options;
+  const control = new RunControl(clock);
+  const log = new EventLog();
+  const end = runInTurn().then((how) => {
     log.add({ type: "end", end: how });
     return how;
   });
   return {
     run_id: Promise.resolve(run_id),
     events: () => log.read(),
-    end: told,
+    end,
     async abort(reason) {
       control.abort(reason);
-      await within(clock, limits.abort_wait_ms, () => told);
+      await within(clock, limits.abort_wait_ms, () => end);
     },
     interrupt: (input) => control.interrupt(input),
   };
-}
 
-type GivenRun = RunOptions & { readonly run_id: string };
-
-/** A run another one has started is not a root: its parent waits for it, so it does not queue. */
-async function runInTurn(
-  state: ConversationState,
-  options: GivenRun,
-  prompt: readonly ContentBlock[] | undefined,
-  control: RunControl,
-  log: EventLog,
-): Promise<RunEnd> {
-  const queue = options.parent === undefined ? getRootQueue(state.session) : undefined;
-  const ahead = queue?.length ?? 0;
-  const place = queue?.enter();
-  try {
-    if (place === undefined) {
-      return await startKernelRun(
-        state,
-        options,
-        prompt,
-        control,
-        log,
-        state.started_by?.lastSeq ?? 0,
-      );
+  /** A run another one has started is not a root: its parent waits for it, so it does not queue. */
+  async function runInTurn(): Promise<RunEnd> {
+    const isFirst = state.book.path.length === 0;
+    const blocks = isClosed ? CLOSED : readPrompt(prompt, isFirst);
+    if (typeof blocks === "string") {
+      const code = isClosed ? "conversation_closed" : "invalid_prompt";
+      return buildRunEnd(endWith("failed", code, blocks));
     }
-    const queued = recordWithoutRun(state, options, "run.queued", { ahead });
-    if (ahead > 0) log.add({ type: "queued", ahead });
-    if ((await control.unlessAborted(place.turn)) === "aborted") {
-      const ending = endAbortedEarly(control);
-      return recordNeverRun(state, options, buildRunEnd(ending));
+    const place = parent === undefined ? enterQueue(session) : undefined;
+    try {
+      if (place === undefined) return await startRun(blocks, state.started_by?.lastSeq ?? 0);
+      const { ahead, turn } = place;
+      const { seq } = recordWithoutRun("run.queued", { ahead });
+      if (ahead > 0) log.add({ type: "queued", ahead });
+      if ((await control.unlessAborted(turn)) !== "aborted") return await startRun(blocks, seq);
+      const message = `The run was aborted before it began: ${control.aborted ?? ""}`;
+      return recordNeverRun(endWith("aborted_streaming", "aborted", message));
+    } catch (error) {
+      return buildRunEnd(endWith("failed", "journal_unavailable", messageOf(error)));
+    } finally {
+      place?.leave();
     }
-    return await startKernelRun(state, options, prompt, control, log, queued.seq);
-  } catch (error) {
-    return buildRunEnd(endWith("failed", "journal_unavailable", messageOf(error)));
-  } finally {
-    place?.leave();
   }
-}
 
-async function startKernelRun(
-  state: ConversationState,
-  options: GivenRun,
-  prompt: readonly ContentBlock[] | undefined,
-  control: RunControl,
-  log: EventLog,
-  after: number,
-): Promise<RunEnd> {
-  const { session, models, loadedTools, toolProvider } = state;
-  await awaitTools(toolProvider, control);
-  let run: Run;
-  try {
-    run = await session.startRun({
-      profile: models[0].profile,
-      ...(toolProvider === undefined ? {} : { connecting: () => toolProvider.connecting() }),
-      ...options,
-      loadedTools: [...loadedTools],
-      admitContext: (node) => state.instructions.admit(node),
-    });
-  } catch (error) {
-    const refused = buildRunEnd(toRefusedEnding(error));
-    // The call that was to start it has the refusal as its result; for a root this is the only record.
-    return options.parent === undefined ? recordNeverRun(state, options, refused) : refused;
-  }
-  log.add({ type: "started", run_id: options.run_id });
-  const running: Running = {
-    ...state,
-    run,
-    control,
-    log,
-    usage: emptyUsage(),
-    account: state.started_by?.account ?? emptyUsage(),
-    lastSeq: after,
-    answerChecked: false,
-    pending: state.unrecorded.splice(0),
-    seenDeferred: new Set(),
-    requests: 0,
-    chosen: 0,
-    answer: "",
-    compactionFailed: false,
-  };
-  const active = createActiveRun(running, options);
-  try {
-    state.runRegistry?.add(active);
-    return await runToEnd(running, prompt, after);
-  } finally {
-    state.runRegistry?.remove(active);
-  }
-}
-
-async function runToEnd(
-  running: Running,
-  prompt: readonly ContentBlock[] | undefined,
-  after: number,
-): Promise<RunEnd> {
-  const { session, run, control, log } = running;
-  const watching = forwardFacts(session, { run_id: run.identity.run_id, after }, log);
-  const ending = await runLoop(running, prompt);
-  const end = buildRunEnd(ending, running);
-  control.close();
-  try {
-    run.end(toEndFact(end.reason), { ...toEndData(end), usage: { ...running.usage } });
-    await session.recorder.flush();
-  } catch (error) {
-    return {
-      ...end,
-      reason: "failed",
-      error: { code: "journal_unavailable", message: messageOf(error) },
+  async function startRun(
+    blocks: readonly ContentBlock[] | undefined,
+    after: number,
+  ): Promise<RunEnd> {
+    await awaitTools(toolProvider, control);
+    let run: Run;
+    try {
+      run = await session.startRun({
+        profile: models[0].profile,
+        connecting: toolProvider && (() => toolProvider.connecting()),
+        ...options,
+        loadedTools: [...state.found],
+        admitContext: (node) => state.instructions.admit(node),
+      });
+    } catch (error) {
+      const problems = error instanceof RunRefused ? error.problems : undefined;
+      const why = { code: "run_refused", message: messageOf(error) };
+      const refused: Ending = { reason: "failed", error: problems ? { ...why, problems } : why };
+      // The call that was to start it has the refusal as its result; for a root this is the only record.
+      return parent === undefined ? recordNeverRun(refused) : buildRunEnd(refused);
+    }
+    log.add({ type: "started", run_id });
+    const running: Running = {
+      ...state,
+      run,
+      options,
+      control,
+      log,
+      usage: emptyUsage(),
+      account: state.started_by?.account ?? emptyUsage(),
+      lastSeq: after,
+      answerChecked: false,
+      pending: state.unrecorded.splice(0),
+      seenDeferred: new Set(),
+      requests: 0,
+      chosen: 0,
+      answer: "",
+      compactionFailed: false,
+      path: () => [...state.book.path],
+      loadedTools: () => [...state.found],
     };
-  } finally {
-    watching.stop();
+    try {
+      state.runRegistry?.add(running);
+      return await runToEnd(running, blocks, after);
+    } finally {
+      state.runRegistry?.remove(running);
+    }
   }
-  return end;
+
+  async function runToEnd(
+    running: Running,
+    blocks: readonly ContentBlock[] | undefined,
+    after: number,
+  ): Promise<RunEnd> {
+    const { run, usage } = running;
+    const facts = session.facts({ run_id, after });
+    // A journal that cannot be read ends this, and nothing else.
+    void forwardFacts(facts, log).catch(() => {});
+    const ended = buildRunEnd(await runLoop(running, blocks), running);
+    control.close();
+    try {
+      run.end(toEndFact(ended.reason), { ...toEndData(ended), usage: { ...usage } });
+      await session.recorder.flush();
+      return ended;
+    } catch (error) {
+      return { ...ended, ...endWith("failed", "journal_unavailable", messageOf(error)) };
+    } finally {
+      void facts.return?.();
+    }
+  }
+
+  /** Its words are the session's to redact, for there is no run that could; the run's own fact has its code. */
+  function recordNeverRun(ending: Ending): RunEnd {
+    const never = buildRunEnd(ending);
+    const { code = "", message = "" } = ending.error ?? {};
+    session.recorder.record("error", { code, message, of_run: run_id }, undefined, "warn");
+    recordWithoutRun(`run.${toEndFact(ending.reason)}`, { ...toEndData(never), error: { code } });
+    return never;
+  }
+
+  /** A fact of a run that the kernel does not know yet, or will never. */
+  function recordWithoutRun(type: FactType, data: FactData): Fact {
+    const fact: Fact = session.recorder.draft(type, data);
+    fact.run_id = run_id;
+    if (agent_id !== undefined) fact.agent_id = agent_id;
+    if (parent !== undefined) {
+      fact.parent_run_id = parent.run_id;
+      fact.parent_agent_id = parent.agent_id;
+    }
+    session.recorder.commit([fact]);
+    return fact;
+  }
 }
 
-function createActiveRun(running: Running, options: RunOptions): ActiveRun {
-  const { session, run, models, system, toolProvider, agent_definition_id } = running;
-  const { clock, ids, account, path, loadedTools } = running;
+const CLOSED = "The conversation is closed. Open it again.";
+
+/** One root run of a session at a time, in the order they were requested (LOOP-2). */
+const queues = new WeakMap<object, { length: number; last: Promise<void> }>();
+
+function enterQueue(session: object) {
+  const queue = queues.get(session) ?? { length: 0, last: Promise.resolve() };
+  queues.set(session, queue);
+  const { length: ahead, last: turn } = queue;
+  let letNextIn = (): void => {};
+  const left = new Promise<void>((resolve) => {
+    letNextIn = resolve;
+  });
+  queue.last = turn.then(() => left);
+  queue.length += 1;
   return {
-    session,
-    run,
-    options,
-    models,
-    system,
-    limits: running.askedLimits,
-    toolProvider,
-    agent_definition_id,
-    clock,
-    ids,
-    account,
-    get lastSeq() {
-      return running.lastSeq;
+    ahead,
+    turn,
+    leave(): void {
+      queue.length -= 1;
+      letNextIn();
     },
-    path: () => [...path],
-    loadedTools: () => [...loadedTools],
   };
 }
 
-function toRefusedEnding(error: unknown): Ending {
-  const about = { code: "run_refused", message: messageOf(error) };
-  const { problems } = error instanceof RunRefused ? error : {};
-  return { reason: "failed", error: problems === undefined ? about : { ...about, problems } };
+/** What of the journal a screen wants to see as it happens: calls that start and say how far they are, and questions. */
+const FORWARDED: ReadonlySet<FactType> = new Set<FactType>([
+  "tool.started",
+  "tool.progress",
+  "permission.requested",
+  "permission.resolved",
+  "permission.failed",
+]);
+
+async function forwardFacts(facts: AsyncIterable<Fact>, log: EventLog): Promise<void> {
+  for await (const fact of facts) if (FORWARDED.has(fact.type)) log.add({ type: "fact", fact });
 }
 
 function buildRunEnd({ reason, error }: Ending, running?: Running): RunEnd {
   const unheard = running?.control.takeInput() ?? [];
+  // A child reports its own usage only: its parent and siblings report theirs.
+  const usage = running?.started_by === undefined ? running?.account : running.usage;
   return {
     reason,
     answer: running?.answer ?? "",
-    ...omitUndefined({ error }),
-    usage: selectReportedUsage(running),
+    ...(error === undefined ? {} : { error }),
+    usage: { ...(usage ?? emptyUsage()) },
     turns: running?.requests ?? 0,
     ...(unheard.length === 0 ? {} : { unheard }),
   };
 }
 
-/** A child reports its own usage only: its parent and siblings report theirs. */
-function selectReportedUsage(running: Running | undefined): UsageTotal {
-  if (running === undefined) return emptyUsage();
-  return { ...(running.started_by === undefined ? running.account : running.usage) };
-}
-
-function toEndData({ reason, error, usage, turns }: RunEnd): FactData {
-  return { reason, ...omitUndefined({ error }), usage: { ...usage }, turns };
-}
-
-function endAbortedEarly({ aborted = "" }: RunControl): Ending {
-  return endWith("aborted_streaming", "aborted", `The run was aborted before it began: ${aborted}`);
-}
-
-/** Its words are the session's to redact, for there is no run that could; the run's own fact has its code. */
-function recordNeverRun(state: ConversationState, options: GivenRun, end: RunEnd): RunEnd {
-  const { code = "", message = "" } = end.error ?? {};
-  const about = { code, message, of_run: options.run_id };
-  state.session.recorder.record("error", about, undefined, "warn");
-  recordWithoutRun(state, options, `run.${toEndFact(end.reason)}`, {
-    ...toEndData(end),
-    error: { code },
-  });
-  return end;
-}
-
-/** A fact of a run that the kernel does not know yet, or will never. */
-function recordWithoutRun(
-  { session }: ConversationState,
-  { run_id, agent_id, parent }: GivenRun,
-  type: FactType,
-  data: FactData,
-): Fact {
-  const fact: Fact = session.recorder.draft(type, data);
-  fact.run_id = run_id;
-  if (agent_id !== undefined) fact.agent_id = agent_id;
-  if (parent !== undefined) {
-    fact.parent_run_id = parent.run_id;
-    fact.parent_agent_id = parent.agent_id;
-  }
-  session.recorder.commit([fact]);
-  return fact;
+function toEndData({ reason, error, usage, turns }: RunEnd): FactData<"run.completed"> {
+  return { reason, error, usage: { ...usage }, turns };
 }
 
 /** The prompt's blocks, or what is wrong with it. */

@@ -1,17 +1,22 @@
 // Compaction at work (CTX-2): the older part of the conversation becomes a node that the model itself has written, with
 // what may not be lost beside it. Started, completed or failed is on record, with why and how much.
 
-import { omitUndefined } from "@soong/schema";
 import {
   compactionNode,
-  toModelMessages,
-  planCompaction,
-  readPath,
   estimateMessageTokens,
+  planCompaction,
   renderTranscript,
+  toModelMessages,
 } from "../context/index.ts";
-import { computeCost, type ModelError } from "../model/index.ts";
-import { addNode, nextNodePlace, recordFact, addSpending, type Running } from "./running.ts";
+import { computeCost } from "../model/index.ts";
+import {
+  addNode,
+  addSpending,
+  getModel,
+  nextNodePlace,
+  recordFact,
+  type Running,
+} from "./running.ts";
 import { readStream } from "./read-stream.ts";
 
 export type CompactionTrigger = "budget" | "prompt_too_long";
@@ -33,15 +38,14 @@ export async function compactContext(
   running: Running,
   trigger: CompactionTrigger,
 ): Promise<Compacted> {
-  const { run, path, log, limits, loadedTools } = running;
+  const { run, book, log, limits, contextTokens, found } = running;
   // The request it is for must still be possible after it.
   if (running.requests + 1 >= limits.max_turns) return "nothing_to_compact";
-  const model = running.models[running.chosen] ?? running.models[0];
-  const { units } = readPath(path);
-  const before = estimateMessageTokens(toModelMessages(units, model.id));
+  const model = getModel(running);
+  const before = estimateMessageTokens(toModelMessages(book.units, model.id));
   // Where only the provider knows its limit, what it refused was over it.
-  const room = Math.min(limits.context_tokens ?? before, before);
-  const plan = planCompaction(units, Math.floor(room * KEPT_SHARE), [...loadedTools]);
+  const room = Math.min(contextTokens ?? before, before);
+  const plan = planCompaction(book.units, Math.floor(room * KEPT_SHARE), [...found]);
   if (plan === undefined) return "nothing_to_compact";
   const affected = plan.affected.flatMap(({ nodes }) => nodes);
   const about = {
@@ -57,27 +61,21 @@ export async function compactContext(
   const transcript = renderTranscript(plan.affected, Math.floor(room * TRANSCRIPT_SHARE));
   const summary = await summarise(running, transcript);
   if (summary.kind !== "summary") {
-    recordFact(
-      running,
-      "context.compaction.failed",
-      { ...about, message: summary.message },
-      "warn",
-    );
+    const failed = { ...about, message: summary.message };
+    recordFact(running, "context.compaction.failed", failed, "warn");
     return summary.kind;
   }
   const kept_from = plan.kept[0]?.nodes[0]?.node_id;
-  const node = compactionNode(nextNodePlace(running), summary.text, {
-    ...omitUndefined({ kept_from }),
-    continuation: plan.continuation,
-  });
+  const { continuation } = plan;
+  const node = compactionNode(nextNodePlace(running), summary.text, { kept_from, continuation });
   addNode(running, node);
-  const tokens_after = estimateMessageTokens(toModelMessages(readPath(path).units, model.id));
+  const tokens_after = estimateMessageTokens(toModelMessages(book.units, model.id));
   recordFact(running, "context.compaction.completed", {
     ...about,
     summary_preview: summary.text.slice(0, MAX_PREVIEW_CHARS),
     node_id: node.node_id,
     kept_from,
-    continuation: run.redactor.value(structuredClone(plan.continuation)),
+    continuation: run.redactor.value(structuredClone(continuation)),
     tokens_after,
   });
   log.add({ type: "compacted", tokens_before: before, tokens_after });
@@ -91,52 +89,40 @@ type Summary =
 /** A request of its own, without tools: there is nothing it could do but write. */
 async function summarise(running: Running, transcript: string): Promise<Summary> {
   const { run, limits, agent_definition_id } = running;
-  const model = running.models[running.chosen] ?? running.models[0];
+  const { max_output_tokens } = limits;
+  const model = getModel(running);
   running.requests += 1;
-  const about = { request: running.requests, attempt: 1, model: model.id, purpose: "compaction" };
+  const index = running.requests;
+  const about = { request: index, attempt: 1, model: model.id, purpose: "compaction" };
   recordFact(running, "model.started", about);
   let text = "";
-  const end = await readStream(
-    running,
-    model,
-    {
-      index: running.requests,
-      run_id: run.identity.run_id,
-      ...omitUndefined({ agent_definition_id }),
-      system: [TASK],
-      messages: [{ role: "user", content: [{ type: "text", text: transcript }] }],
-      tools: [],
-      ...omitUndefined({ max_output_tokens: limits.max_output_tokens }),
-    },
-    (event) => {
-      if (event.type === "text_delta") text += event.text;
-    },
-  );
-  const used = end === "aborted" ? undefined : end.usage;
-  const cost = computeCost(model.prices, used);
-  addSpending(running, used, cost);
-  if (end === "aborted") {
-    const aborted = { kind: "aborted", message: "The run was aborted." } as const;
-    recordFailure(aborted);
-    return aborted;
-  }
-  if (end.type === "failed") {
-    const message = run.redactor.text(end.error.message);
-    recordFailure({ ...end.error, message });
-    return { kind: "failed", message };
-  }
-  recordFact(running, "model.completed", {
-    ...about,
-    stop: end.stop,
-    usage: { ...end.usage },
-    cost,
+  const request = {
+    index,
+    run_id: run.identity.run_id,
+    agent_definition_id,
+    system: [TASK],
+    messages: [{ role: "user" as const, content: [{ type: "text" as const, text: transcript }] }],
+    tools: [],
+    max_output_tokens,
+  };
+  const end = await readStream(running, model, request, (event) => {
+    if (event.type === "text_delta") text += event.text;
   });
+  const isAborted = end === "aborted";
+  const usage = isAborted ? undefined : end.usage;
+  const cost = computeCost(model.prices, usage);
+  addSpending(running, usage, cost);
+  if (isAborted || end.type === "failed") {
+    const failed = isAborted
+      ? ({ kind: "aborted", message: "The run was aborted." } as const)
+      : { ...end.error, message: run.redactor.text(end.error.message) };
+    recordFact(running, "model.failed", { ...about, error: failed, usage, cost }, "warn");
+    return { kind: isAborted ? "aborted" : "failed", message: failed.message };
+  }
+  const { stop } = end;
+  recordFact(running, "model.completed", { ...about, stop, usage: { ...usage }, cost });
   const written = run.redactor.text(text).trim();
-  if (written !== "" && end.stop !== "max_tokens") return { kind: "summary", text: written };
+  if (written !== "" && stop !== "max_tokens") return { kind: "summary", text: written };
   const what = written === "" ? "no text" : "a summary that is cut off";
   return { kind: "failed", message: `${model.id} answered with ${what}.` };
-
-  function recordFailure(error: ModelError): void {
-    recordFact(running, "model.failed", { ...about, error, usage: used, cost }, "warn");
-  }
 }

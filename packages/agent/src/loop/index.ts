@@ -1,25 +1,29 @@
 // The loop module: a conversation over any model, on the kernel's runs. The only module that requests a model.
 
 export type { LoopRun } from "./begin-run.ts";
-export type { RunBudget } from "./budget.ts";
-export { openConversation, type Conversation, type LoopOptions } from "./conversation.ts";
-export {
-  describeUsage,
-  sumUsage,
-  readEndUsage,
-  reportUsage,
-  type UsageReport,
-  type UsageTotal,
-} from "./usage.ts";
-export type { LoopEvent } from "./event-log.ts";
+export { openConversation, type Conversation } from "./conversation.ts";
 export type {
   InstructionSource,
   InstructionTexts,
   SkippedInstructions,
 } from "./instruction-cache.ts";
-export { loopLimits, type LoopLimits } from "./limits.ts";
+export { loopLimits, type LoopLimits, type RunBudget } from "./limits.ts";
 export { readHistory, type History, type HistoryReader } from "./read-history.ts";
-export type { EndReason, LoopError, RunEnd } from "./run-end.ts";
-export type { ActiveRun, RunRegistry } from "./active-run.ts";
-export type { AnswerCheck, RunBoard } from "./running.ts";
-export type { SourceNote, ToolProvider } from "./tool-provider.ts";
+export type { EndReason, LoopError, LoopEvent, RunEnd } from "./run-events.ts";
+export type {
+  ActiveRun,
+  AnswerCheck,
+  LoopOptions,
+  RunBoard,
+  RunRegistry,
+  SourceNote,
+  ToolProvider,
+} from "./running.ts";
+export {
+  describeUsage,
+  readEndUsage,
+  reportUsage,
+  sumUsage,
+  type UsageReport,
+  type UsageTotal,
+} from "./usage.ts";

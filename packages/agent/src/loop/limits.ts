@@ -1,9 +1,9 @@
 // The bounds of a run, with their defaults.
 
 import { omitUndefined } from "@soong/schema";
-import type { RunBudget } from "./budget.ts";
-import type { Model } from "../model/index.ts";
+import { type Model, describeCost, type Cost } from "../model/index.ts";
 import type { ProviderProfile } from "../provider/index.ts";
+import type { UsageTotal } from "./usage.ts";
 
 export interface LoopLimits {
   /** Model requests of one run. */
@@ -57,16 +57,70 @@ export function loopLimits(given: Partial<LoopLimits> = {}): LoopLimits {
   return limits;
 }
 
-export function fillContextTokens(limits: LoopLimits, models: readonly Model[]): LoopLimits {
-  if (limits.context_tokens !== undefined) return limits;
-  const rooms = models.flatMap((model) => computeContextTokens(model, limits) ?? []);
-  return rooms.length === 0 ? limits : { ...limits, context_tokens: Math.min(...rooms) };
+/** What a request may hold: as it is limited, or what all of the models take beside an answer. */
+export function findContextTokens(
+  { context_tokens, max_output_tokens }: LoopLimits,
+  models: readonly Model[],
+): number | undefined {
+  if (context_tokens !== undefined) return context_tokens;
+  const rooms = models.flatMap(({ profile }) => {
+    const { context_window, max_output_tokens: own = 0 } = profile as Partial<ProviderProfile>;
+    if (context_window === undefined) return [];
+    // However long an answer may be: a conversation needs half of it.
+    return Math.max(Math.ceil(context_window / 2), context_window - (max_output_tokens ?? own));
+  });
+  return rooms.length === 0 ? undefined : Math.min(...rooms);
 }
 
-function computeContextTokens({ profile }: Model, limits: LoopLimits): number | undefined {
-  const { context_window, max_output_tokens } = profile as Partial<ProviderProfile>;
-  if (context_window === undefined) return undefined;
-  const answer = limits.max_output_tokens ?? max_output_tokens ?? 0;
-  // However long an answer may be: a conversation needs half of it.
-  return Math.max(Math.ceil(context_window / 2), context_window - answer);
+// What one run may use (MODEL-4), looked at before each request: one under way is not cut, so that a run may go over
+// by one answer. What a provider did not report counts as zero, and as `untold`.
+
+export interface RunBudget {
+  /** In and out, over all requests of a run. */
+  readonly tokens?: number;
+  /** Only models with prices in this currency can keep to it. */
+  readonly cost?: Cost;
+}
+
+/** A sentence, once it is used up. */
+export function checkBudget(budget: RunBudget = {}, usage: UsageTotal): string | undefined {
+  const { tokens, cost } = budget;
+  const used = sumTokens(usage);
+  if (tokens !== undefined && used >= tokens) {
+    return `The run's budget is used up: ${used} of ${tokens} tokens. Raise the budget, or send another prompt to continue.`;
+  }
+  const paid = findCost(usage, cost?.currency);
+  if (cost === undefined || paid < cost.micros) return undefined;
+  const spent = describeCost({ currency: cost.currency, micros: paid });
+  return `The run's budget is used up: ${spent} of ${describeCost(cost)}. Raise the budget, or send another prompt to continue.`;
+}
+
+/** Why a model cannot keep to it, as a clause. */
+export function findBudgetExclusion(
+  { prices }: Model,
+  { cost }: RunBudget = {},
+): string | undefined {
+  if (cost === undefined || prices?.currency === cost.currency) return undefined;
+  return `its prices in ${cost.currency} are not known, and the run has a budget`;
+}
+
+export function describeBudget(budget: RunBudget = {}, usage: UsageTotal) {
+  const { tokens, cost } = budget;
+  return {
+    max_tokens: tokens ?? null,
+    tokens_left: tokens === undefined ? null : Math.max(0, tokens - sumTokens(usage)),
+    max_cost: cost ?? null,
+    cost_left:
+      cost === undefined
+        ? null
+        : { ...cost, micros: Math.max(0, cost.micros - findCost(usage, cost.currency)) },
+  };
+}
+
+function sumTokens({ input_tokens = 0, output_tokens = 0 }: UsageTotal): number {
+  return input_tokens + output_tokens;
+}
+
+function findCost({ cost }: UsageTotal, currency: string | undefined): number {
+  return cost?.find((one) => one.currency === currency)?.micros ?? 0;
 }

@@ -1,19 +1,20 @@
-// A model's stream, read to its end however the model keeps to its port: a throw, a hang, an end that is missing, an
-// answer without end and an event that is none are failures like any other. When it ends, the model is told by its
-// signal to let go of its connection: an iterator that waits for the network cannot be ended otherwise.
+// A model's stream, read to its end however the model keeps to its port: a throw, a hang, an end that is missing, an answer
+// without end and an event that is none are failures like any other. When it ends, the model is told by its signal to let go of
+// its connection: an iterator that waits for the network cannot be ended otherwise.
 
 import { messageOf } from "@soong/core";
 import { isRecord } from "@soong/schema";
 import type { Model, ModelError, ModelEvent, ModelRequest } from "../model/index.ts";
 import type { Running } from "./running.ts";
 
-type StreamEnd = Extract<ModelEvent, { type: "completed" | "failed" }>;
+export type StreamEnd = Extract<ModelEvent, { type: "completed" | "failed" }>;
+export type AnswerEvent = Exclude<ModelEvent, StreamEnd>;
 
 export async function readStream(
   { control, clock, limits }: Pick<Running, "control" | "clock" | "limits">,
   model: Model,
   request: ModelRequest,
-  take: (event: ModelEvent) => void,
+  take: (event: AnswerEvent) => void,
 ): Promise<StreamEnd | "aborted"> {
   if (control.aborted !== undefined) return "aborted";
   const { idle_timeout_ms, max_answer_ms, max_answer_bytes } = limits;
@@ -21,17 +22,25 @@ export async function readStream(
   const forward = (): void => attempt.abort(control.signal.reason);
   control.signal.addEventListener("abort", forward);
   /** Set once its time is up; `wake` ends the wait for the next event then. */
-  let late: "idle" | "too_slow" | undefined;
+  let late: StreamEnd | undefined;
   let wake = (): void => {};
-  const timeUp = (why: "idle" | "too_slow") => (): void => {
-    late ??= why;
-    wake();
-  };
-  let forgetIdle = clock.after(idle_timeout_ms, timeUp("idle"));
-  const forgetTotal = clock.after(max_answer_ms, timeUp("too_slow"));
+  const endAfter = (ms: number, end: StreamEnd): (() => void) =>
+    clock.after(ms, () => {
+      late ??= end;
+      wake();
+    });
+  const idle = toFailedEvent("timeout", `${model.id} said nothing for ${idle_timeout_ms} ms.`);
+  let forgetIdle = endAfter(idle_timeout_ms, idle);
+  const forgetTotal = endAfter(
+    max_answer_ms,
+    toFailedEvent(
+      "answer_too_slow",
+      `${model.id} had not ended its answer after ${max_answer_ms} ms, so it was cut off. Raise model.max_answer_ms if such answers are wanted.`,
+    ),
+  );
   let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
-    iterator = openStream();
+    iterator = model.stream(request, attempt.signal)[Symbol.asyncIterator]();
     return await readAll(iterator);
   } catch (error) {
     if (iterator === undefined) return toAdapterFailure(error);
@@ -43,31 +52,16 @@ export async function readStream(
     closeStream(iterator);
   }
 
-  function openStream(): AsyncIterator<ModelEvent> {
-    return model.stream(request, attempt.signal)[Symbol.asyncIterator]();
-  }
-
   async function readAll(from: AsyncIterator<ModelEvent>): Promise<StreamEnd | "aborted"> {
     let bytes = 0;
     for (;;) {
-      const next = await nextEvent(from);
-      if (next.kind === "aborted") return "aborted";
-      if (next.kind === "threw") return toAdapterFailure(next.error);
-      if (next.kind === "idle") {
-        return toFailedEvent("timeout", `${model.id} said nothing for ${idle_timeout_ms} ms.`);
-      }
-      if (next.kind === "too_slow") {
-        return toFailedEvent(
-          "answer_too_slow",
-          `${model.id} had not ended its answer after ${max_answer_ms} ms, so it was cut off. Raise model.max_answer_ms if such answers are wanted.`,
-        );
-      }
-      const { result } = next;
-      if (result.done === true) {
+      const next = await readNext(from);
+      if (next === "aborted" || "type" in next) return next;
+      if (next.done === true) {
         if (control.aborted !== undefined) return "aborted";
         return toFailedEvent("disconnect", `${model.id} stopped in the middle of its answer.`);
       }
-      const event: unknown = result.value;
+      const event: unknown = next.value;
       if (!isModelEvent(event)) {
         return toFailedEvent("malformed_stream", `${model.id} sent something that is no event.`);
       }
@@ -81,32 +75,22 @@ export async function readStream(
       }
       if (hasContent(event)) {
         forgetIdle();
-        forgetIdle = clock.after(idle_timeout_ms, timeUp("idle"));
+        forgetIdle = endAfter(idle_timeout_ms, idle);
       }
       take(event);
     }
   }
 
-  type Next =
-    | { kind: "event"; result: IteratorResult<ModelEvent> }
-    | { kind: "threw"; error: unknown }
-    | { kind: "idle" }
-    | { kind: "too_slow" }
-    | { kind: "aborted" };
-
-  async function nextEvent(from: AsyncIterator<ModelEvent>): Promise<Next> {
+  /** What the iterator gives, or how the answer has ended without it. */
+  async function readNext(from: AsyncIterator<ModelEvent>) {
     const event = Promise.resolve()
       .then(() => from.next())
-      .then(
-        (result): Next => ({ kind: "event", result }),
-        (error: unknown): Next => ({ kind: "threw", error }),
-      );
+      .catch(toAdapterFailure);
     const outOfTime = new Promise<void>((resolve) => {
       wake = resolve;
       if (late !== undefined) resolve();
-    }).then((): Next => ({ kind: late ?? "idle" }));
-    const next = await control.unlessAborted(Promise.race([event, outOfTime]));
-    return next === "aborted" ? { kind: "aborted" } : next;
+    }).then(() => late ?? idle);
+    return control.unlessAborted(Promise.race([event, outOfTime]));
   }
 
   /** Does not wait for the model to clean up. */
@@ -120,10 +104,8 @@ export async function readStream(
   }
 
   function toAdapterFailure(error: unknown): StreamEnd {
-    return toFailedEvent(
-      "malformed_stream",
-      `The adapter of ${model.id} failed: ${messageOf(error)}`,
-    );
+    const message = `The adapter of ${model.id} failed: ${messageOf(error)}`;
+    return toFailedEvent("malformed_stream", message);
   }
 }
 
@@ -145,8 +127,6 @@ function hasContent(event: AnswerEvent): boolean {
   return event.type === "call_complete" || event.arguments !== "" || event.name !== undefined;
 }
 
-type AnswerEvent = Exclude<ModelEvent, StreamEnd>;
-
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   text_delta: ["text"],
   reasoning_delta: ["text"],
@@ -160,12 +140,9 @@ function isModelEvent(event: unknown): event is ModelEvent {
   if (!isRecord(event)) return false;
   const { type, usage, error } = event;
   const fields = typeof type === "string" ? TEXTS[type] : undefined;
-  if (fields === undefined || !fields.every((field) => typeof event[field] === "string")) {
-    return false;
-  }
+  const hasTexts = (of: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
+    names.every((name) => typeof of[name] === "string");
+  if (fields === undefined || !hasTexts(event, fields)) return false;
   if (type === "completed") return isRecord(usage);
-  if (type !== "failed") return true;
-  return (
-    isRecord(error) && typeof error["kind"] === "string" && typeof error["message"] === "string"
-  );
+  return type !== "failed" || (isRecord(error) && hasTexts(error, ["kind", "message"]));
 }

@@ -1,22 +1,18 @@
 // One model request, until it is answered or nothing more can be tried (LOOP-3, MODEL-4): attempts at one model with
 // waits between them, then the next model of the chain. Each choice is a fact.
 
-import type { ModelTools } from "@soong/core";
-import { omitUndefined } from "@soong/schema";
-import { isRetryable, type Model, type ModelError, type ModelRequest } from "../model/index.ts";
-import type { Backoff } from "./backoff.ts";
-import { findBudgetExclusion, checkBudget, describeBudget } from "./budget.ts";
-import { findToolExclusion } from "./find-tool-exclusion.ts";
-import { noteAttempt, findRateLimit, getWaitMs } from "./rate-limits.ts";
-import { recordFact, type Running } from "./running.ts";
+import type { Clock, ModelProfile, ModelTools } from "@soong/core";
+import { isRetryable, type Model, type ModelError } from "../model/index.ts";
+import { schemaViolation } from "../provider/index.ts";
+import { checkBudget, describeBudget, findBudgetExclusion } from "./limits.ts";
+import type { ResolvedContext } from "./resolve-context.ts";
+import { getModel, recordFact, type Running } from "./running.ts";
 import { streamAnswer, type Attempt } from "./stream-answer.ts";
 
-export interface RequestParts {
+interface RequestParts {
   readonly tools: ModelTools;
-  readonly estimatedTokens: number;
   readonly backoff: Backoff;
-  /** As this model is to read it. */
-  request(model: Model): ModelRequest;
+  readonly context: ResolvedContext;
 }
 
 export async function requestModel(running: Running, parts: RequestParts): Promise<Attempt> {
@@ -24,17 +20,15 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
   let failures = 0;
   let reason = chooseFirst(running, parts.tools);
   for (let attempt = 1; ; attempt += 1) {
-    const model = running.models[running.chosen] ?? running.models[0];
+    const model = getModel(running);
     if (failures === 0) recordRouting(running, parts, model, reason);
-    const stopped = outOfBudget(running, model);
+    const stopped = checkModelBudget(running, model);
     if (stopped !== undefined) return stopped;
-    const request = parts.request(model);
-    const outcome = await streamAnswer(running, { model, request, tools: parts.tools, attempt });
+    const outcome = await streamAnswer(running, { ...parts, model, attempt });
     if (outcome.kind === "aborted") return outcome;
     noteAttempt(model, outcome.kind === "failed" ? outcome.error : undefined, clock);
-    if (outcome.kind !== "failed") return outcome;
-    const { error, wrote } = outcome;
-    if (wrote) return outcome;
+    if (outcome.kind !== "failed" || outcome.wrote) return outcome;
+    const { error } = outcome;
     failures += 1;
     const waitMs = parts.backoff(failures, error);
     if (isRetryable(error) && failures <= limits.retries && waitMs <= limits.max_retry_after_ms) {
@@ -42,19 +36,21 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
       if ((await control.wait(waitMs)) === "aborted") return { kind: "aborted" };
       continue;
     }
-    const next = fallbackFor(running, parts.tools, error);
-    if (next === undefined) return outcome;
-    const to = running.models[next] ?? model;
+    // Another model may be there when this one is not, or can do what it cannot; a wrong key stays wrong.
+    const mayHelp = isRetryable(error) || error.kind === "unsupported_capability";
+    const next = mayHelp ? findNext(running, parts.tools) : -1;
+    if (next === -1) return outcome;
+    running.chosen = next;
+    const to = getModel(running).id;
     recordFact(running, "routing.fallback", {
-      request: request.index,
+      request: running.requests,
       from: model.id,
-      to: to.id,
+      to,
       reason: error.kind,
       message: error.message,
       attempts: failures,
     });
-    log.add({ type: "abandoned", reason: error.message, model: to.id, wait_ms: 0 });
-    running.chosen = next;
+    log.add({ type: "abandoned", reason: error.message, model: to, wait_ms: 0 });
     reason = `fallback from ${model.id}: ${error.kind}`;
     failures = 0;
   }
@@ -62,87 +58,179 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
 
 /** Passes over a model that cannot keep to the budget, or is limited for longer than a run waits. Says why. */
 function chooseFirst(running: Running, tools: ModelTools): string {
-  const { models, limits, clock, chosen } = running;
-  const first = models[chosen] ?? models[0];
-  const unpriced = findBudgetExclusion(first, limits.budget ?? {});
-  const isLimited = getWaitMs(first, clock) > limits.max_retry_after_ms;
-  const next = unpriced !== undefined || isLimited ? nextAfter(running, tools) : undefined;
-  if (next === undefined) {
-    return chosen === 0 ? "first of the chain" : "chosen by an earlier fallback";
-  }
+  const { limits, chosen } = running;
+  const first = getModel(running);
+  const unpriced = findBudgetExclusion(first, limits.budget);
+  const limited = findLongLimit(running, first);
+  const isUnfit = unpriced !== undefined || limited !== undefined;
+  const next = isUnfit ? findNext(running, tools) : -1;
+  if (next === -1) return chosen === 0 ? "first of the chain" : "chosen by an earlier fallback";
   running.chosen = next;
-  return `${first.id} is passed over: ${unpriced ?? `limited until ${findRateLimit(first, clock)?.until}`}`;
+  return `${first.id} is passed over: ${unpriced ?? limited}`;
 }
 
-/** Another model may be there when this one is not, or can do what it cannot; a wrong key stays wrong. */
-function fallbackFor(running: Running, tools: ModelTools, error: ModelError): number | undefined {
-  if (!isRetryable(error) && error.kind !== "unsupported_capability") return undefined;
-  return nextAfter(running, tools);
-}
-
-function nextAfter(running: Running, tools: ModelTools): number | undefined {
-  const at = running.models.findIndex(
-    (model, i) => i > running.chosen && exclusion(running, model, tools) === undefined,
+/** -1: no model after the present one can take this request. */
+function findNext(running: Running, tools: ModelTools): number {
+  return running.models.findIndex(
+    (model, i) => i > running.chosen && findExclusion(running, model, tools) === undefined,
   );
-  return at === -1 ? undefined : at;
 }
 
 /** Why a model cannot take this request, as a clause. */
-function exclusion(
-  { limits, clock }: Running,
-  model: Model,
-  tools: ModelTools,
-): string | undefined {
-  const unable = findToolExclusion(model, tools) ?? findBudgetExclusion(model, limits.budget ?? {});
-  if (unable !== undefined || getWaitMs(model, clock) <= limits.max_retry_after_ms) {
-    return unable;
-  }
-  return `it is limited until ${findRateLimit(model, clock)?.until}`;
+function findExclusion(running: Running, model: Model, tools: ModelTools): string | undefined {
+  const unable =
+    findToolExclusion(model, tools) ?? findBudgetExclusion(model, running.limits.budget);
+  const limited = findLongLimit(running, model);
+  return unable ?? (limited === undefined ? undefined : `it is ${limited}`);
 }
 
 /** Also what its children have used counts: a run may not have done by others what it may not do itself. */
-function outOfBudget({ limits, account }: Running, model: Model): Attempt | undefined {
-  const { budget = {} } = limits;
-  const unpriced = findBudgetExclusion(model, budget);
+function checkModelBudget({ limits, account }: Running, model: Model): Attempt | undefined {
+  const unpriced = findBudgetExclusion(model, limits.budget);
   const message =
-    checkBudget(budget, account) ??
-    (unpriced === undefined
-      ? undefined
-      : `${model.id} cannot be asked: ${unpriced}. Give it prices, or lift the budget.`);
+    checkBudget(limits.budget, account) ??
+    (unpriced && `${model.id} cannot be asked: ${unpriced}. Give it prices, or lift the budget.`);
   if (message === undefined) return undefined;
   return { kind: "failed", error: { kind: "budget", message }, wrote: false };
 }
 
 function recordRouting(
   running: Running,
-  { tools, estimatedTokens }: RequestParts,
+  { tools, context }: RequestParts,
   selected: Model,
   reason: string,
 ): void {
-  const { models, limits, account, requests, clock } = running;
+  const { models, limits, account, requests, clock, contextTokens } = running;
   const limited = models.flatMap((model) => findRateLimit(model, clock) ?? []);
   recordFact(running, "routing.decided", {
     request: requests,
     requested: models[0].id,
-    requirements: { tools: tools.tools.length, estimated_tokens: estimatedTokens },
-    candidates: models.map((model) => {
-      const excluded =
+    requirements: { tools: tools.tools.length, estimated_tokens: context.estimatedTokens },
+    candidates: models.map((model) => ({
+      model: model.id,
+      excluded:
         model === selected
-          ? findBudgetExclusion(model, limits.budget ?? {})
-          : exclusion(running, model, tools);
-      return { model: model.id, ...omitUndefined({ excluded }) };
-    }),
+          ? findBudgetExclusion(model, limits.budget)
+          : findExclusion(running, model, tools),
+    })),
     selected: selected.id,
     fallback_chain: models.slice(running.chosen + 1).map(({ id }) => id),
     budget: {
       max_turns: limits.max_turns,
       turns_used: requests - 1,
       max_output_tokens: limits.max_output_tokens ?? null,
-      context_tokens: limits.context_tokens ?? null,
-      ...describeBudget(limits.budget ?? {}, account),
+      context_tokens: contextTokens ?? null,
+      ...describeBudget(limits.budget, account),
       used: { ...account },
     },
     rate_limit: limited.length === 0 ? { state: "not_limited" } : { state: "limited", limited },
     reason,
   });
+}
+
+/**
+ * Why a model of the chain cannot take a request, as a clause: a run's tools have one list and one set of names and schemas, made
+ * for its first model, and another must be able to read them.
+ */
+function findToolExclusion({ profile }: Model, shown: ModelTools): string | undefined {
+  const known = judged.get(shown) ?? new Map<ModelProfile, string | undefined>();
+  judged.set(shown, known);
+  if (!known.has(profile)) known.set(profile, checkProfile(profile, shown));
+  return known.get(profile);
+}
+
+/** The same list is checked before each request, and checking schemas is slow. */
+const judged = new WeakMap<ModelTools, Map<ModelProfile, string | undefined>>();
+
+function checkProfile(profile: ModelProfile, { tools }: ModelTools): string | undefined {
+  const { max_tools: most, names } = profile;
+  if (most !== undefined && tools.length > most) {
+    return `it takes ${most} tools, and the request has ${tools.length}`;
+  }
+  const form = new RegExp(`^[${names.first_chars}][${names.chars}]{0,${names.max_length - 1}}$`);
+  const refused = tools.find(({ name }) => !form.test(name));
+  if (refused !== undefined) return `it does not take the tool name ${refused.name}`;
+  for (const tool of tools) {
+    const violation = schemaViolation(tool, profile);
+    if (violation !== undefined) return `it does not take this: ${violation}`;
+  }
+  return undefined;
+}
+
+/** A model has said that it takes no more for now, and until when where it said so. */
+interface RateLimit {
+  readonly model: string;
+  readonly kind: "rate_limited" | "overloaded";
+  /** As the provider asked for; null: it gave none. */
+  readonly retry_after_ms: number | null;
+  /** ISO time; null: not given. */
+  readonly until: string | null;
+}
+
+/** Known as long as the model is: the next run of a conversation need not find it out again. */
+const limits = new WeakMap<Model, { readonly told: RateLimit; readonly untilMs: number }>();
+
+/** What a date can hold. */
+const MAX_TIME = 8.64e15;
+
+/** After every attempt; undefined: it answered. */
+function noteAttempt(model: Model, error: ModelError | undefined, clock: Clock): void {
+  if (error === undefined) limits.delete(model);
+  else if (error.kind === "rate_limited" || error.kind === "overloaded") {
+    const { kind, retry_after_ms: wait = Number.NaN } = error;
+    const waitMs = wait >= 0 ? wait : Number.NaN;
+    const at = clock.now() + waitMs;
+    const isKnown = Math.abs(at) <= MAX_TIME;
+    const until = isKnown ? new Date(at).toISOString() : null;
+    const told = { model: model.id, kind, retry_after_ms: isKnown ? wait : null, until };
+    // By the monotonic clock; the time of day is for display.
+    limits.set(model, { told, untilMs: clock.monotonic() + waitMs });
+  }
+}
+
+/** Undefined: it is not limited, as far as is known. */
+function findRateLimit(model: Model, clock: Clock): RateLimit | undefined {
+  const limit = limits.get(model);
+  return limit === undefined || limit.untilMs <= clock.monotonic() ? undefined : limit.told;
+}
+
+/** For longer than a run waits, as a clause. */
+function findLongLimit({ limits: { max_retry_after_ms }, clock }: Running, model: Model) {
+  const { untilMs = 0, told } = limits.get(model) ?? {};
+  const isLong = untilMs - clock.monotonic() > max_retry_after_ms;
+  return isLong ? `limited until ${told?.until}` : undefined;
+}
+
+/** How long to wait before asking a model again. */
+export type Backoff = (failures: number, error: ModelError) => number;
+
+const FIRST_MS = 500;
+const LONGEST_MS = 30_000;
+
+/**
+ * Doubling, with jitter from a seeded source so that a recorded run waits as long when it is run again; what the provider asks
+ * for comes first.
+ */
+export function createBackoff(seed: string): Backoff {
+  const random = seededRandom(seed);
+  return (failures, { retry_after_ms: asked = 0 }) => {
+    const doubled = Math.min(LONGEST_MS, FIRST_MS * 2 ** (failures - 1));
+    // Half of it at least: many clients that failed together must not come back together.
+    const jittered = Math.round(doubled * (0.5 + random() / 2));
+    return Number.isFinite(asked) ? Math.max(asked, jittered) : jittered;
+  };
+}
+
+/** FNV-1a for the seed, mulberry32 for the numbers: small, and the same everywhere. */
+function seededRandom(seed: string): () => number {
+  let state = 0x811c9dc5;
+  for (let i = 0; i < seed.length; i += 1) {
+    state = Math.imul(state ^ seed.charCodeAt(i), 0x01000193);
+  }
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

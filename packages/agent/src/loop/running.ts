@@ -1,4 +1,5 @@
-// What the parts of one run's loop share: the kernel's run, the conversation it adds to, and its figures.
+// What the parts of one run's loop share: the kernel's run, the conversation it adds to, its figures, and what reaches it from
+// outside while it is under way.
 
 import type {
   Clock,
@@ -9,18 +10,50 @@ import type {
   FactType,
   IdSource,
   Run,
+  RunOptions,
   Session,
+  Turn,
 } from "@soong/core";
+import { inTime } from "@soong/platform";
+import type { ContextBook, NodePlace } from "../context/index.ts";
 import type { StartRecall } from "../memory/index.ts";
 import type { Cost, Model, ModelUsage } from "../model/index.ts";
-import type { NodePlace } from "../context/index.ts";
-import type { EventLog } from "./event-log.ts";
-import type { InstructionCache } from "./instruction-cache.ts";
+import type { InstructionCache, InstructionSource } from "./instruction-cache.ts";
 import type { LoopLimits } from "./limits.ts";
-import type { RunControl } from "./run-control.ts";
-import type { RunRegistry } from "./active-run.ts";
-import type { ToolProvider } from "./tool-provider.ts";
+import type { EventLog } from "./run-events.ts";
 import { addUsage, type UsageTotal } from "./usage.ts";
+
+export interface LoopOptions {
+  readonly session: Session;
+  /** The first is used; the rest are the fallback chain (MODEL-4). */
+  readonly models: readonly [Model, ...Model[]];
+  /** Role, mode, policy, roots, parent and so on, for every run. */
+  readonly run?: RunOptions;
+  /** Static text; it describes and grants nothing (CTX-4). */
+  readonly system?: readonly string[];
+  /** Instruction files to begin with, below that text (INSTR-2): `instructionFiles(…)` of `@soong/tools`. */
+  readonly instructions?: InstructionSource;
+  /** What is remembered and fits the prompt, added to it (MEM-4): `startRecall(…)`. */
+  readonly recall?: StartRecall;
+  /** Provides tools that may be late or change: awaited before a run and each of its turns (MCP-3). */
+  readonly toolProvider?: ToolProvider;
+  /** Each run is added as it begins and removed as it ends. */
+  readonly runRegistry?: RunRegistry;
+  /** The current state, shown with each request beside the conversation. */
+  readonly board?: RunBoard;
+  /** Asked once a run, when the model is done. */
+  readonly checkAnswer?: AnswerCheck;
+  /** For runs another run has started: whose it is to pay, and where in the journal theirs begins. */
+  readonly started_by?: { readonly account: UsageTotal; readonly lastSeq: number };
+  /** The conversation so far, root first: `readHistory(reader, agent_id)` of a stored session. */
+  readonly history?: readonly ConversationNode[];
+  /** Those of `history` that are not on record, as `readHistory` found them. */
+  readonly unrecorded?: readonly ConversationNode[];
+  readonly agent_definition_id?: string;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  readonly limits?: Partial<LoopLimits>;
+}
 
 /** The current state to show with each request. Undefined: there is nothing to show. */
 export type RunBoard = (run: Run) => Promise<string | undefined>;
@@ -28,42 +61,82 @@ export type RunBoard = (run: Run) => Promise<string | undefined>;
 /** What the model has to fix in its last answer; undefined when the answer is accepted. */
 export type AnswerCheck = (answer: string) => string | undefined;
 
-/** Lasts from run to run. */
-export interface ConversationState {
+/** Tools that come from elsewhere and may be late or change (MCP-2, MCP-3). */
+export interface ToolProvider {
+  /** Brings the registry up to date, within a time of its own. The signal ends the waiting. */
+  ready(signal: AbortSignal): Promise<void>;
+  /** Those that have not answered yet, for the model to know when it searches. */
+  connecting(): readonly string[];
+  /** What they want a model to know of their tools. Their words, not ours. */
+  notes(): readonly SourceNote[];
+}
+
+export interface SourceNote {
+  /** Such as `MCP server "github"`. */
+  readonly from: string;
+  readonly text: string;
+}
+
+/** So that a tool whose handler knows only the ids of its call finds the run behind them. */
+export interface RunRegistry {
+  /** After `run.started` and before the first request. What it throws ends the run. */
+  add(active: ActiveRun): void;
+  /** After the run's last fact. */
+  remove(active: ActiveRun): void;
+}
+
+export interface ActiveRun {
   readonly session: Session;
+  readonly run: Run;
+  /** What the run was asked for with. */
+  readonly options: RunOptions;
   readonly models: readonly [Model, ...Model[]];
   readonly system: readonly string[];
-  readonly agent_definition_id: string | undefined;
+  readonly limits: LoopLimits;
+  readonly toolProvider?: ToolProvider;
+  readonly agent_definition_id?: string;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** What the run and all it started have used so far; one object for all of them, which each adds to (MODEL-4, EVENT-7). */
+  readonly account: UsageTotal;
+  /** Everything of a run that begins now comes after it in the journal. */
+  readonly lastSeq: number;
+  /** The conversation as it is now, root first. An answer is on it once it has been read whole. */
+  path(): readonly ConversationNode[];
+  /** Tools that were found and loaded so far. */
+  loadedTools(): readonly string[];
+}
+
+/** Lasts from run to run. */
+export interface ConversationState extends Omit<
+  LoopOptions,
+  "run" | "history" | "instructions" | "unrecorded"
+> {
+  readonly system: readonly string[];
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly limits: LoopLimits;
-  /** As requested, before defaults of the models were filled in. */
-  readonly askedLimits: LoopLimits;
-  /** Root first. */
-  readonly path: ConversationNode[];
+  /** What a request may hold by estimate: as requested, or what its models take. */
+  readonly contextTokens: number | undefined;
+  readonly book: ContextBook;
   /** On the path and not on record: what a crash took from the history (STORE-3). The next run records it. */
   readonly unrecorded: ConversationNode[];
   readonly instructions: InstructionCache;
-  readonly recall: StartRecall | undefined;
-  readonly toolProvider: ToolProvider | undefined;
-  readonly runRegistry: RunRegistry | undefined;
-  readonly board: RunBoard | undefined;
-  readonly checkAnswer: AnswerCheck | undefined;
-  readonly started_by: { readonly account: UsageTotal; readonly lastSeq: number } | undefined;
   /** Found and loaded so far; the next run begins with them. */
-  readonly loadedTools: Set<string>;
+  readonly found: Set<string>;
 }
 
-export interface Running extends ConversationState {
-  readonly run: Run;
+export interface Running extends ConversationState, Omit<ActiveRun, "lastSeq"> {
+  readonly system: readonly string[];
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly limits: LoopLimits;
   /** What was deferred at some time: loaded later, it was found by a search. */
   readonly seenDeferred: Set<string>;
   readonly control: RunControl;
   readonly log: EventLog;
   /** Of this run alone. */
   readonly usage: UsageTotal;
-  /** With the runs it started, and where it was started itself, with those of its parent (MODEL-4, EVENT-7). */
-  readonly account: UsageTotal;
   lastSeq: number;
   answerChecked: boolean;
   /** On the path, and on record with the next fact. */
@@ -77,14 +150,16 @@ export interface Running extends ConversationState {
 }
 
 /** Adds a node to the conversation; it is committed with the next fact. */
-export function addNode(running: Running, node: ConversationNode): void {
-  running.path.push(node);
-  running.pending.push(node);
+export function addNode({ book, pending }: Running, node: ConversationNode): void {
+  book.add(node);
+  pending.push(node);
 }
 
-export function nextNodePlace(running: Running, node_id = running.ids.next("node")): NodePlace {
-  const { session_id, run_id, agent_id } = running.run.identity;
-  return { node_id, parent_id: running.path.at(-1)?.node_id, session_id, run_id, agent_id };
+export function nextNodePlace({ run, ids, book }: Running): NodePlace {
+  const { session_id, run_id, agent_id } = run.identity;
+  const place = { node_id: ids.next("node"), session_id, run_id, agent_id };
+  const parent = book.path.at(-1);
+  return parent === undefined ? place : { ...place, parent_id: parent.node_id };
 }
 
 /** One fact, clean already, with the nodes that wait for one. */
@@ -101,6 +176,16 @@ export function recordFact<T extends FactType>(
   return fact;
 }
 
+/** Something went wrong, and the run continues. */
+export function recordWarning(
+  running: Running,
+  code: string,
+  message: string,
+  more?: Omit<FactData<"error">, "code" | "message">,
+): void {
+  recordFact(running, "error", { code, message, ...more }, "warn");
+}
+
 /** Of one model request, for the run and for the account it is charged to. */
 export function addSpending(
   { usage, account }: Running,
@@ -109,4 +194,81 @@ export function addSpending(
 ): void {
   addUsage(usage, used, cost);
   addUsage(account, used, cost);
+}
+
+/** The model that is asked next. */
+export function getModel({ models, chosen }: Running): Model {
+  return models[chosen] ?? models[0];
+}
+
+/** What reaches a run from outside: an abort, and input that interrupts it (PIPE-7). */
+export class RunControl {
+  /** Why, once the run is aborted. */
+  aborted: string | undefined;
+  /** The turn that an abort or an interrupt reaches. */
+  turn: Turn | undefined;
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  readonly #inputs: string[] = [];
+  #isClosed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** For the model's stream. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: string): void {
+    if (this.aborted !== undefined || this.#isClosed) return;
+    this.aborted = reason;
+    this.#controller.abort(new Error(reason));
+    void this.turn?.abort(reason);
+  }
+
+  /** False once the run takes no more. */
+  interrupt(input: string): boolean {
+    if (this.#isClosed || this.aborted !== undefined) return false;
+    this.#inputs.push(input);
+    this.turn?.interrupt("new input came in");
+    return true;
+  }
+
+  /** Takes what has come in. */
+  takeInput(): string[] {
+    return this.#inputs.splice(0);
+  }
+
+  /** From now on nothing more is taken; false when input has come in that was not taken. */
+  close(): boolean {
+    if (this.#inputs.length > 0 && this.aborted === undefined) return false;
+    this.#isClosed = true;
+    return true;
+  }
+
+  /** Settles with the value, or as `aborted` once the run is. The work is then no longer waited for. */
+  async unlessAborted<T>(work: Promise<T>): Promise<T | "aborted"> {
+    const waited = await inTime(work, { signal: this.signal });
+    return waited.kind === "done" ? waited.value : "aborted";
+  }
+
+  /** Settles after the time, or as soon as the run is aborted. */
+  async wait(ms: number): Promise<"waited" | "aborted"> {
+    const waited = await inTime(NEVER, { ms, clock: this.#clock, signal: this.signal });
+    return waited.kind === "late" ? "waited" : "aborted";
+  }
+}
+
+const NEVER = new Promise<never>(() => {});
+
+/** A failure costs the tools of that source and nothing else. */
+export async function awaitTools(
+  toolProvider: ToolProvider | undefined,
+  control: RunControl,
+): Promise<void> {
+  if (toolProvider === undefined) return;
+  const coming = Promise.resolve().then(() => toolProvider.ready(control.signal));
+  await control.unlessAborted(coming.catch(() => {}));
 }

@@ -1,26 +1,25 @@
 // One attempt at an answer (LOOP-1): the model's events into text, and calls into their turn as soon as their
 // arguments are complete. It always ends, and no call is left without an end (SCHED-6).
 
-import type { ConversationNode, FactData, JsonObject, ModelTools, Turn } from "@soong/core";
-import { omitUndefined } from "@soong/schema";
+import type { JsonValue, ModelTools, Run, Turn } from "@soong/core";
+import { parseArguments } from "@soong/schema";
+import { answerNode, cutMiddle } from "../context/index.ts";
 import {
   computeCost,
   type Model,
   type ModelCall,
   type ModelError,
-  type ModelEvent,
   type ModelRequest,
   type ModelUsage,
   type StopReason,
 } from "../model/index.ts";
-import { answerNode, cutMiddle } from "../context/index.ts";
-import { readStream } from "./read-stream.ts";
-import { canonicalName, redactCall } from "./redact-call.ts";
-import { nextNodePlace, recordFact, addSpending, type Running } from "./running.ts";
+import { readStream, type AnswerEvent, type StreamEnd } from "./read-stream.ts";
+import type { ResolvedContext } from "./resolve-context.ts";
+import { addNode, addSpending, nextNodePlace, recordFact, type Running } from "./running.ts";
 
-export interface AttemptParts {
+interface AttemptParts {
   readonly model: Model;
-  readonly request: ModelRequest;
+  readonly context: ResolvedContext;
   readonly tools: ModelTools;
   /** From 1, over all models of the request. */
   readonly attempt: number;
@@ -41,10 +40,11 @@ export type Attempt =
 const MAX_DELTA_CHARS = 4096;
 
 export async function streamAnswer(running: Running, parts: AttemptParts): Promise<Attempt> {
-  const { run, control, log } = running;
-  const { model, request, tools, attempt } = parts;
-  const about = { request: request.index, attempt, model: model.id };
+  const { run, control, log, requests, book } = running;
+  const { model, context, tools, attempt } = parts;
+  const about = { request: requests, attempt, model: model.id };
   const place = nextNodePlace(running);
+  const { node_id, parent_id: parent_node_id } = place;
   const calls: ModelCall[] = [];
   const complete = new Set<string>();
   const begun = new Set<string>();
@@ -52,31 +52,40 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
   /** Where the text begins that is not in the journal yet. */
   let recordedChars = 0;
 
-  const { node_id, parent_id: parent_node_id } = place;
+  const request: ModelRequest = {
+    index: requests,
+    run_id: run.identity.run_id,
+    agent_definition_id: running.agent_definition_id,
+    system: context.system,
+    messages: context.messages(model),
+    tools: tools.tools,
+    max_output_tokens: running.limits.max_output_tokens,
+  };
   // A crash must not lose where the answer was to hang: its calls may have acted by then.
   recordFact(running, "model.started", { ...about, node_id, parent_node_id });
-  const turn = run.openTurn({ parentNodeId: place.node_id });
+  const turn = run.openTurn({ parentNodeId: node_id });
   control.turn = turn;
   try {
     const end = await readStream(running, model, request, handleEvent);
     recordText();
-    const used = end === "aborted" ? undefined : end.usage;
-    addSpending(running, used, computeCost(model.prices, used));
-    if (end === "aborted") return await abortAnswer(undefined);
-    if (end.type === "failed") return await failAnswer(end.error, end.usage);
-    const cut = [...begun].filter((key) => !complete.has(key));
-    if (cut.length > 0 && end.stop !== "max_tokens") {
+    const usage = end === "aborted" ? undefined : end.usage;
+    const spent = { usage, cost: computeCost(model.prices, usage) };
+    addSpending(running, usage, spent.cost);
+    if (end === "aborted") return await abortAnswer(spent);
+    if (end.type === "failed") return await failAnswer(end.error, spent);
+    const isCut = [...begun].some((key) => !complete.has(key));
+    if (isCut && end.stop !== "max_tokens") {
       const message = `${model.id} ended its answer in the middle of a call.`;
-      return await failAnswer({ kind: "malformed_stream", message }, end.usage);
+      return await failAnswer({ kind: "malformed_stream", message }, spent);
     }
-    return completeAnswer(end.stop, end.usage, end.provider_data);
+    return completeAnswer(end, spent);
   } catch (error) {
     // The journal failed: nothing may continue, and nothing may be left running.
     await turn.abort("the journal could not be written");
     throw error;
   }
 
-  function handleEvent(event: ModelEvent): void {
+  function handleEvent(event: AnswerEvent): void {
     if (event.type === "text_delta") {
       text += event.text;
       log.add({ type: "text_delta", text: event.text });
@@ -85,96 +94,98 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
       complete.add(event.key);
       recordText();
       const { id, name, arguments: sent } = event;
-      const given = { name, arguments: sent, ...omitUndefined({ id }) };
-      const tool_call_id = turn.push(given);
+      const tool_call_id = turn.push({ id, name, arguments: sent });
       const call = redactCall(run, tools, { tool_call_id, name, arguments: sent });
       calls.push(call);
-      log.add({ type: "call", ...call, name: canonicalName(run, tools.names, call.name) });
+      log.add({ type: "call", ...call, name: findCanonicalName(run, tools, call.name) });
     }
   }
 
   /** Redacted as a whole: half a secret is not recognised. */
   function recordText(): void {
-    if (recordedChars === text.length) return;
+    const chars = text.length - recordedChars;
+    if (chars === 0) return;
     const piece = run.redactor.text(text.slice(recordedChars));
-    const data = {
-      ...about,
-      chars: text.length - recordedChars,
-      text: cutMiddle(piece, MAX_DELTA_CHARS),
-    };
     recordedChars = text.length;
+    const data = { ...about, chars, text: cutMiddle(piece, MAX_DELTA_CHARS) };
     recordFact(running, "model.delta", data);
   }
 
   function completeAnswer(
-    stop: StopReason,
-    used: ModelUsage,
-    provider_data: JsonObject | undefined,
+    { stop, provider_data }: Extract<StreamEnd, { type: "completed" }>,
+    { usage, cost }: Spent,
   ): Attempt {
-    const data = {
-      ...about,
-      stop,
-      usage: { ...used },
-      cost: computeCost(model.prices, used),
-      calls: calls.length,
-    };
-    commitAnswer("model.completed", data, provider_data, stop);
-    if (stop !== "max_tokens") turn.end();
-    return { kind: "answered", text: run.redactor.text(text), calls: calls.length, stop, turn };
+    const isCut = stop === "max_tokens";
+    // A signature that was changed is worse than none, so it is kept whole or not at all.
+    const isClean =
+      provider_data !== undefined && run.redactor.value(provider_data) === provider_data;
+    addAnswer({ ...(isCut ? UNFINISHED : {}), ...(isClean ? { provider_data } : {}) });
+    const count = calls.length;
+    const data = { ...about, stop, usage: { ...usage }, cost, calls: count, node_id };
+    recordFact(running, "model.completed", data);
+    if (!isCut) turn.end();
+    return { kind: "answered", text: run.redactor.text(text), calls: count, stop, turn };
   }
 
-  async function failAnswer(error: ModelError, used: ModelUsage | undefined): Promise<Attempt> {
-    if (control.aborted !== undefined) return abortAnswer(used);
-    const results = await turn.discard(error.message);
+  async function failAnswer(given: ModelError, spent: Spent): Promise<Attempt> {
+    if (control.aborted !== undefined) return abortAnswer(spent);
+    const results = await turn.discard(given.message);
     // What is not discarded has changed something, and asking again would have it done twice (LOOP-3).
     const wrote = results.some(({ status }) => status !== "discarded");
-    const data = {
-      ...about,
-      error: clean(error),
-      usage: used,
-      cost: computeCost(model.prices, used),
-      wrote,
-    };
-    if (wrote) {
-      commitAnswer("model.failed", data, undefined);
-      running.path.push(...turn.nodes);
-    } else recordFact(running, "model.failed", data, "warn");
-    return { kind: "failed", error: clean(error), wrote };
+    const error = { ...given, message: run.redactor.text(given.message) };
+    if (wrote) addAnswer(UNFINISHED);
+    const node = wrote ? { node_id } : {};
+    recordFact(running, "model.failed", { ...about, error, ...spent, wrote, ...node }, "warn");
+    if (wrote) book.add(...turn.nodes);
+    return { kind: "failed", error, wrote };
   }
 
   /** What there is of the answer stays on record, and its calls have their ends below it. */
-  async function abortAnswer(used: ModelUsage | undefined): Promise<Attempt> {
+  async function abortAnswer(spent: Spent): Promise<Attempt> {
     const error: ModelError = { kind: "aborted", message: "The run was aborted." };
-    const data = { ...about, error, usage: used, cost: computeCost(model.prices, used) };
-    if (text !== "" || calls.length > 0) commitAnswer("model.failed", data, undefined);
-    else recordFact(running, "model.failed", data, "warn");
+    const hasBegun = text !== "" || calls.length > 0;
+    if (hasBegun) addAnswer(UNFINISHED);
+    const node = hasBegun ? { node_id } : {};
+    recordFact(running, "model.failed", { ...about, error, ...spent, ...node }, "warn");
     await turn.abort(control.aborted ?? error.message);
-    running.path.push(...turn.nodes);
+    book.add(...turn.nodes);
     return { kind: "aborted" };
   }
 
-  function commitAnswer<T extends "model.completed" | "model.failed">(
-    type: T,
-    data: FactData<T>,
-    given: JsonObject | undefined,
-    stop?: StopReason,
-  ): void {
-    // A signature that was changed is worse than none, so it is kept whole or not at all.
-    const isClean = given !== undefined && run.redactor.value(given) === given;
-    const node: ConversationNode = answerNode(place, {
-      model: model.id,
-      text: run.redactor.text(text),
-      calls,
-      ...(type === "model.failed" || stop === "max_tokens" ? { unfinished: true } : {}),
-      ...(isClean ? { provider_data: given } : {}),
-    });
-    running.path.push(node);
-    running.pending.push(node);
-    const level = type === "model.completed" ? "info" : "warn";
-    recordFact(running, type, { ...data, node_id: node.node_id }, level);
+  /** On record with the fact of its end. */
+  function addAnswer(more: Partial<Parameters<typeof answerNode>[1]>): void {
+    const answer = { model: model.id, text: run.redactor.text(text), calls, ...more };
+    addNode(running, answerNode(place, answer));
   }
+}
 
-  function clean(error: ModelError): ModelError {
-    return { ...error, message: run.redactor.text(error.message) };
-  }
+interface Spent {
+  readonly usage: ModelUsage | undefined;
+  readonly cost: ReturnType<typeof computeCost>;
+}
+
+const UNFINISHED = { unfinished: true } as const;
+const UNREADABLE = '"[redacted: arguments that are not valid JSON]"';
+
+/**
+ * A call as it is recorded in its answer: without secrets, and without what its tool's schema calls sensitive (REDACT-1,
+ * REDACT-2). The tool itself is given what the model sent.
+ */
+function redactCall(run: Run, tools: ModelTools, call: ModelCall): ModelCall {
+  const { redactor, surface } = run;
+  const standing = surface.standing.get(findCanonicalName(run, tools, call.name));
+  const sensitive = standing?.tool?.input.sensitive ?? [];
+  const name = redactor.text(call.name);
+  const sent = redactor.text(call.arguments);
+  if (sensitive.length === 0) return { ...call, name, arguments: sent };
+  const parsed = parseArguments(call.arguments);
+  if (!parsed.ok) return { ...call, name, arguments: UNREADABLE };
+  const given = parsed.value as JsonValue;
+  const redacted = redactor.value(given, { sensitive });
+  return { ...call, name, arguments: redacted === given ? sent : JSON.stringify(redacted) };
+}
+
+/** Of a name as the model has it; a name that is not known stays as it is. */
+function findCanonicalName({ surface }: Run, { names }: ModelTools, name: string): string {
+  return names.toCanonical(name) ?? surface.aliases.get(name) ?? name;
 }

@@ -6,8 +6,8 @@ import { isAbsolute, join } from "node:path";
 import { messageOf, type CallIds, type Fact } from "@soong/core";
 import { type Shape, readDocument, shape, writeWholeFile } from "@soong/platform";
 import { readTextFile } from "../document/index.ts";
-import { contentProblem } from "./entry-file.ts";
 import {
+  contentProblem,
   MEMORY_LIMITS,
   sha256,
   TAG,

@@ -2,9 +2,19 @@
 // memory, and never a tool. Each candidate is checked for its source, secrets and place on its own, and an invalid
 // one does not affect the others; two jobs never write at once.
 
-import { chmod, mkdir, realpath } from "node:fs/promises";
-import { join } from "node:path";
-import { messageOf, systemClock, type Clock, type Redactor } from "@soong/core";
+import {
+  chmod,
+  mkdir,
+  realpath,
+  open,
+  type FileHandle,
+  lstat,
+  readdir,
+  rm,
+} from "node:fs/promises";
+import { join, basename, relative } from "node:path";
+import { constants } from "node:fs";
+import { messageOf, systemClock, type Clock, type Redactor, type JsonObject } from "@soong/core";
 import { type Problem, writeWholeFile } from "@soong/platform";
 import {
   getCandidateOwner,
@@ -12,11 +22,19 @@ import {
   type FoundCandidate,
   type RecordedSource,
 } from "./candidate.ts";
-import { contentProblem, renderEntry } from "./entry-file.ts";
-import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
+import {
+  contentProblem,
+  renderEntry,
+  sha256,
+  type MemoryEntry,
+  type MemoryOwner,
+  makeMemoryId,
+  MEMORY_LIMITS,
+  normalizeWords,
+  type MemorySource,
+  isMemoryId,
+} from "./memory-entry.ts";
 import { getMemoryPath, readMemories, makeOwnFolders } from "./memory-folder.ts";
-import { openMemoryLog, type MemoryLog } from "./memory-log.ts";
-import { planMemory, type MemoryPlan } from "./plan-memory.ts";
 
 /** Runs the work while no other process has the path: `withFileLock` of `@soong/platform` is one. */
 export type Exclusively = <Result>(path: string, work: () => Promise<Result>) => Promise<Result>;
@@ -193,4 +211,246 @@ async function condenseContent(
   } catch (error) {
     return { content, note: `kept as it was: it could not be condensed: ${messageOf(error)}` };
   }
+}
+
+// What becomes of a candidate beside the memories there are: the same thing said again is merged, something else said about
+// the same thing is kept beside it with a note of both, anything else is new. Pure.
+
+interface MemoryDraft {
+  readonly owner: MemoryOwner;
+  readonly content: string;
+  readonly tags: readonly string[];
+  readonly created_at: string;
+  readonly source: MemorySource;
+}
+
+type PlannedEntry = Omit<MemoryEntry, "file"> & MemoryOwner;
+
+type MemoryPlan =
+  | { readonly kind: "new"; readonly entry: PlannedEntry }
+  | { readonly kind: "merge"; readonly into: MemoryEntry; readonly entry: PlannedEntry }
+  | { readonly kind: "full" };
+
+/** How much of their words two texts share before they are about the same thing. */
+const ABOUT_THE_SAME = 0.5;
+
+/** `there`: all memories of the owner. */
+export function planMemory(draft: MemoryDraft, there: readonly MemoryEntry[]): MemoryPlan {
+  const { owner, content, tags, created_at, source } = draft;
+  const same = normalizeWords(content);
+  const into = there.find((entry) => readWords(entry).same === same);
+  if (into !== undefined) return { kind: "merge", into, entry: mergeEntry(into, draft) };
+  if (there.length >= MEMORY_LIMITS.entriesOfOwner) return { kind: "full" };
+  const words = splitWords(same);
+  const others = there.filter(
+    (entry) => measureOverlap(words, readWords(entry).words) >= ABOUT_THE_SAME,
+  );
+  const entry = {
+    ...owner,
+    id: makeMemoryId(owner, content),
+    content,
+    tags,
+    created_at,
+    sources: [source],
+    conflicts_with: others.slice(0, MEMORY_LIMITS.conflicts).map(({ id }) => id),
+  };
+  return { kind: "new", entry };
+}
+
+function mergeEntry(into: MemoryEntry, { tags, source }: MemoryDraft): PlannedEntry {
+  const { file: _file, ...entry } = into;
+  const isKnown = entry.sources.some(({ candidate_id }) => candidate_id === source.candidate_id);
+  return {
+    ...entry,
+    tags: [...new Set([...entry.tags, ...tags])].slice(0, MEMORY_LIMITS.tags),
+    sources: isKnown ? entry.sources : [...entry.sources, source].slice(-MEMORY_LIMITS.sources),
+  };
+}
+
+/** A job holds each candidate against the same memories. */
+const known = new WeakMap<MemoryEntry, { readonly same: string; readonly words: Set<string> }>();
+
+function readWords(entry: MemoryEntry): { readonly same: string; readonly words: Set<string> } {
+  const before = known.get(entry);
+  if (before !== undefined) return before;
+  const same = normalizeWords(entry.content);
+  const read = { same, words: splitWords(same) };
+  known.set(entry, read);
+  return read;
+}
+
+/** The share of their words that two texts have in common, from 0 to 1. */
+function measureOverlap(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+  if (left.size === 0 || right.size === 0) return 0;
+  let common = 0;
+  for (const word of left) if (right.has(word)) common += 1;
+  return common / (left.size + right.size - common);
+}
+
+const cut = new Intl.Segmenter("en", { granularity: "word" });
+const SMALL = new Set(
+  "a an and are as at be by for from in is it its of on or that the this to was with".split(" "),
+);
+
+/** Of a text as `sameWords` leaves it. */
+function splitWords(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const { segment, isWordLike } of cut.segment(text)) {
+    if (isWordLike === true && !SMALL.has(segment)) words.add(segment);
+  }
+  return words;
+}
+
+// What was done to long-term memory, a line each, in `log.jsonl` beside it. The job has no session, so these lines are its
+// facts; they also say which candidates are done.
+
+interface MemoryLine {
+  readonly type: "memory.written" | "memory.merged" | "memory.refused" | "memory.forgotten";
+  readonly time: string;
+  readonly candidate_id?: string;
+  readonly [key: string]: JsonObject[string] | undefined;
+}
+
+interface MemoryLog {
+  /** Whether a candidate has become memory already. */
+  isDone(candidate_id: string): boolean;
+  /** Whether it was refused before, for the same reason. */
+  isRefused(file: string, why: string): boolean;
+  add(line: MemoryLine): Promise<void>;
+  close(): Promise<void>;
+}
+
+const LOG = "log.jsonl";
+
+/** Call it while the memory is locked. A line that cannot be read is passed over. */
+async function openMemoryLog(root: string): Promise<MemoryLog> {
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+  const file = await open(join(root, LOG), flags, 0o600);
+  const done = new Set<unknown>();
+  const refused = new Set<string>();
+  let isTorn = false;
+  try {
+    for await (const line of readLogLines(file)) {
+      isTorn = !line.isWhole;
+      note(parseLogLine(line.text));
+    }
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return {
+    isDone: (candidate_id) => done.has(candidate_id),
+    isRefused: (path, why) => refused.has(JSON.stringify([path, why])),
+    async add(line) {
+      await file.appendFile(`${isTorn ? "\n" : ""}${JSON.stringify(line)}\n`);
+      isTorn = false;
+      note(line);
+    },
+    async close() {
+      await file.sync();
+      await file.close();
+    },
+  };
+
+  function note(line: Partial<MemoryLine> | undefined): void {
+    if (line === undefined) return;
+    if (line.type === "memory.written" || line.type === "memory.merged")
+      done.add(line.candidate_id);
+    if (line.type === "memory.refused") refused.add(JSON.stringify([line["file"], line["why"]]));
+  }
+}
+
+function parseLogLine(line: string): Partial<MemoryLine> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function* readLogLines(
+  file: FileHandle,
+): AsyncGenerator<{ readonly text: string; readonly isWhole: boolean }, undefined> {
+  const decoder = new TextDecoder();
+  const chunk = new Uint8Array(64 * 1024);
+  let rest = "";
+  for (let at = 0; ;) {
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+    const lines = (rest + decoder.decode(chunk.subarray(0, bytesRead), { stream: true })).split(
+      "\n",
+    );
+    rest = lines.pop() ?? "";
+    for (const text of lines) yield { text, isWhole: true };
+  }
+  if (rest !== "") yield { text: rest, isWhole: false };
+  return undefined;
+}
+
+// Takes a memory away, also one whose file cannot be read. What it came from does not come back: the log has it as done.
+
+export interface ForgetOptions {
+  readonly folder: string;
+  /** Of a memory, or `user/<id>` and `projects/<key>/<id>` where two have the same. */
+  readonly id: string;
+  readonly exclusively: Exclusively;
+  readonly clock?: Clock;
+}
+
+export type Forgotten =
+  | { readonly kind: "forgotten"; readonly file: string }
+  | { readonly kind: "unknown" }
+  /** As what to ask for instead. */
+  | { readonly kind: "ambiguous"; readonly ids: readonly string[] };
+
+export async function forgetMemory(options: ForgetOptions): Promise<Forgotten> {
+  const { folder, id, exclusively, clock = systemClock() } = options;
+  const root = await realpath(folder).catch(() => undefined);
+  if (root === undefined || !isMemoryId(basename(id))) return { kind: "unknown" };
+  return exclusively(root, async () => {
+    const named = (await listMemoryFiles(root)).filter(
+      ({ full }) => full === id || basename(full) === id,
+    );
+    const [found, ...others] = named;
+    if (found === undefined) return { kind: "unknown" };
+    if (others.length > 0) return { kind: "ambiguous", ids: named.map(({ full }) => full) };
+    await rm(found.file);
+    const log = await openMemoryLog(root);
+    try {
+      const time = new Date(clock.now()).toISOString();
+      await log.add({ type: "memory.forgotten", time, memory_id: found.full });
+    } finally {
+      await log.close();
+    }
+    return { kind: "forgotten", file: found.file };
+  });
+}
+
+interface MemoryFile {
+  /** From the folder on, without the ending. */
+  readonly full: string;
+  readonly file: string;
+}
+
+async function listMemoryFiles(root: string): Promise<MemoryFile[]> {
+  const projects = join(root, "projects");
+  const keys = await listOwnFolder(projects);
+  const folders = [join(root, "user"), ...keys.map((key) => join(projects, key))];
+  const files: MemoryFile[] = [];
+  for (const folder of folders) {
+    for (const name of await listOwnFolder(folder)) {
+      const file = join(folder, name);
+      if (!name.endsWith(".md") || !(await lstat(file)).isFile()) continue;
+      files.push({ file, full: relative(root, file).replace(/\.md$/, "") });
+    }
+  }
+  return files;
+}
+
+/** Nothing behind a link is ours to remove. */
+async function listOwnFolder(folder: string): Promise<string[]> {
+  const stats = await lstat(folder).catch(() => undefined);
+  return stats?.isDirectory() === true ? readdir(folder) : [];
 }

@@ -14,11 +14,18 @@ export {
   type ExtractionReport,
   type RefusedCandidate,
   type WrittenMemory,
+  forgetMemory,
+  type ForgetOptions,
+  type Forgotten,
 } from "./extract-memories.ts";
-export { forgetMemory, type ForgetOptions, type Forgotten } from "./forget-memory.ts";
 export type { MemoryEntry, MemoryOwner, MemoryScope, MemorySource } from "./memory-entry.ts";
 export { listMemories, readMemories, type ReadMemories } from "./memory-folder.ts";
-export { memoryTools, type MemoryToolParts } from "./memory-tools.ts";
+export {
+  memoryTools,
+  type MemoryToolParts,
+  type MemoryWriting,
+  type WrittenFields,
+} from "./memory-tools.ts";
 export {
   externalStartRecall,
   startRecall,
@@ -26,7 +33,6 @@ export {
   type StartingRun,
   type StartRecall,
   type StartRecallParts,
-} from "./start-recall.ts";
-export type { MemoryWriting, WrittenFields } from "./write-tool.ts";
-export type { RecallFields } from "./recall-tool.ts";
+  type RecallFields,
+} from "./recall-tool.ts";
 export type { ExternalTool } from "./external-tool.ts";

@@ -1,13 +1,19 @@
 // Where memories are: `user/<id>.md` and `projects/<key>/<id>.md` under one folder. They are read on each request; an
 // invalid file is reported as a problem and does not affect the others, and no link is followed.
 
-import { lstat, readdir, realpath, chmod, mkdir } from "node:fs/promises";
+import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { messageOf } from "@soong/core";
+import type { Places, Restriction, Targets } from "@soong/core";
 import type { Problem } from "@soong/platform";
-import { readTextFile, rejectDocument } from "../document/index.ts";
-import { parseEntry, type ParsedEntry } from "./entry-file.ts";
-import { MEMORY_LIMITS, sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
+import { listFolder, readTextFile, rejectDocument } from "../document/index.ts";
+import {
+  parseEntry,
+  type ParsedEntry,
+  MEMORY_LIMITS,
+  sha256,
+  type MemoryEntry,
+  type MemoryOwner,
+} from "./memory-entry.ts";
 
 export interface ReadMemories {
   readonly entries: readonly MemoryEntry[];
@@ -28,24 +34,26 @@ export async function readMemories(
   isExcluded?: IsExcluded,
 ): Promise<ReadMemories> {
   const root = await realpath(folder).catch(() => folder);
-  const found = emptyCollection(isExcluded);
+  const found = createCollection();
   for (const owner of owners) {
-    if (owner.scope === "project" && (await isLink(join(root, PROJECTS)))) {
-      found.problems.push(...rejectDocument(join(root, PROJECTS), NO_LINKS).problems);
-    } else await collect(join(root, ...getMemoryPath(owner)), owner, found);
+    const isOpen = owner.scope === "user" || (await isOwnFolder(join(root, PROJECTS), found));
+    if (isOpen) await collect(join(root, ...getMemoryPath(owner)), owner, found, isExcluded);
   }
-  return toReadMemories(found);
+  return found;
 }
 
 /** Of all owners, for the user to look through. */
 export async function listMemories(folder: string): Promise<ReadMemories> {
   const root = await realpath(folder).catch(() => folder);
-  const found = emptyCollection();
+  const found = createCollection();
   await collect(join(root, USER), { scope: "user" }, found);
-  for (const key of await listFolder(join(root, PROJECTS), found)) {
-    await collect(join(root, PROJECTS, key), undefined, found);
+  const projects = join(root, PROJECTS);
+  const wanted = { max: MOST_PROJECTS, isMeant: () => true };
+  if (!(await isOwnFolder(projects, found))) return found;
+  for (const key of await listFolder(projects, found.problems, wanted)) {
+    await collect(join(projects, key), undefined, found);
   }
-  return toReadMemories(found);
+  return found;
 }
 
 /** Below the folder. */
@@ -67,40 +75,36 @@ const USER = "user";
 const PROJECTS = "projects";
 const NO_LINKS = "is a link; memories are never read through one";
 
-interface Collection {
+interface Collection extends ReadMemories {
   readonly entries: MemoryEntry[];
   readonly problems: Problem[];
-  readonly isExcluded: IsExcluded | undefined;
   restricted: number;
 }
 
-function emptyCollection(isExcluded?: IsExcluded): Collection {
-  return { entries: [], problems: [], isExcluded, restricted: 0 };
+function createCollection(): Collection {
+  return { entries: [], problems: [], restricted: 0 };
 }
 
-function toReadMemories({ entries, problems, restricted }: Collection): ReadMemories {
-  return { entries, problems, restricted };
-}
+const AT_ONCE = 32;
 
 async function collect(
   folder: string,
   owner: MemoryOwner | undefined,
   found: Collection,
+  isExcluded?: IsExcluded,
 ): Promise<void> {
-  const names = (await listFolder(folder, found)).filter((name) => name.endsWith(".md"));
-  const { entriesOfOwner: most } = MEMORY_LIMITS;
-  if (names.length > most) {
-    const message = `holds ${names.length} memories; the first ${most} by name are read`;
-    found.problems.push(...rejectDocument(folder, message).problems);
-  }
-  const files = names.slice(0, most).map((name) => join(folder, name));
-  for (let at = 0; at < files.length; at += AT_ONCE) {
-    const some = files.slice(at, at + AT_ONCE);
-    const reading = some.map(async (file) =>
-      (await found.isExcluded?.(file, folder)) === true
-        ? undefined
-        : readEntry(file, folder, owner),
-    );
+  if (!(await isOwnFolder(folder, found))) return;
+  const names = await listFolder(folder, found.problems, {
+    max: MEMORY_LIMITS.entriesOfOwner,
+    what: "memories",
+    isMeant: ({ name }) => name.endsWith(".md"),
+  });
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const reading = names.slice(at, at + AT_ONCE).map(async (name) => {
+      const file = join(folder, name);
+      const isLeftOut = (await isExcluded?.(file, folder)) === true;
+      return isLeftOut ? undefined : readEntry(file, folder, owner);
+    });
     for (const read of await Promise.all(reading)) {
       if (read === undefined) found.restricted += 1;
       else if (read.ok) found.entries.push(read.entry);
@@ -108,8 +112,6 @@ async function collect(
     }
   }
 }
-
-const AT_ONCE = 32;
 
 async function readEntry(
   file: string,
@@ -121,36 +123,20 @@ async function readEntry(
   if (stats === undefined) return { ok: false, problems: [] };
   if (stats.isSymbolicLink()) return rejectDocument(file, NO_LINKS);
   const read = await readTextFile(file, MEMORY_LIMITS.fileBytes);
-  if (!read.ok) return rejectDocument(file, read.message);
+  if (!read.ok) return read;
   const parsed = parseEntry(read.text, { file, owner, changed_at: stats.mtime.toISOString() });
-  return parsed.ok && isElsewhere(parsed.entry, folder)
-    ? rejectDocument(file, "project is of another folder than the file is in")
-    : parsed;
+  if (!parsed.ok || parsed.entry.scope === "user") return parsed;
+  return projectKey(parsed.entry.project) === basename(folder)
+    ? parsed
+    : rejectDocument(file, "project is of another folder than the file is in");
 }
 
-function isElsewhere(entry: MemoryEntry, folder: string): boolean {
-  return entry.scope === "project" && projectKey(entry.project) !== basename(folder);
-}
-
-async function listFolder(folder: string, { problems }: Collection): Promise<string[]> {
-  try {
-    if (await isLink(folder)) {
-      problems.push(...rejectDocument(folder, NO_LINKS).problems);
-      return [];
-    }
-    const names = await readdir(folder);
-    const shown = names.filter((name) => !name.startsWith(".")).toSorted();
-    return basename(folder) === PROJECTS ? shown.slice(0, MOST_PROJECTS) : shown;
-  } catch (error) {
-    const { code } = error as { code?: string };
-    if (code !== "ENOENT")
-      problems.push(...rejectDocument(folder, `cannot be read: ${messageOf(error)}`).problems);
-    return [];
-  }
-}
-
-async function isLink(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
+/** A folder that is not there is no link either. */
+async function isOwnFolder(folder: string, { problems }: Collection): Promise<boolean> {
+  const stats = await lstat(folder).catch(() => undefined);
+  if (stats?.isSymbolicLink() !== true) return true;
+  problems.push(...rejectDocument(folder, NO_LINKS).problems);
+  return false;
 }
 
 /** Each below the one before it, and none of them a link: what is written stays below `root`. */
@@ -168,4 +154,48 @@ export async function makeOwnFolders(root: string, names: readonly string[]): Pr
     if ((stats.mode & 0o077) !== 0) await chmod(path, 0o700);
   }
   return path;
+}
+
+// Which memories a rule or a guard keeps from being read (PERM-15). The home is sensitive as a whole (PATH-6), and recalling is
+// the way to the memories in it: that alone restricts nothing here.
+
+/** The folders that would be looked into, where reading them is restricted. */
+export async function listRecallTargets(
+  folder: string,
+  owners: readonly MemoryOwner[],
+  places: Places,
+): Promise<Targets> {
+  const root = await realpath(folder).catch(() => folder);
+  const paths = owners.map((owner) => join(root, ...getMemoryPath(owner)));
+  const restricted = paths.filter((path) => findMemoryRestriction([path], places) !== undefined);
+  return { resources: restricted.map((path) => ({ kind: "path", access: "read", path })) };
+}
+
+/** Whether a file of the folder is excluded. What restricts the folder itself was judged with the call. */
+export function createMemoryFilter(
+  places: Places,
+  { wasJudged }: { readonly wasJudged: boolean },
+): (file: string, folder: string) => Promise<boolean> {
+  return async (file, folder) => {
+    const found = findMemoryRestriction(await findMemoryNames(file, places), places);
+    if (found === undefined) return false;
+    const ofFolder = wasJudged ? findMemoryRestriction([folder], places) : undefined;
+    return ofFolder?.kind !== found.kind || ofFolder.by !== found.by;
+  };
+}
+
+async function findMemoryNames(file: string, places: Places): Promise<string[]> {
+  const node = await lstat(file).catch(() => undefined);
+  if (node === undefined || node.nlink < 2) return [file];
+  const given = { path: file, directory: "/", access: "read", mayWalk: false } as const;
+  const found = await Promise.resolve(places.findPath?.(given, places)).catch(() => undefined);
+  return [file, ...(found?.resource.also ?? [])];
+}
+
+function findMemoryRestriction(
+  names: readonly string[],
+  { restrictedBy }: Places,
+): Restriction | undefined {
+  const found = names.flatMap((name) => restrictedBy(name, "read") ?? []);
+  return found.find(({ kind }) => kind !== "sensitive");
 }

@@ -10,14 +10,22 @@ import {
   type ContextNode,
   type ConversationNode,
   type Roots,
+  createSearchIndex,
+  type FactData,
+  type JsonObject,
+  type Places,
+  type ToolResult,
 } from "@soong/core";
-import { listNodesInView, type FindRun } from "../context/index.ts";
-import { readAnswer } from "./external-answer.ts";
-import { callExternalTool, type ExternalTool } from "./external-tool.ts";
-import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
-import { readMemories } from "./memory-folder.ts";
-import { createMemoryFilter, listRecallTargets } from "./memory-restrictions.ts";
-import { renderMemory, NOTES_RANK, recall, type Recall, type RecalledMemory } from "./recall.ts";
+import { firstChars } from "@soong/schema";
+import { listNodesInView, type FindRun, estimateTextTokens } from "../context/index.ts";
+import {
+  readAnswer,
+  callExternalTool,
+  type ExternalTool,
+  checkExternalTool,
+} from "./external-tool.ts";
+import { NOTES_RANK, sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
+import { readMemories, createMemoryFilter, listRecallTargets } from "./memory-folder.ts";
 
 export const RECALL_MEMORY = "internal.recall_memory";
 
@@ -39,8 +47,8 @@ export interface RecallParts {
 }
 
 const DEFAULT_LIMIT = 5;
-export const MAX_LIMIT = 20;
-export const MAX_QUERY_CHARS = 1_000;
+const MAX_LIMIT = 20;
+const MAX_QUERY_CHARS = 1_000;
 const DEFAULT_TOKENS = 2_000;
 
 export function recallTool(parts: RecallParts): AnyTool {
@@ -193,7 +201,7 @@ function listOwners(scope: "user" | "project" | "all", { project }: Roots): Memo
   ];
 }
 
-export function memoryNode(why: string, recalled: readonly RecalledMemory[]): ContextNode {
+function memoryNode(why: string, recalled: readonly RecalledMemory[]): ContextNode {
   const texts = recalled.map(renderMemory).join("\n\n");
   return {
     kind: "memory_context",
@@ -202,7 +210,7 @@ export function memoryNode(why: string, recalled: readonly RecalledMemory[]): Co
   };
 }
 
-export function readMemoryHashes(nodes: readonly ConversationNode[]): Set<unknown> {
+function readMemoryHashes(nodes: readonly ConversationNode[]): Set<unknown> {
   const memories = nodes.flatMap(({ kind, data }) => {
     const listed = kind === "memory_context" ? data?.["memories"] : undefined;
     return Array.isArray(listed) ? listed : [];
@@ -210,7 +218,7 @@ export function readMemoryHashes(nodes: readonly ConversationNode[]): Set<unknow
   return new Set(memories.map((memory) => (memory as { sha256?: unknown } | null)?.sha256));
 }
 
-export function hashMemory({ id, content }: MemoryEntry): string {
+function hashMemory({ id, content }: MemoryEntry): string {
   return sha256(JSON.stringify([id, content]));
 }
 
@@ -254,4 +262,207 @@ function renderRecall(
     );
   }
   return lines.join(" ");
+}
+
+// Which memories a question brings back: the most relevant first, the newer of equals, as many as the limit and the budget
+// have room for. Pure.
+
+interface RecalledMemory {
+  readonly entry: MemoryEntry;
+  /** Between 0 and 1. */
+  readonly score: number;
+  /** Ids of memories that say something else. */
+  readonly conflicts: readonly string[];
+}
+
+interface Recall {
+  readonly recalled: readonly RecalledMemory[];
+  /** Matches that there was no room for. */
+  readonly left_out: number;
+  readonly tokens: number;
+}
+
+interface RecallRequest {
+  readonly query: string;
+  readonly limit: number;
+  readonly budgetTokens: number;
+}
+
+export function recall(entries: readonly MemoryEntry[], request: RecallRequest): Recall {
+  const { query, limit, budgetTokens } = request;
+  const matches = rankMemories(entries, query);
+  const recalled: RecalledMemory[] = [];
+  let tokens = 0;
+  for (const { entry, score } of matches) {
+    if (recalled.length >= limit) break;
+    const memory = { entry, score, conflicts: findConflicts(entry, entries) };
+    const size = estimateTextTokens(renderMemory(memory));
+    // A shorter one further down may still fit.
+    if (tokens + size > budgetTokens) continue;
+    tokens += size;
+    recalled.push(memory);
+  }
+  return { recalled, left_out: matches.length - recalled.length, tokens };
+}
+
+/** As the model reads it: its text is quoted line by line, so that nothing in it looks like another memory or a rule. */
+export function renderMemory({ entry, conflicts }: RecalledMemory): string {
+  const about = [
+    entry.id,
+    entry.scope,
+    `of ${entry.created_at.slice(0, 10)}`,
+    ...(entry.tags.length === 0 ? [] : [`tags ${entry.tags.join(", ")}`]),
+    ...(conflicts.length === 0 ? [] : [`contradicted by or contradicting ${conflicts.join(", ")}`]),
+  ].join("; ");
+  const lines = entry.content.split(/\r\n|\n|\r/);
+  return [`[${about}]`, ...lines.map((line) => `> ${line}`)].join("\n");
+}
+
+interface Match {
+  readonly entry: MemoryEntry;
+  readonly score: number;
+}
+
+/** The words of long ones past the first few hundred count for little, as in a tool's description. */
+const CHARS_IN_FULL = 2_400;
+
+function rankMemories(entries: readonly MemoryEntry[], query: string): Match[] {
+  const named = new Map(entries.map((entry, i) => [String.fromCodePoint(UNWORDED + i), entry]));
+  const index = createSearchIndex(
+    Array.from(named, ([name, { content, tags }]) => ({
+      name,
+      search_hint: tags.join(" "),
+      description: content.slice(0, CHARS_IN_FULL),
+      parameter_text: content.slice(CHARS_IN_FULL),
+    })),
+  );
+  const matches = index.search(query, { limit: entries.length });
+  return matches
+    .flatMap(({ tool_name, score }) => {
+      const entry = named.get(tool_name);
+      return entry === undefined ? [] : [{ entry, score }];
+    })
+    .toSorted((a, b) => b.score - a.score || newerFirst(a.entry, b.entry));
+}
+
+/** Characters without a meaning, as names for the index: nothing that is asked for should match a name. */
+const UNWORDED = 0xf_0000;
+
+function newerFirst(a: MemoryEntry, b: MemoryEntry): number {
+  const [left, right] = [Date.parse(a.created_at), Date.parse(b.created_at)];
+  return right - left || (a.id < b.id ? -1 : 1);
+}
+
+/** Written down on one side only. */
+function findConflicts({ id, conflicts_with }: MemoryEntry, all: readonly MemoryEntry[]): string[] {
+  const there = all.filter(
+    (other) => conflicts_with.includes(other.id) || other.conflicts_with.includes(id),
+  );
+  return [...new Set(there.map((other) => other.id))];
+}
+
+// What a run begins with (MEM-4): memories that fit the prompt, then those of the project, the newest first, within a
+// budget. Read from the home, without a call, or asked of the external memory with one; what is in the conversation already is
+// not repeated.
+
+export interface StartRecallParts {
+  /** `${SOONG_AGENT_HOME}/memory`. */
+  readonly folder: string;
+  /** Empty: there is none. */
+  readonly project: string;
+  readonly tokens: number;
+}
+
+/**
+ * Given the prompt, the conversation so far, root first, and the run that begins. No one is asked, so what a rule asks about is
+ * omitted like what it denies. Undefined: there is nothing to add.
+ */
+export type StartRecall = (
+  prompt: string,
+  path: readonly ConversationNode[],
+  run: StartingRun,
+) => Promise<
+  { readonly node: ContextNode; readonly about: FactData<"memory.recalled"> } | undefined
+>;
+
+export interface StartingRun {
+  /** What restricts it. */
+  readonly places: Places;
+  /** A call before the first model request. Undefined: it was not made or failed, which is on record. */
+  call(name: string, input: JsonObject): Promise<ToolResult | undefined>;
+}
+
+const AT_START = "at the start of this run";
+
+export function startRecall({ folder, project, tokens }: StartRecallParts): StartRecall {
+  const owners: MemoryOwner[] = [
+    { scope: "user" },
+    ...(project === "" ? [] : [{ scope: "project" as const, project }]),
+  ];
+  return async (prompt, path, { places }) => {
+    const isExcluded = createMemoryFilter(places, { wasJudged: false });
+    const { entries } = await readMemories(folder, owners, isExcluded);
+    if (entries.length === 0) return undefined;
+    const known = readMemoryHashes(listNodesInView(path));
+    const fresh = entries.filter((entry) => !known.has(hashMemory(entry)));
+    const { recalled: fitting } = recall(fresh, {
+      query: prompt,
+      limit: MAX_LIMIT,
+      budgetTokens: tokens,
+    });
+    const taken = new Set(fitting.map(({ entry }) => entry));
+    const others = fresh
+      .filter((entry) => entry.scope === "project" && !taken.has(entry))
+      .toSorted(newerFirst)
+      .map((entry): RecalledMemory => ({ entry, score: 0, conflicts: entry.conflicts_with }));
+    const recalled: RecalledMemory[] = [];
+    let used = 0;
+    for (const memory of [...fitting, ...others]) {
+      const size = estimateTextTokens(renderMemory(memory));
+      if (recalled.length >= MAX_LIMIT || used + size > tokens) continue;
+      used += size;
+      recalled.push(memory);
+    }
+    if (recalled.length === 0) return undefined;
+    const about = {
+      at: "start" as const,
+      memories: recalled.map(({ entry: { id }, score }) => ({ id, score })),
+      considered: entries.length,
+      left_out: fresh.length - recalled.length,
+      tokens: used,
+    };
+    return { node: memoryNode(AT_START, recalled), about };
+  };
+}
+
+export interface ExternalStartRecallParts extends Omit<StartRecallParts, "folder"> {
+  readonly external: ExternalTool<RecallFields>;
+}
+
+/** Throws where the tool is none of a server's. */
+export function externalStartRecall(parts: ExternalStartRecallParts): StartRecall {
+  const { external, project, tokens } = parts;
+  const { tool, mapArguments = (fields: RecallFields): JsonObject => fields } = external;
+  checkExternalTool("memory.recall_tool", tool);
+  return async (prompt, path, run) => {
+    const fields: RecallFields = {
+      query: firstChars(prompt.trim(), MAX_QUERY_CHARS),
+      scope: "all",
+      limit: MAX_LIMIT,
+      ...(project === "" ? {} : { project }),
+    };
+    const result = await run.call(tool, mapArguments(fields));
+    if (result === undefined) return undefined;
+    const answer = readAnswer(result, { tool, why: AT_START, tokens });
+    const { node, left_out, tokens: used } = answer;
+    if (node === undefined || isKnown(node, path)) return undefined;
+    const recalled = { tool_name: tool, recalled_by: result.tool_call_id };
+    return { node, about: { at: "start", ...recalled, left_out, tokens: used } };
+  };
+}
+
+function isKnown({ data }: ContextNode, path: readonly ConversationNode[]): boolean {
+  return listNodesInView(path).some(
+    (node) => node.kind === "memory_context" && node.data?.["sha256"] === data?.["sha256"],
+  );
 }

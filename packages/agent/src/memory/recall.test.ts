@@ -8,10 +8,17 @@ import { verifies } from "#laws";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { describeProblem } from "@soong/platform";
-import { contentProblem, renderEntry, parseEntry } from "./entry-file.ts";
-import { makeMemoryId, TAG, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
+import {
+  contentProblem,
+  renderEntry,
+  parseEntry,
+  makeMemoryId,
+  TAG,
+  type MemoryEntry,
+  type MemoryOwner,
+} from "./memory-entry.ts";
 import { listMemories, getMemoryPath, projectKey, readMemories } from "./memory-folder.ts";
-import { renderMemory, recall } from "./recall.ts";
+import { renderMemory, recall } from "./recall-tool.ts";
 
 const entry = (id: string, content: string, more: Partial<MemoryEntry> = {}): MemoryEntry =>
   ({

@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { computeCost, describeCost, type ModelPrices } from "./prices.ts";
+import { computeCost, describeCost, type ModelPrices } from "./index.ts";
 
 const PRICES: ModelPrices = {
   currency: "USD",

@@ -1,8 +1,9 @@
 // Our request as the AI SDK's call options: system and messages as its prompt, tools, limits.
 
-import type { ContentBlock, JsonObject } from "@soong/core";
+import type { LanguageModelV2, LanguageModelV3 } from "@ai-sdk/provider";
+import type { ContentBlock, JsonObject, JsonSchema } from "@soong/core";
 import { wireNameOf } from "@soong/core/internal";
-import { isRecord, omitUndefined } from "@soong/schema";
+import { isRecord, omitUndefined, keywordsOf } from "@soong/schema";
 import type {
   AssistantMessage,
   ModelMessage,
@@ -10,14 +11,11 @@ import type {
   ModelResult,
   ToolMessage,
 } from "../model/index.ts";
-import { renderBlock } from "./render-block.ts";
-import { resultImage, userImage, type InterfaceVersion } from "./interface-version.ts";
 import { fitsNames } from "./preflight.ts";
-import type { ProviderProfile } from "./profile.ts";
-import { replayParts } from "./provider-data.ts";
-import { strictFlag } from "./strict-schema.ts";
+import type { ProviderProfile, StrictRules } from "./profile.ts";
+import { replayParts } from "./read-parts.ts";
 
-export interface Recipient {
+interface Recipient {
   readonly id: string;
   readonly version: InterfaceVersion;
   readonly profile: ProviderProfile;
@@ -166,4 +164,109 @@ function toSdkOutput({ content, is_error }: ModelResult, { version, profile }: R
       ...images.map((block) => resultImage(version, block.media_type, block.data)),
     ],
   };
+}
+
+// Content blocks as the text a model reads where a provider has no form of its own for them.
+
+function renderBlock(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "json":
+      return JSON.stringify(block.json);
+    case "image":
+      return `[image ${block.media_type}, not shown: this model takes no images here]`;
+    case "audio":
+      return `[audio ${block.media_type}, not played: this model takes no sound here]`;
+    case "resource": {
+      const head = line("resource", block.uri, [block.media_type]);
+      return "text" in block ? `${head}\n${block.text}` : head;
+    }
+    case "resource_link":
+      return line("resource", block.uri, [block.name, block.media_type, block.description]);
+    case "artifact_ref":
+      return line("artifact", block.artifact_id, [
+        block.name,
+        block.media_type,
+        `${block.size} bytes`,
+      ]);
+  }
+}
+
+function line(kind: string, where: string, about: readonly (string | undefined)[]): string {
+  const known = about.filter((part) => part !== undefined && part !== "");
+  return `[${[`${kind} ${where}`, ...known].join(", ")}]`;
+}
+
+// Whether a schema keeps a provider's strict rules, so that the provider may promise arguments that fit it.
+
+/** Undefined where nothing is to be said of strictness at all. */
+export function strictFlag(schema: JsonSchema, rules: StrictRules): boolean | undefined {
+  if (rules.mode === "unsent") return undefined;
+  const used = keywordsOf(schema);
+  if (rules.refused_keywords.some((keyword) => used.has(keyword))) return false;
+  return !rules.closed_objects || isClosed(schema);
+}
+
+function isClosed(node: unknown): boolean {
+  if (Array.isArray(node)) return node.every(isClosed);
+  if (!isRecord(node)) return true;
+  if (mayBeObject(node) && !listsAllAsRequired(node)) return false;
+  return Object.entries(node).every(([keyword, value]) =>
+    HOLDS_SCHEMAS.has(keyword)
+      ? isRecord(value) && Object.values(value).every(isClosed)
+      : !HOLDS_SCHEMA.has(keyword) || isClosed(value),
+  );
+}
+
+const HOLDS_SCHEMAS: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
+const HOLDS_SCHEMA: ReadonlySet<string> = new Set(["items", "anyOf"]);
+
+function mayBeObject({ type, properties }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    type === "object" ||
+    (Array.isArray(type) && type.includes("object")) ||
+    properties !== undefined
+  );
+}
+
+function listsAllAsRequired(node: Readonly<Record<string, unknown>>): boolean {
+  const required = Array.isArray(node["required"]) ? node["required"] : [];
+  const names = isRecord(node["properties"]) ? Object.keys(node["properties"]) : [];
+  return node["additionalProperties"] === false && names.every((name) => required.includes(name));
+}
+
+// The versions of the AI SDK's model interface we take. They differ only in how pictures, the reason for
+// stopping and token counts are written, and in the strict flag; everything else is one code path.
+
+export type AnyLanguageModel = LanguageModelV2 | LanguageModelV3 | LanguageModelV4;
+
+/** What we use of it; spelled out, because the installed types may be older than the installed model. */
+export interface LanguageModelV4 {
+  readonly specificationVersion: "v4";
+  readonly provider: string;
+  readonly modelId: string;
+  doStream(options: object): PromiseLike<{ readonly stream: ReadableStream }>;
+}
+
+export type InterfaceVersion = AnyLanguageModel["specificationVersion"];
+
+const VERSIONS: ReadonlySet<unknown> = new Set<InterfaceVersion>(["v2", "v3", "v4"]);
+
+/** Throws for a model of any other version: that is a mistake in the program, not in a run. */
+export function checkInterfaceVersion(model: AnyLanguageModel, id: string): void {
+  const version: unknown = model.specificationVersion;
+  if (VERSIONS.has(version)) return;
+  throw new TypeError(
+    `The model ${id} has version ${String(version)} of the AI SDK's model interface; v2, v3 and v4 are taken. Install another version of its provider package.`,
+  );
+}
+
+/** How a picture goes into a user message and into a tool result. */
+function userImage(version: InterfaceVersion, mediaType: string, data: string) {
+  return { type: "file", mediaType, data: version === "v4" ? { type: "data", data } : data };
+}
+
+function resultImage(version: "v2" | "v3", mediaType: string, data: string) {
+  return { type: version === "v2" ? "media" : "image-data", mediaType, data };
 }

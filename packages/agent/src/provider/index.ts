@@ -1,6 +1,6 @@
 // The provider module: models of the AI SDK's provider packages behind our interface.
 
-export type { AnyLanguageModel, LanguageModelV4 } from "./interface-version.ts";
+export type { AnyLanguageModel, LanguageModelV4 } from "./call-options.ts";
 export { languageModel, type LanguageModelOptions, type ProviderModel } from "./language-model.ts";
 export {
   modelFromEnvironment,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { ModelEvent, ModelRequest } from "../model/index.ts";
-import type { AnyLanguageModel, InterfaceVersion } from "./interface-version.ts";
+import type { AnyLanguageModel, InterfaceVersion } from "./call-options.ts";
 import { languageModel } from "./language-model.ts";
 import { ANTHROPIC_PROFILE, OPENAI_PROFILE } from "./profile.ts";
 import type { StreamPart } from "./read-parts.ts";

@@ -3,8 +3,7 @@
 
 import { createRedactor, type KnownSecret } from "@soong/core";
 import type { Model, ModelEvent, ModelRequest } from "../model/index.ts";
-import { buildCallOptions } from "./call-options.ts";
-import { checkInterfaceVersion, type AnyLanguageModel } from "./interface-version.ts";
+import { buildCallOptions, checkInterfaceVersion, type AnyLanguageModel } from "./call-options.ts";
 import { preflight } from "./preflight.ts";
 import type { ProviderProfile } from "./profile.ts";
 import { createPartReader, type StreamPart } from "./read-parts.ts";

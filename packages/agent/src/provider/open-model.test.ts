@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { loadPackage } from "./load-package.ts";
-import { modelFromEnvironment, openModel } from "./open-model.ts";
+import { loadPackage, modelFromEnvironment, openModel } from "./open-model.ts";
 
 describe("opening a model by its name", () => {
   test.each([

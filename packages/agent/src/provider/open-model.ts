@@ -1,14 +1,11 @@
 // Models by name, `provider:model`: which package, which key, which address. The packages are the user's own
 // choice: each is loaded only when a model of it is opened.
 
-import type { KnownSecret } from "@soong/core";
+import { type KnownSecret, messageOf } from "@soong/core";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { ModelPrices } from "../model/index.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
-import { readAddress, type AddressVariable } from "./base-address.ts";
-import { findFirstListedModel } from "./first-listed-model.ts";
 import { languageModel, type ProviderModel } from "./language-model.ts";
-import { loadPackage } from "./load-package.ts";
 import {
   ANTHROPIC_PROFILE,
   GOOGLE_PROFILE,
@@ -222,4 +219,124 @@ function keyVariables(provider: Provider, env: Environment, baseURL: string | un
 function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name]?.trim();
   return value === undefined || value === "" ? undefined : value;
+}
+
+// The address of a provider as an environment variable gives it. Each is written by other programs, too, and read as
+// those write it.
+
+interface AddressVariable {
+  readonly name: string;
+  /** Added where the variable names a server and no path on it. */
+  readonly path?: string;
+  /** As Ollama's own: a scheme and a port may be missing, and an address to listen on is one to ask. */
+  readonly form?: "ollama";
+}
+
+function readAddress(variable: AddressVariable, value: string): string {
+  const text = variable.form === "ollama" ? ollamaAddress(value) : value;
+  const { path } = variable;
+  if (path === undefined || !URL.canParse(text)) return text;
+  const url = new URL(text);
+  return url.pathname === "/" ? `${url.origin}${path}` : text;
+}
+
+const OLLAMA_PORT = 11_434;
+
+function ollamaAddress(value: string): string {
+  const hasScheme = /^https?:\/\//.test(value);
+  const host = value.startsWith(":") ? `127.0.0.1${value}` : value;
+  const text = hasScheme ? host : `http://${host}`;
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (!hasScheme && url.port === "" && !/:80(\/|$)/.test(text)) url.port = String(OLLAMA_PORT);
+  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
+  if (url.hostname === "[::]") url.hostname = "[::1]";
+  return url.href.replace(/\/$/, "");
+}
+
+// Loading a package the user may not have installed.
+
+/** Runs what imports the package; when it is not there, says which one to install. */
+export async function loadPackage<Result>(
+  packageName: string,
+  load: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!isMissing(error, packageName)) throw error;
+    throw new Error(
+      `The package ${packageName} is not installed. Install it beside Soong: npm install ${packageName}`,
+      { cause: error },
+    );
+  }
+}
+
+/** A package that is there but lacks one of its own is another matter. */
+function isMissing(error: unknown, packageName: string): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return (
+    code === "ERR_MODULE_NOT_FOUND" &&
+    typeof message === "string" &&
+    message.includes(`'${packageName}'`)
+  );
+}
+
+// Which model of an OpenAI-compatible server is used where none is named: the first listed one that can chat.
+
+interface ListingServer {
+  readonly baseURL: string;
+  readonly apiKey?: string;
+  readonly fetch?: typeof fetch;
+}
+
+/** Throws an error that says what to do. */
+async function findFirstListedModel(server: ListingServer): Promise<string> {
+  const url = `${server.baseURL.replace(/\/+$/, "")}/models`;
+  const listed = await listModels(url, server);
+  const first = "ids" in listed ? listed.ids.find(canTalk) : undefined;
+  if (first !== undefined) return first;
+  const why = "why" in listed ? listed.why : "it lists none that answers prompts";
+  throw new Error(`No model could be chosen at ${url}: ${why}. Name one with SOONG_MODEL.`);
+}
+
+async function listModels(
+  url: string,
+  { apiKey, fetch: ask = fetch }: ListingServer,
+): Promise<{ readonly ids: string[] } | { readonly why: string }> {
+  try {
+    const response = await ask(url, {
+      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+      signal: AbortSignal.timeout(LONGEST_MS),
+    });
+    if (!response.ok) return { why: `it answered with ${response.status}` };
+    return { ids: readModelIds(await response.json()) };
+  } catch (error) {
+    return { why: describeFetchError(error) };
+  }
+}
+
+function canTalk(id: string): boolean {
+  return PLAIN.test(id) && !NO_TALK.test(id);
+}
+
+const LONGEST_MS = 10_000;
+/** Nothing that could disturb a screen or a record. */
+const PLAIN = /^[\x21-\x7e]{1,200}$/;
+const NO_TALK = /embed|rerank|whisper|tts|dall-e|moderation/i;
+
+function readModelIds(listed: unknown): string[] {
+  const { data } = (listed ?? {}) as { readonly data?: unknown };
+  if (!Array.isArray(data)) return [];
+  return data.flatMap((entry: unknown) => {
+    const { id } = (entry ?? {}) as { readonly id?: unknown };
+    return typeof id === "string" ? [id] : [];
+  });
+}
+
+/** What is under a failed fetch says more than the fetch does. */
+function describeFetchError(error: unknown): string {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  if (cause?.code === "ECONNREFUSED") return "nothing listens there";
+  return messageOf(error).replace(/\.$/, "");
 }

@@ -9,7 +9,7 @@ import {
   OPENAI_PROFILE,
   type ProviderProfile,
 } from "./profile.ts";
-import { strictFlag } from "./strict-schema.ts";
+import { strictFlag } from "./call-options.ts";
 
 const PROFILES = [ANTHROPIC_PROFILE, OPENAI_PROFILE, GOOGLE_PROFILE, OPENAI_COMPATIBLE_PROFILE];
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { AssistantMessage } from "../model/index.ts";
-import { providerData, replayParts, type Piece } from "./provider-data.ts";
+import { providerData, replayParts, type Piece } from "./read-parts.ts";
 
 const metadata = fc.option(fc.constant({ openai: { itemId: "i" } }), { nil: undefined });
 

@@ -1,11 +1,16 @@
 // The parts of one streamed answer as our events. It owns the state of an answer: which calls are open, which
 // are complete, and the pieces the provider will want to see again.
 
-import type { JsonObject } from "@soong/core";
-import { asRecord, isRecord, omitUndefined } from "@soong/schema";
-import type { ModelError, ModelEvent, ModelUsage, StopReason } from "../model/index.ts";
-import { createNativeIds } from "./native-ids.ts";
-import { providerData, type Piece } from "./provider-data.ts";
+import type { JsonObject, JsonValue } from "@soong/core";
+import { asRecord, isRecord, omitUndefined, isJsonObject } from "@soong/schema";
+import type {
+  ModelError,
+  ModelEvent,
+  ModelUsage,
+  StopReason,
+  AssistantMessage,
+  ModelCall,
+} from "../model/index.ts";
 import { modelError, toModelError, type ErrorContext } from "./to-model-error.ts";
 
 /** What we read of a part, whichever version of the interface it is of. */
@@ -14,7 +19,7 @@ export interface StreamPart {
   readonly [field: string]: unknown;
 }
 
-export interface PartReader {
+interface PartReader {
   /** The last event is `completed` or `failed` when the answer is over. */
   read(part: StreamPart): readonly ModelEvent[];
 }
@@ -247,7 +252,7 @@ function readText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-export function readProviderUsage(given: unknown): ModelUsage {
+function readProviderUsage(given: unknown): ModelUsage {
   const usage = asRecord(given);
   const input = asRecord(usage["inputTokens"]);
   const output = asRecord(usage["outputTokens"]);
@@ -261,4 +266,119 @@ export function readProviderUsage(given: unknown): ModelUsage {
   return Object.fromEntries(
     Object.entries(counts).filter(([, count]) => Number.isSafeInteger(count)),
   );
+}
+
+// Which call ids are the provider's own. Its package makes ids up where they are missing or repeated, so the
+// raw events are asked: an id that is in none of them was made up, and is omitted (MODEL-3).
+
+interface NativeIds {
+  /** Takes note of a raw event. */
+  note(rawEvent: unknown): void;
+  /** A package that shows no raw events is believed. */
+  isNative(id: string): boolean;
+}
+
+function createNativeIds(): NativeIds {
+  const ids = new Set<string>();
+  let shown = false;
+  return {
+    note(rawEvent) {
+      shown = true;
+      collect(rawEvent, ids, 0);
+    },
+    isNative: (id) => id !== "" && (!shown || ids.has(id)),
+  };
+}
+
+const ID_FIELDS: ReadonlySet<string> = new Set(["id", "call_id", "item_id"]);
+/** Deeper than any provider's events; arguments of calls are texts or lie further down. */
+const MAX_DEPTH = 8;
+
+function collect(value: unknown, ids: Set<string>, depth: number): void {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;
+  for (const [field, inner] of Object.entries(value)) {
+    if (typeof inner === "string") {
+      if (ID_FIELDS.has(field)) ids.add(inner);
+    } else collect(inner, ids, depth + 1);
+  }
+}
+
+// What a provider wants to see again with its own answer: reasoning, signatures, item ids, and the order its
+// pieces came in. Kept as `provider_data` of the answer, and laid out again when the answer is sent back.
+
+/** One piece of an answer, in the order of the stream. The text itself stays in the message alone. */
+export type Piece =
+  | { type: "text"; chars: number; metadata?: JsonObject }
+  | { type: "reasoning"; text: string; metadata?: JsonObject }
+  /** `call` counts the calls of the message from 0. */
+  | { type: "call"; call: number; metadata?: JsonObject };
+
+type ReplayPart =
+  | { readonly type: "text"; readonly text: string; readonly metadata?: JsonObject }
+  | { readonly type: "reasoning"; readonly text: string; readonly metadata?: JsonObject }
+  | { readonly type: "call"; readonly call: ModelCall; readonly metadata?: JsonObject };
+
+/** Undefined when message and calls alone say everything. */
+export function providerData(modelId: string, pieces: readonly Piece[]): JsonObject | undefined {
+  const needed = pieces.some(
+    ({ type, metadata }) => type === "reasoning" || metadata !== undefined,
+  );
+  if (!needed) return undefined;
+  return JSON.parse(JSON.stringify({ model: modelId, pieces })) as JsonObject;
+}
+
+/** Signatures of one model mean nothing to another: then only text and calls go back. */
+export function replayParts(message: AssistantMessage, modelId: string): ReplayPart[] {
+  const data = message.provider_data;
+  const pieces = data?.["model"] === modelId ? readPieces(data["pieces"]) : undefined;
+  return (pieces && layOut(message, pieces)) ?? plainParts(message);
+}
+
+function plainParts({ text, calls }: AssistantMessage): ReplayPart[] {
+  const parts: ReplayPart[] = text === "" ? [] : [{ type: "text", text }];
+  return [...parts, ...calls.map((call) => ({ type: "call" as const, call }))];
+}
+
+/** Undefined when the message is no longer the one the pieces were taken from. */
+function layOut(message: AssistantMessage, pieces: readonly Piece[]): ReplayPart[] | undefined {
+  const parts: ReplayPart[] = [];
+  const placed = new Set<number>();
+  let at = 0;
+  for (const piece of pieces) {
+    const metadata = piece.metadata === undefined ? {} : { metadata: piece.metadata };
+    if (piece.type === "reasoning") {
+      parts.push({ type: "reasoning", text: piece.text, ...metadata });
+    } else if (piece.type === "text") {
+      const text = message.text.slice(at, at + piece.chars);
+      at += piece.chars;
+      if (text !== "") parts.push({ type: "text", text, ...metadata });
+    } else {
+      const call = message.calls[piece.call];
+      if (call === undefined || placed.has(piece.call)) return undefined;
+      placed.add(piece.call);
+      parts.push({ type: "call", call, ...metadata });
+    }
+  }
+  return at === message.text.length && placed.size === message.calls.length ? parts : undefined;
+}
+
+function readPieces(given: JsonValue | undefined): Piece[] | undefined {
+  if (!Array.isArray(given)) return undefined;
+  const pieces: Piece[] = [];
+  for (const entry of given) {
+    const piece = readPiece(entry);
+    if (piece === undefined) return undefined;
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+function readPiece(given: JsonValue): Piece | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const metadata = isJsonObject(given["metadata"]) ? { metadata: given["metadata"] } : {};
+  const { type, chars, text, call } = given;
+  if (type === "text" && typeof chars === "number") return { type, chars, ...metadata };
+  if (type === "reasoning" && typeof text === "string") return { type, text, ...metadata };
+  if (type === "call" && typeof call === "number") return { type, call, ...metadata };
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { retryAfterMs } from "./retry-after.ts";
+import { retryAfterMs } from "./to-model-error.ts";
 
 const NOW = Date.parse("Mon, 16 Nov 2026 04:00:00 GMT");
 

@@ -4,7 +4,6 @@
 import { asRecord, omitUndefined, oneLine } from "@soong/schema";
 import type { ModelError, ModelErrorKind } from "../model/index.ts";
 import { ANSWER_TOO_LARGE, WEB_PAGE } from "./bounded-fetch.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 export interface ErrorContext {
   readonly modelId: string;
@@ -232,4 +231,39 @@ function parseBody(body: string | undefined): unknown {
 
 function readOptionalText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
+}
+
+// When a provider wishes to be asked again: milliseconds, seconds or a date in its headers, or the delay in
+// the body of Google's errors.
+
+interface RetryHint {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | undefined;
+}
+
+/** Undefined when nothing usable is said. `now` counts only where the answer carries no date of its own. */
+export function retryAfterMs({ headers, body }: RetryHint, now: number): number | undefined {
+  return (
+    milliseconds(headers["retry-after-ms"], 1) ??
+    milliseconds(headers["retry-after"], 1000) ??
+    untilDate(headers["retry-after"], headers["date"], now) ??
+    milliseconds(RETRY_DELAY.exec(body ?? "")?.[1], 1000)
+  );
+}
+
+const RETRY_DELAY = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/;
+
+function milliseconds(text: string | undefined, unit: number): number | undefined {
+  if (text === undefined || !/^\s*\d+(\.\d+)?\s*$/.test(text)) return undefined;
+  const amount = Math.ceil(Number(text) * unit);
+  return Number.isSafeInteger(amount) ? amount : undefined;
+}
+
+/** Measured from the server's own clock where it sends the time, so that a wrong clock here does no harm. */
+function untilDate(text: string | undefined, sent: string | undefined, now: number) {
+  // Only dates as headers write them: the parser takes bare numbers for years.
+  const at = text?.trimEnd().endsWith("GMT") === true ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) return undefined;
+  const from = Date.parse(sent ?? "");
+  return Math.max(0, at - (Number.isNaN(from) ? now : from));
 }

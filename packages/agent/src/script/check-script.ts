@@ -1,12 +1,112 @@
-// What a script may say (SCRIPT), as one check: every mistake in it is reported, with its place.
+// What an expectation of a script may say.
 
-import { isRecord } from "@soong/schema";
-import { shape, type Place, type Shape } from "@soong/platform";
-import { checkExpectation, nonEmptyText } from "./check-expectation.ts";
-import { checkInput } from "./check-input.ts";
-import { FAILURE_KINDS, STOPS } from "./script.ts";
+import { createRegex, isRecord } from "@soong/schema";
+import {
+  shape,
+  type Place,
+  type Shape,
+  readDocument,
+  type Problem,
+  describeProblem,
+} from "@soong/platform";
+import { type JsonObject, SoongError } from "@soong/core";
+import { stringify } from "yaml";
+import { FAILURE_KINDS, STOPS, type Script } from "./script.ts";
+import { readTextFile } from "../document/index.ts";
 
 const { anyText, choice, exactlyOne, list, object, optional, wholeNumber } = shape;
+
+/** Any text but an empty one: scripts also play what hostile models and tools send. */
+const nonEmptyText = shape.refine(shape.anyText, (text, place) => {
+  if (text === "") place.report("is empty");
+});
+
+const regularExpression = shape.refine(nonEmptyText, (pattern, place) => {
+  const compiled = createRegex(pattern, "u");
+  if (!compiled.ok) place.report(compiled.message);
+});
+
+const ON_TEXT = {
+  contains: optional(nonEmptyText),
+  not_contains: optional(nonEmptyText),
+  matches: optional(regularExpression),
+};
+
+const checkText = object(ON_TEXT, {
+  what: "a check on text",
+  together(value, place) {
+    if (Object.keys(value).length > 0) return;
+    place.report("checks nothing; give contains, not_contains or matches");
+  },
+});
+
+const toolNames = optional(list(nonEmptyText, { of: "tool names" }));
+const SUBJECTS = ["result", "last_user", "system", "tools", "not_tools"];
+const ON_RESULT = { ...ON_TEXT, status: optional(choice(["ok", "error"])) };
+
+const checkExpectation = object(
+  {
+    result: optional(wholeNumber(0, 10_000)),
+    ...ON_RESULT,
+    last_user: optional(checkText),
+    system: optional(checkText),
+    tools: toolNames,
+    not_tools: toolNames,
+  },
+  {
+    what: "an expectation",
+    together(value, place) {
+      exactlyOne(...SUBJECTS)(value, place);
+      const [subject = "result", second] = SUBJECTS.filter((name) => Object.hasOwn(value, name));
+      if (subject === "result" || second !== undefined) return;
+      for (const field of Object.keys(ON_RESULT)) {
+        if (!Object.hasOwn(value, field)) continue;
+        const within =
+          isRecord(value[subject]) && field !== "status" ? `: put it inside ${subject}` : "";
+        place.in(field).reportKey(`goes with result${within}`);
+      }
+    },
+  },
+);
+
+// What a script may say (SCRIPT), as one check: every mistake in it is reported, with its place.
+
+// A call's `input` must be what JSON can carry, and bounded: YAML can say more, and aliases can make much
+// of little.
+
+const MAX_CHARS = 5 * 1024 * 1024;
+
+const checkInput: Shape<JsonObject> = (value, place) => {
+  if (!isRecord(value)) {
+    place.report(
+      `is ${place.kindOf(value)}; a mapping is expected (input_text sends any text as it is)`,
+    );
+    return;
+  }
+  let chars = 0;
+  const around = new Set<object>();
+  visit(value, place);
+  if (chars > MAX_CHARS) place.report(`is longer than ${MAX_CHARS} characters as JSON`);
+
+  function visit(part: unknown, at: Place): void {
+    if (chars > MAX_CHARS) return;
+    chars += typeof part === "string" ? part.length + 2 : 2;
+    if (typeof part === "number" && !Number.isFinite(part)) {
+      at.report(`is ${part}, which JSON has no word for`);
+    }
+    if (typeof part !== "object" || part === null) return;
+    if (around.has(part)) {
+      at.report("contains itself");
+      return;
+    }
+    around.add(part);
+    for (const [key, inner] of Object.entries(part)) {
+      chars += key.length;
+      visit(inner, at.in(Array.isArray(part) ? Number(key) : key));
+    }
+    around.delete(part);
+  }
+};
 
 /** A day: more is a mistake in the unit. */
 const milliseconds = optional(wholeNumber(0, 86_400_000));
@@ -152,7 +252,7 @@ const checkAgents: Shape<unknown> = (value, place) => {
   for (const [id, starts] of Object.entries(value)) startList(starts, place.in(id));
 };
 
-export const checkScript = object(
+const checkScript = object(
   { turns: checkTurns, agents: optional(checkAgents) },
   { what: "a script", together: checkWaits },
 );
@@ -187,4 +287,54 @@ function walk(
 
 function has(value: Readonly<Record<string, unknown>>, field: string): boolean {
   return Object.hasOwn(value, field);
+}
+
+// From the text of a script to the script, or to everything that is wrong with it.
+
+export type ParsedScript =
+  | { ok: true; script: Script }
+  | { ok: false; problems: readonly Problem[] };
+
+const MAX_SCRIPT_BYTES = 5 * 1024 * 1024;
+
+/** `file` is only for the problems. Takes YAML, and so JSON. */
+export function parseScript(text: string, file: string): ParsedScript {
+  if (Buffer.byteLength(text) > MAX_SCRIPT_BYTES) {
+    return { ok: false, problems: [{ file, line: 1, column: 1, message: TOO_LARGE }] };
+  }
+  const checked = readDocument(text, file, "yaml", checkScript);
+  return checked.ok ? { ok: true, script: checked.value as Script } : checked;
+}
+
+const TOO_LARGE = `is larger than ${MAX_SCRIPT_BYTES / 1024 / 1024} MiB, the most it may have`;
+
+/** What `parseScript` reads as the same script. */
+export function printScript(script: Script): string {
+  return stringify(script, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+// A script from a file, read whole or refused.
+
+export class ScriptError extends SoongError {
+  override readonly name = "ScriptError";
+  readonly problems: readonly Problem[];
+
+  constructor(file: string, problems: readonly Problem[]) {
+    const lines = problems.map((problem) => `\n  ${describeProblem(problem)}`);
+    super("invalid_script", `the script ${file} cannot be played:${lines.join("")}`);
+    this.problems = problems;
+  }
+}
+
+/** Throws a ScriptError that names every problem. */
+export async function loadScript(file: string): Promise<Script> {
+  const parsed = parseScript(await readScriptFile(file), file);
+  if (!parsed.ok) throw new ScriptError(file, parsed.problems);
+  return parsed.script;
+}
+
+async function readScriptFile(file: string): Promise<string> {
+  const read = await readTextFile(file, MAX_SCRIPT_BYTES);
+  if (read.ok) return read.text;
+  throw new ScriptError(file, [{ file, line: 1, column: 1, message: read.message }]);
 }

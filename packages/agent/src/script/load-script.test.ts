@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadScript, ScriptError } from "./load-script.ts";
+import { loadScript, ScriptError } from "./check-script.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
-import { parseScript } from "./parse-script.ts";
+import { parseScript } from "./check-script.ts";
 import { describeProblem } from "@soong/platform";
 
 /** The example every script is written after. */

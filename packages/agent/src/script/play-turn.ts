@@ -1,13 +1,11 @@
 // One turn of a script as a stream of model events, in time. The time of a part is counted from when the
 // part before it was due, as on a wire, however long the reader took with that.
 
-import type { Clock } from "@soong/core";
-import type { ModelError, ModelEvent, ModelRequest } from "../model/index.ts";
+import { type Clock, textOf, type ModelTool } from "@soong/core";
+import { isHighSurrogate } from "@soong/schema";
+import type { ModelError, ModelEvent, ModelRequest, ModelMessage } from "../model/index.ts";
 import type { ScriptCall, ScriptFailure, ScriptTurn } from "./script.ts";
-import type { ScriptGuards } from "./script-guards.ts";
-import { argumentPieces, wordPieces } from "./stream-pieces.ts";
-import { resolveStop, turnParts } from "./turn-parts.ts";
-import { estimateTokens, requestChars } from "./usage-estimate.ts";
+import { resolveStop, turnParts, type ScriptGuards } from "./script-guards.ts";
 
 export async function* playTurn(
   turn: ScriptTurn,
@@ -111,4 +109,90 @@ function modelError({ kind, retry_after_ms: retryAfter }: ScriptFailure): ModelE
       return retryAfter === undefined ? error : { ...error, retry_after_ms: retryAfter };
     }
   }
+}
+
+// How a whole text comes in a stream: in pieces that give the text again when joined. Bounded in number, so
+// that a long text costs no more events than a provider would send.
+
+const MAX_PIECES = 64;
+
+/** Word by word; a long text several words at a time. */
+export function wordPieces(text: string): string[] {
+  const least = text.length / MAX_PIECES;
+  const pieces: string[] = [];
+  let piece = "";
+  for (const [word] of text.matchAll(/\s*\S+|\s+$/g)) {
+    piece += word;
+    if (piece.length < least) continue;
+    pieces.push(piece);
+    piece = "";
+  }
+  if (piece !== "") pieces.push(piece);
+  return pieces;
+}
+
+const ARGUMENT_PIECES = 8;
+const LEAST_ARGUMENT_CHARS = 6;
+
+/** Anywhere but inside a character. Always at least one: a call without arguments is announced too. */
+export function argumentPieces(text: string): string[] {
+  const size = Math.max(LEAST_ARGUMENT_CHARS, Math.ceil(text.length / ARGUMENT_PIECES));
+  const pieces: string[] = [];
+  let start = 0;
+  while (start < text.length) {
+    let end = start + size;
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
+    pieces.push(text.slice(start, end));
+    start = end;
+  }
+  return pieces.length === 0 ? [""] : pieces;
+}
+
+// Token counts of a model that counts none: characters / 4, an estimate and always the same one.
+
+const CHARS_PER_TOKEN = 4;
+
+function estimateTokens(chars: number): number {
+  return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+function requestChars({ system, messages, tools }: ModelRequest): number {
+  let chars = 0;
+  for (const text of system) chars += text.length;
+  for (const message of messages) chars += measureOnce(message, messageChars);
+  for (const tool of tools) chars += measureOnce(tool, toolChars);
+  return chars;
+}
+
+/** A conversation is sent again with every request, and measured once. */
+const measured = new WeakMap<object, number>();
+
+function measureOnce<T extends object>(thing: T, measure: (thing: T) => number): number {
+  let chars = measured.get(thing);
+  if (chars === undefined) {
+    chars = measure(thing);
+    measured.set(thing, chars);
+  }
+  return chars;
+}
+
+function messageChars(message: ModelMessage): number {
+  switch (message.role) {
+    case "user":
+      return textOf(message.content).length;
+    case "assistant": {
+      const calls = message.calls.map((call) => call.name.length + call.arguments.length);
+      return message.text.length + sum(calls);
+    }
+    case "tool":
+      return sum(message.results.map(({ content }) => textOf(content).length));
+  }
+}
+
+function toolChars(tool: ModelTool): number {
+  return tool.name.length + tool.description.length + JSON.stringify(tool.input_schema).length;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -3,8 +3,15 @@
 
 import { defineHook, type AnyHook, type Clock, type HookAnswers } from "@soong/core";
 import { inTime } from "@soong/platform";
-import type { Script, ScriptCall, ScriptGuard, ScriptTurn } from "./script.ts";
-import { turnParts } from "./turn-parts.ts";
+import type {
+  Script,
+  ScriptCall,
+  ScriptFailure,
+  ScriptGuard,
+  ScriptPart,
+  ScriptStop,
+  ScriptTurn,
+} from "./script.ts";
 
 export interface ScriptGuards {
   /** Empty where the script says nothing of the kind. */
@@ -94,4 +101,38 @@ function createMoment(): Moment {
     reached = resolve;
   });
   return { promise, reached };
+}
+
+// A turn as the stream it makes: one list of parts in order, each with the time since the one before.
+
+type TurnPart =
+  | { readonly type: "text"; readonly text: string; readonly after_ms: number }
+  | { readonly type: "call"; readonly call: ScriptCall; readonly after_ms: number }
+  | { readonly type: "error"; readonly error: ScriptFailure; readonly after_ms: number };
+
+export function turnParts(turn: ScriptTurn): TurnPart[] {
+  return (turn.parts ?? partsOfPlain(turn)).map(turnPart);
+}
+
+function partsOfPlain(turn: Exclude<ScriptTurn, { parts: readonly ScriptPart[] }>): ScriptPart[] {
+  const parts: ScriptPart[] = [];
+  if (turn.text !== undefined) parts.push({ text: turn.text });
+  for (const call of turn.calls ?? []) parts.push({ call });
+  if (turn.error !== undefined) parts.push({ error: turn.error });
+  return parts;
+}
+
+function turnPart(part: ScriptPart): TurnPart {
+  if ("text" in part) return { type: "text", text: part.text, after_ms: part.after_ms ?? 0 };
+  if ("call" in part) {
+    const { call } = part;
+    return { type: "call", call, after_ms: part.after_ms ?? call.after_ms ?? 0 };
+  }
+  const error = typeof part.error === "string" ? { kind: part.error } : part.error;
+  return { type: "error", error, after_ms: part.after_ms ?? error.after_ms ?? 0 };
+}
+
+export function resolveStop(turn: ScriptTurn, parts: readonly TurnPart[]): ScriptStop {
+  const hasCalls = parts.some(({ type }) => type === "call");
+  return turn.stop ?? (hasCalls ? "tool_use" : "end_turn");
 }

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { createHeldClock, type JsonObject } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import { parseScript, printScript } from "./parse-script.ts";
+import { parseScript, printScript } from "./check-script.ts";
 import { FAILURE_KINDS, STOPS, type Script, type ScriptCall, type ScriptTurn } from "./script.ts";
 import { scriptedModel } from "./scripted-model.ts";
-import { argumentPieces, wordPieces } from "./stream-pieces.ts";
+import { argumentPieces, wordPieces } from "./play-turn.ts";
 
 const anyText = fc.oneof(
   fc.string({ unit: anyCharacter }),

@@ -8,11 +8,9 @@ import type { ConversationNode } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { describeProblem } from "@soong/platform";
-import { filesBeside } from "./files-beside.ts";
-import { loadSkills, readSkill } from "./load-skills.ts";
-import { resolveRequestedTools } from "./requested-tools.ts";
-import type { Skill } from "./skill.ts";
-import { isOnItsWay, withLoad } from "./skill-node.ts";
+import { filesBeside } from "./skill-files.ts";
+import { loadSkills, readSkill, type Skill } from "./skill.ts";
+import { resolveRequestedTools, isOnItsWay, withLoad } from "./skill-tools.ts";
 
 let home: string;
 let folder: string;

@@ -9,16 +9,26 @@ import {
   type AnyTool,
   type ToolContext,
   type ToolSource,
+  SEARCH_TOOLS,
+  type Surface,
+  type ContextNode,
+  type ConversationNode,
+  type JsonObject,
+  type RunContext,
 } from "@soong/core";
-import { nearestName, omitUndefined, oneLine } from "@soong/schema";
+import { matchesName, TOOL_REQUESTS } from "@soong/core/internal";
+import { nearestName, omitUndefined, oneLine, isRecord } from "@soong/schema";
 import { describeProblem, shorten, type Problem } from "@soong/platform";
 import { listNodesInView, type FindRun } from "../context/index.ts";
-import { filesBeside, readFileBeside, type FilesBeside } from "./files-beside.ts";
-import { loadSkills, readSkill, type RestrictedSkill } from "./load-skills.ts";
-import { describeRequests, resolveRequestedTools, type RequestedTool } from "./requested-tools.ts";
-import { skillHash, type Skill } from "./skill.ts";
-import { hasSkill, isOnItsWay, skillNode, withLoad, withRequests } from "./skill-node.ts";
-import { isNameRestricted, findSkillRestriction, listSkillTargets } from "./skill-targets.ts";
+import {
+  filesBeside,
+  readFileBeside,
+  type FilesBeside,
+  isNameRestricted,
+  findSkillRestriction,
+  listSkillTargets,
+} from "./skill-files.ts";
+import { loadSkills, readSkill, type RestrictedSkill, skillHash, type Skill } from "./skill.ts";
 
 export interface SkillToolParts {
   /** `${SOONG_AGENT_HOME}/skills`. */
@@ -263,4 +273,127 @@ function renderLoadedSkill(
     );
   }
   return lines.join("\n");
+}
+
+// The tools a skill asks for, held against the surface of the run: what it has of them, and why not the others. A request
+// changes nothing: neither the surface nor any permission.
+
+interface RequestedTool {
+  /** As the skill wrote it. */
+  readonly requested: string;
+  /** The tool that is meant, where there is one. */
+  readonly tool_name?: string;
+  readonly state: "loaded" | "deferred" | "excluded" | "unknown";
+  readonly why?: string;
+}
+
+const MOST_OF_A_PATTERN = 30;
+
+export function resolveRequestedTools(
+  requests: readonly string[],
+  surface: Pick<Surface, "standing" | "aliases">,
+): RequestedTool[] {
+  return requests.flatMap((requested) => {
+    const names = matchToolNames(requested, surface);
+    if (names.length === 0) return [{ requested, state: "unknown" as const }];
+    return names.map((tool_name) => findStanding(requested, tool_name, surface));
+  });
+}
+
+/** In a line each, for the model. */
+function describeRequests(tools: readonly RequestedTool[]): string {
+  return tools
+    .map((tool) => `- ${tool.tool_name ?? tool.requested}: ${describeToolState(tool)}`)
+    .join("\n");
+}
+
+function describeToolState({ tool_name, state, why }: RequestedTool): string {
+  switch (state) {
+    case "loaded":
+      return "available";
+    case "deferred":
+      return `deferred; load it with ${SEARCH_TOOLS} {"query": "select:${tool_name}"}`;
+    case "excluded":
+      return `not available in this run (${why})`;
+    case "unknown":
+      return "there is no tool of that name here";
+  }
+}
+
+/** A restriction in parentheses is ignored: there is nothing here to narrow. */
+function matchToolNames(
+  requested: string,
+  { standing, aliases }: Pick<Surface, "standing" | "aliases">,
+): readonly string[] {
+  const name = requested.replace(/\(.*$/s, "");
+  if (standing.has(name)) return [name];
+  const meant = aliases.get(name);
+  if (meant !== undefined) return [meant];
+  if (!name.includes("*") || name === "*") return [];
+  const matching = [...standing.keys()].filter((known) => matchesName(name, known));
+  return matching.toSorted().slice(0, MOST_OF_A_PATTERN);
+}
+
+function findStanding(
+  requested: string,
+  tool_name: string,
+  { standing }: Pick<Surface, "standing">,
+): RequestedTool {
+  const found = standing.get(tool_name);
+  if (found === undefined) return { requested, tool_name, state: "unknown" };
+  if (found.state !== "excluded") return { requested, tool_name, state: found.state };
+  return { requested, tool_name, state: "excluded", why: `${found.reason}: ${found.detail}` };
+}
+
+// A skill as a node of the conversation, once per content: its origin and what it cannot do come before
+// its text (CTX-4).
+
+function skillNode(skill: Skill): ContextNode {
+  const { name, file, body } = skill;
+  const rank =
+    "It says how work of its kind is done. It stands below every rule of the system and below what the user asks for, grants nothing, and changes no permission.";
+  return {
+    kind: "skill_context",
+    text: `The skill "${name}", which was loaded from ${JSON.stringify(file)}. ${rank}\n\n${body}`,
+    data: { skill: name, file, sha256: skillHash(skill) },
+  };
+}
+
+function hasSkill(nodes: readonly ConversationNode[], skill: Skill): boolean {
+  const hash = skillHash(skill);
+  return nodes.some(({ kind, data }) => kind === "skill_context" && data?.["sha256"] === hash);
+}
+
+/** Whether a call of the same answer has loaded it: its result is not on the path yet. */
+export function isOnItsWay(
+  context: RunContext,
+  skill: Skill,
+  path: readonly ConversationNode[],
+): boolean {
+  const call = readLoads(context)[skillHash(skill)];
+  return call !== undefined && !path.some(({ tool_call_id }) => tool_call_id === call);
+}
+
+/** So that the decision about such a tool names the skill that requested it. */
+function withRequests(context: RunContext, skill: string, tools: readonly string[]): JsonObject {
+  const before = context[TOOL_REQUESTS];
+  const requests: JsonObject = isRecord(before) ? { ...before } : {};
+  for (const tool of tools) {
+    const names = Object.hasOwn(requests, tool) ? requests[tool] : undefined;
+    const others = Array.isArray(names) ? names.filter((name) => name !== skill) : [];
+    requests[tool] = [...others, skill];
+  }
+  return { ...context, [TOOL_REQUESTS]: requests };
+}
+
+export function withLoad(context: RunContext, skill: Skill, tool_call_id: string): JsonObject {
+  return { ...context, [LOADS]: { ...readLoads(context), [skillHash(skill)]: tool_call_id } };
+}
+
+/** Calls that loaded a skill in this run, by its hash. */
+const LOADS = "skill_loads";
+
+function readLoads(context: RunContext): JsonObject {
+  const loads = context[LOADS];
+  return isRecord(loads) ? loads : {};
 }

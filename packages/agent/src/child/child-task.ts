@@ -1,5 +1,4 @@
-// The form a child's answer has to have, when its caller names one (AGENT-4): sent to the child beforehand, checked after,
-// and a wrong answer is sent back once before it counts as a failure.
+// What a child is told: its task as its first message, and where it stands as system text.
 
 import {
   compileSchema,
@@ -8,6 +7,47 @@ import {
   type JsonValue,
   type ValidationIssue,
 } from "@soong/core";
+import type { AgentDefinition } from "./agent-catalog.ts";
+
+export type ChildRole = "sub" | "fork" | "worker";
+
+export interface ChildTask {
+  readonly role: ChildRole;
+  readonly definition: AgentDefinition;
+  readonly task: string;
+  /** Sub agents have no other. */
+  readonly context?: string;
+  readonly expected?: ExpectedOutput;
+}
+
+const CHILD_RULES = [
+  "Another agent has started you and reads your last message, and no one else does: you cannot ask questions, and you cannot start agents yourself.",
+  "A call that is denied stays denied: do without it, or say in your answer what could not be done.",
+].join(" ");
+
+const ANSWER_FORM =
+  'Your last message is your whole result. Begin it with a short summary; where there are single findings, put a line "Findings:" after it and one line beginning with "- " for each.';
+
+/** A fork keeps the system text of the conversation it has read. */
+export function buildChildSystem(
+  base: readonly string[],
+  { role, definition }: ChildTask,
+): string[] {
+  return role === "fork" ? [...base] : [...base, `${definition.system}\n\n${CHILD_RULES}`];
+}
+
+export function buildChildPrompt({ role, definition, task, context, expected }: ChildTask): string {
+  const parts = [
+    ...(role === "fork" ? [`${definition.system}\n\n${CHILD_RULES}`] : []),
+    `Your task:\n${task}`,
+    ...(context === undefined ? [] : [`Context:\n${context}`]),
+    expected === undefined ? ANSWER_FORM : expected.wanted,
+  ];
+  return parts.join("\n\n");
+}
+
+// The form a child's answer has to have, when its caller names one (AGENT-4): sent to the child beforehand, checked after,
+// and a wrong answer is sent back once before it counts as a failure.
 
 export interface ExpectedOutput {
   /** For the prompt. */
@@ -17,7 +57,7 @@ export interface ExpectedOutput {
   requestCorrection(answer: string): string | undefined;
 }
 
-export type ReadOutput =
+type ReadOutput =
   | { readonly ok: true; readonly output: JsonValue }
   | { readonly ok: false; readonly why: string };
 

@@ -1,13 +1,13 @@
+import type { ConversationNode } from "@soong/core";
 import fc from "fast-check";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
 import type { ModelMessage } from "../model/index.ts";
-import { readInstructionBlocks } from "./instruction-node.ts";
-import { answerNode, hookNode, userNode } from "./message-node.ts";
-import { toModelMessages, readPath } from "./read-path.ts";
+import { readInstructionBlocks, answerNode, hookNode, userNode } from "./nodes.ts";
+import { toModelMessages, ContextBook } from "./context-book.ts";
 
-const place = { node_id: "n", parent_id: undefined, session_id: "s", run_id: "r", agent_id: "a" };
+const place = { node_id: "n", session_id: "s", run_id: "r", agent_id: "a" };
 
 test("messages become nodes and the same messages again", () => {
   verifies("LOOP-4", "CTX-3");
@@ -20,7 +20,7 @@ test("messages become nodes and the same messages again", () => {
     answerNode(place, { model: "m", text: "done", calls: [] }),
   ];
   const stored = JSON.parse(JSON.stringify(path)) as typeof path;
-  expect(toModelMessages(readPath(stored).units, "m")).toEqual([
+  expect(toModelMessages(new ContextBook(stored).units, "m")).toEqual([
     { role: "user", content: [{ type: "text", text: "go" }] },
     { role: "assistant", text: "I look", calls, provider_data: { s: 1 } },
     {
@@ -43,7 +43,7 @@ test("a call without a result gets one, and a result without its call is left ou
   verifies("CTX-3");
   const stray = result("9", "stray");
   const second = result("2", "two again");
-  const { units, orphans } = readPath([
+  const { units, orphans } = new ContextBook([
     user("go"),
     answer("", "1", "2"),
     stray,
@@ -63,7 +63,7 @@ test("a call without a result gets one, and a result without its call is left ou
 test("results are in the order of their calls, whatever order they stand in", () => {
   verifies("CTX-3");
   const path = [user("go"), answer("", "1", "2"), result("2", "b"), result("1", "a", true)];
-  expect(toModelMessages(readPath(path).units, "m").at(-1)).toMatchObject({
+  expect(toModelMessages(new ContextBook(path).units, "m").at(-1)).toMatchObject({
     results: [
       { tool_call_id: "1", is_error: true },
       { tool_call_id: "2", is_error: false },
@@ -75,7 +75,7 @@ test("instructions are system text, each once, and in no message", () => {
   verifies("CTX-1");
   const rule = node("instruction_context", "Use tabs.");
   const path = [user("go"), answer("", "1"), result("1", "read"), rule, user("more"), { ...rule }];
-  const { units } = readPath(path);
+  const { units } = new ContextBook(path);
   expect(readInstructionBlocks(path).blocks.map((block) => block.node)).toEqual([rule]);
   expect(JSON.stringify(toModelMessages(units, "m"))).not.toContain("tabs");
 });
@@ -83,7 +83,7 @@ test("instructions are system text, each once, and in no message", () => {
 test("a message no one of ours has written does not become one", () => {
   verifies("CTX-3");
   const odd = node("message", "x", { data: { role: "assistant", calls: [null, { name: 1 }] } });
-  const { units } = readPath([user("go"), odd]);
+  const { units } = new ContextBook([user("go"), odd]);
   expect(toModelMessages(units, "m").at(-1)).toEqual({ role: "assistant", text: "x", calls: [] });
 });
 
@@ -91,7 +91,7 @@ test("whatever the path, every call has one result, every result its call, and n
   verifies("CTX-3");
   fc.assert(
     fc.property(anyPath(), (path) => {
-      expect(problemsOf(toModelMessages(readPath(path).units, "m"))).toEqual([]);
+      expect(problemsOf(toModelMessages(new ContextBook(path).units, "m"))).toEqual([]);
     }),
   );
 });
@@ -117,14 +117,16 @@ test("messages are the same objects as long as nothing of their unit has changed
   const asked = user("go");
   const called = answer("", "1");
   const extra = { ...called, data: { ...called.data, provider_data: { a: 1 } } };
-  const read = (model: string, ...path: Parameters<typeof readPath>[0]) =>
-    toModelMessages(readPath(path).units, model);
+  const read = (model: string, ...path: ConversationNode[]) =>
+    toModelMessages(new ContextBook(path).units, model);
   const first = read("m", asked, extra, result("1", "one"));
   const results = [result("1", "two"), result("1", "three")] as const;
-  const second = read("m", asked, extra, results[0]);
+  const book = new ContextBook([asked, extra, results[0]]);
+  const second = toModelMessages(book.units, "m");
   expect(JSON.stringify(first)).toContain("one");
   expect(JSON.stringify(second)).toContain("two");
-  const again = read("m", asked, extra, results[0], user("more"));
+  book.add(user("more"));
+  const again = toModelMessages(book.units, "m");
   expect(again.slice(0, 3).every((message, i) => message === second[i])).toBe(true);
   expect(JSON.stringify(read("m", asked, extra, results[1]))).toContain("three");
   expect(JSON.stringify(read("m", asked, extra))).toContain("was not started");
