@@ -2,13 +2,6 @@
 // last part of a dotted name. Such a tool ranks before every other, whatever its words score.
 import { foldName } from "./tokenize.ts";
 
-export interface ExactNames {
-  add(slot: number, name: string, aliases: readonly string[]): void;
-  remove(slot: number): void;
-  /** The tools that `query` names, best first. */
-  find(query: string): ExactName[];
-}
-
 export interface ExactName {
   slot: number;
   kind: "name" | "alias" | "last_part";
@@ -16,49 +9,42 @@ export interface ExactName {
   typed: string;
 }
 
-export function createExactNames(): ExactNames {
-  const slotsByKey = new Map<string, Set<number> | number>();
-  const namesOf: NamesOfTool[] = [];
+export class ExactNames {
+  readonly #slotsByKey = new Map<string, Set<number> | number>();
+  readonly #names: NamesOfTool[] = [];
 
-  function keysOf({ name, aliases }: NamesOfTool): Set<string> {
-    return new Set([name, lastPart(name), ...aliases].map(keyOf));
+  add(slot: number, name: string, aliases: readonly string[]): void {
+    const names = { name, aliases };
+    this.#names[slot] = names;
+    for (const key of keysOf(names)) {
+      const known = this.#slotsByKey.get(key);
+      if (known === undefined) this.#slotsByKey.set(key, slot);
+      else if (typeof known === "number") this.#slotsByKey.set(key, new Set([known, slot]));
+      else known.add(slot);
+    }
   }
 
-  return {
-    add(slot, name, aliases) {
-      const names = { name, aliases };
-      namesOf[slot] = names;
-      for (const key of keysOf(names)) {
-        const known = slotsByKey.get(key);
-        if (known === undefined) slotsByKey.set(key, slot);
-        else if (typeof known === "number") slotsByKey.set(key, new Set([known, slot]));
-        else known.add(slot);
+  remove(slot: number): void {
+    for (const key of keysOf(this.#names[slot] ?? NO_NAMES)) {
+      const known = this.#slotsByKey.get(key);
+      if (typeof known === "object") known.delete(slot);
+      if (known === slot || (typeof known === "object" && known.size === 0)) {
+        this.#slotsByKey.delete(key);
       }
-    },
-    remove(slot) {
-      const names = namesOf[slot];
-      if (names === undefined) return;
-      for (const key of keysOf(names)) {
-        const known = slotsByKey.get(key);
-        if (typeof known === "object") known.delete(slot);
-        if (known === slot || (typeof known === "object" && known.size === 0)) {
-          slotsByKey.delete(key);
-        }
-      }
-      namesOf[slot] = NO_NAMES;
-    },
-    find(query) {
-      if (query.length > MAX_TYPED_CHARS) return [];
-      const typed = query.trim();
-      const known = slotsByKey.get(keyOf(typed));
-      if (known === undefined) return [];
-      const slots = typeof known === "number" ? [known] : [...known];
-      return slots
-        .map((slot) => closest(slot, namesOf[slot] ?? NO_NAMES, typed))
-        .toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1))
-        .map(({ slot, kind, typed: text }) => ({ slot, kind, typed: text }));
-    },
-  };
+    }
+    this.#names[slot] = NO_NAMES;
+  }
+
+  /** The tools that `query` names, best first. */
+  find(query: string): ExactName[] {
+    if (query.length > MAX_TYPED_CHARS) return [];
+    const typed = query.trim();
+    const known = this.#slotsByKey.get(keyOf(typed)) ?? [];
+    const slots = typeof known === "number" ? [known] : [...known];
+    return slots
+      .map((slot) => closest(slot, this.#names[slot] ?? NO_NAMES, typed))
+      .toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
+  }
 }
 
 interface NamesOfTool {
@@ -81,15 +67,19 @@ function closest(slot: number, { name, aliases }: NamesOfTool, typed: string): R
   const key = keyOf(typed);
   const sameAlias = aliases.find((alias) => alias.toLowerCase() === lower);
   const likeAlias = sameAlias ?? aliases.find((alias) => keyOf(alias) === key);
-  const is = (kind: ExactName["kind"], text: string, rank: number): RankedName => {
+  const found = (kind: ExactName["kind"], text: string, rank: number): RankedName => {
     return { slot, kind, typed: text, rank, name };
   };
-  if (name === typed) return is("name", name, 0);
-  if (name.toLowerCase() === lower) return is("name", name, 1);
-  if (sameAlias !== undefined) return is("alias", sameAlias, 2);
-  if (keyOf(name) === key) return is("name", name, 3);
-  if (likeAlias !== undefined) return is("alias", likeAlias, 4);
-  return is("last_part", lastPart(name), 5);
+  if (name === typed) return found("name", name, 0);
+  if (name.toLowerCase() === lower) return found("name", name, 1);
+  if (sameAlias !== undefined) return found("alias", sameAlias, 2);
+  if (keyOf(name) === key) return found("name", name, 3);
+  if (likeAlias !== undefined) return found("alias", likeAlias, 4);
+  return found("last_part", lastPart(name), 5);
+}
+
+function keysOf({ name, aliases }: NamesOfTool): Set<string> {
+  return new Set([name, lastPart(name), ...aliases].map(keyOf));
 }
 
 function lastPart(name: string): string {

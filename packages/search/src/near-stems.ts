@@ -4,12 +4,6 @@
 import { editDistance } from "@soong/schema";
 import { stem } from "./stem.ts";
 
-export interface NearStems {
-  add(id: number): void;
-  remove(id: number): void;
-  find(word: string): NearStem[];
-}
-
 export interface NearStem {
   id: number;
   kind: "prefix" | "typo";
@@ -17,60 +11,68 @@ export interface NearStem {
   distance: number;
 }
 
-export function createNearStems(
-  stemOf: (id: number) => string,
-  idOf: (stemmed: string) => number | undefined,
-): NearStems {
-  /** Pairs of a stem's number and its set of letters, a list for each first or last letter. */
-  const byFirst = Array.from({ length: 32 }, (): number[] => []);
-  const byLast = Array.from({ length: 32 }, (): number[] => []);
+/** The stems that are there, by number. */
+interface KnownStems {
+  stemOf(id: number): string;
+  idOf(stemmed: string): number | undefined;
+}
 
-  return {
-    add(id) {
-      const known = stemOf(id);
-      const letters = lettersOf(known);
-      byFirst[bucketOf(known, 0)]!.push(id, letters);
-      byLast[bucketOf(known, known.length - 1)]!.push(id, letters);
-    },
-    remove(id) {
-      const known = stemOf(id);
-      removePair(byFirst[bucketOf(known, 0)]!, id);
-      removePair(byLast[bucketOf(known, known.length - 1)]!, id);
-    },
-    find(word) {
-      const found: NearStem[] = [];
-      const slips = slipsAllowed(word);
-      const stemmed = stem(word);
-      const byPrefix = isLookedUpByPrefix(stemmed);
-      if (slips === 0 && !byPrefix) return found;
-      const forms = formsOf(word, stemmed);
-      const first = bucketOf(word, 0);
-      const shortest = forms.reduce((least, form) => (form.length < least.length ? form : least));
-      const letters = { shared: lettersOf(shortest), all: lettersOf(word) };
-      for (const id of withSuchLetters(byFirst[first]!, letters, slips, byPrefix)) {
-        const known = stemOf(id);
-        if (byPrefix && known.startsWith(stemmed)) {
-          found.push({ id, kind: "prefix", distance: known.length - stemmed.length });
-          continue;
-        }
-        const distance = fewestSlips(forms, known, slips);
-        if (distance <= slips) found.push({ id, kind: "typo", distance });
+export class NearStems {
+  readonly #stems: KnownStems;
+  /** Pairs of a stem's number and its set of letters, a list for each first or last letter. */
+  readonly #byFirst: number[][] = [];
+  readonly #byLast: number[][] = [];
+
+  constructor(stems: KnownStems) {
+    this.#stems = stems;
+  }
+
+  add(id: number): void {
+    const known = this.#stems.stemOf(id);
+    const letters = lettersOf(known);
+    (this.#byFirst[bucketOf(known, 0)] ??= []).push(id, letters);
+    (this.#byLast[bucketOf(known, known.length - 1)] ??= []).push(id, letters);
+  }
+
+  remove(id: number): void {
+    const known = this.#stems.stemOf(id);
+    removePair(this.#byFirst[bucketOf(known, 0)]!, id);
+    removePair(this.#byLast[bucketOf(known, known.length - 1)]!, id);
+  }
+
+  find(word: string): NearStem[] {
+    const found: NearStem[] = [];
+    const slips = slipsAllowed(word);
+    const stemmed = stem(word);
+    const byPrefix = isLookedUpByPrefix(stemmed);
+    if (slips === 0 && !byPrefix) return found;
+    const forms = formsOf(word, stemmed);
+    const first = bucketOf(word, 0);
+    const shortest = forms.reduce((least, form) => (form.length < least.length ? form : least));
+    const letters = { shared: lettersOf(shortest), all: lettersOf(word) };
+    for (const id of withSuchLetters(this.#byFirst[first], letters, slips, byPrefix)) {
+      const known = this.#stems.stemOf(id);
+      if (byPrefix && known.startsWith(stemmed)) {
+        found.push({ id, kind: "prefix", distance: known.length - stemmed.length });
+        continue;
       }
-      if (slips === 0) return found;
-      for (const base of basesOf(word)) {
-        const id = idOf(base);
-        if (id === undefined || found.some((near) => near.id === id)) continue;
-        found.push({ id, kind: "typo", distance: 1 });
-      }
-      const last = bucketOf(stemmed, stemmed.length - 1);
-      for (const id of withSuchLetters(byLast[last]!, letters, 1, false)) {
-        const known = stemOf(id);
-        if (bucketOf(known, 0) === first) continue;
-        if (editDistance(stemmed, known, 1) === 1) found.push({ id, kind: "typo", distance: 1 });
-      }
-      return found;
-    },
-  };
+      const distance = fewestSlips(forms, known, slips);
+      if (distance <= slips) found.push({ id, kind: "typo", distance });
+    }
+    if (slips === 0) return found;
+    for (const base of basesOf(word)) {
+      const id = this.#stems.idOf(base);
+      if (id === undefined || found.some((near) => near.id === id)) continue;
+      found.push({ id, kind: "typo", distance: 1 });
+    }
+    const last = bucketOf(stemmed, stemmed.length - 1);
+    for (const id of withSuchLetters(this.#byLast[last], letters, 1, false)) {
+      const known = this.#stems.stemOf(id);
+      if (bucketOf(known, 0) === first) continue;
+      if (editDistance(stemmed, known, 1) === 1) found.push({ id, kind: "typo", distance: 1 });
+    }
+    return found;
+  }
 }
 
 /** Removes the pair that begins with `first` from a list of pairs; the last pair takes its place. */
@@ -141,7 +143,7 @@ function isLookedUpByPrefix(stemmed: string): boolean {
  * Other stems are passed over without being read.
  */
 function withSuchLetters(
-  pairs: readonly number[],
+  pairs: readonly number[] = [],
   { shared, all }: { shared: number; all: number },
   slips: number,
   byPrefix: boolean,

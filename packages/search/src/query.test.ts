@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { readQuery } from "./query.ts";
 import { stem } from "./stem.ts";
-import { createVocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 function vocabularyOf(known: string) {
-  const vocabulary = createVocabulary();
+  const vocabulary = new Vocabulary();
   for (const word of known.split(" ")) vocabulary.retain(vocabulary.intern(stem(word), word));
   return vocabulary;
 }

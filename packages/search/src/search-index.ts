@@ -1,14 +1,14 @@
 // The search over tools (SEARCH-2, SEARCH-5): a weighted-field BM25 index in memory, updated one tool
 // at a time. What it answers depends on the tools it holds, never on the order in which they came.
 import { fieldsOf, readDocument, valueOf } from "./document-stems.ts";
-import { createExactNames } from "./exact-names.ts";
+import { ExactNames } from "./exact-names.ts";
 import { removePair } from "./near-stems.ts";
 import { type QueryWord, readQuery } from "./query.ts";
 import { RANKING, rarity } from "./ranking.ts";
 import { reasonsFor } from "./reasons.ts";
 import { ScoreBoard } from "./score-board.ts";
 import type { SearchDocument } from "./search-document.ts";
-import { createVocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 export interface SearchIndex {
   readonly size: number;
@@ -43,8 +43,8 @@ interface IndexedTool {
 
 /** A full-text index of tools that forgives misspelt words. */
 export function createSearchIndex(documents: Iterable<SearchDocument> = []): SearchIndex {
-  const vocabulary = createVocabulary();
-  const exactNames = createExactNames();
+  const vocabulary = new Vocabulary();
+  const exactNames = new ExactNames();
   const board = new ScoreBoard();
   /** For each stem: pairs of slot and packed impact. */
   const postings: number[][] = [];

@@ -26,6 +26,7 @@ const CHARS_PER_WORD = 16;
 /** Longer runs (hashes, base64) are not words anyone searches for. */
 const MAX_WORD_CHARS = 40;
 const MAX_RUN_CHARS = 200;
+const NINE = 57;
 /** Fewer letters than this stay glued to neighbouring digits: `v2`, `s3`, `k8s`, `3d`. */
 const LETTERS_OF_A_WORD = 3;
 
@@ -33,6 +34,8 @@ const LETTERS_OF_A_WORD = 3;
 const NON_ASCII = /[^\x00-\x7f]/;
 const ASCII_SEPARATORS = /[^a-z0-9]+/g;
 const SEPARATORS = /[^\p{L}\p{M}\p{N}]+/gu;
+const ASCII_RUNS = /[A-Za-z0-9]+/g;
+const ONE_WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)$/;
 const RUNS = /[\p{L}\p{M}\p{N}]+/gu;
 const UNSPACED =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}" +
@@ -42,50 +45,12 @@ const COMBINING_ACCENTS = /[\u0300-\u036f]/g;
 /** Acronyms with a plural s ("URLs"), acronyms before a hump ("HTTP" in "HTTPServer"), humps, digits. */
 const PIECES = /[A-Z]+s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
 
-const LOWER = 1;
-const UPPER = 2;
-const DIGIT = 4;
-const CLASS_OF_ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
-  if (code >= 97 && code <= 122) return LOWER;
-  if (code >= 65 && code <= 90) return UPPER;
-  return code >= 48 && code <= 57 ? DIGIT : 0;
-});
-
 function cutAscii(text: string, words: string[], maxWords: number, compounds: string[]): void {
-  const end = text.length;
-  let at = 0;
-  while (at < end && words.length < maxWords) {
-    const first = CLASS_OF_ASCII[text.charCodeAt(at)] ?? 0;
-    if (first === 0) {
-      at += 1;
-      continue;
-    }
-    const from = at;
-    let rest = 0;
-    at += 1;
-    while (at < end) {
-      const kind = CLASS_OF_ASCII[text.charCodeAt(at)] ?? 0;
-      if (kind === 0) break;
-      rest |= kind;
-      at += 1;
-    }
-    pushRun(text.slice(from, at), first, rest, words, compounds);
+  for (const run of text.match(ASCII_RUNS) ?? []) {
+    if (words.length >= maxWords) return;
+    if (ONE_WORD.test(run)) pushWord(run.toLowerCase(), words);
+    else pushPieces(run, words, compounds);
   }
-}
-
-/** Cuts one unbroken ASCII run; `first` and `rest` say which classes of characters it holds. */
-function pushRun(
-  run: string,
-  first: number,
-  rest: number,
-  words: string[],
-  compounds: string[],
-): void {
-  const seen = first | rest;
-  if (rest === LOWER && first === UPPER) pushWord(run.toLowerCase(), words);
-  else if (seen === LOWER || seen === DIGIT) pushWord(run, words);
-  else if (seen === UPPER) pushWord(run.toLowerCase(), words);
-  else pushPieces(run, words, compounds);
 }
 
 function pushPieces(run: string, words: string[], compounds: string[]): void {
@@ -95,7 +60,7 @@ function pushPieces(run: string, words: string[], compounds: string[]): void {
   let gluesNext = false;
   let previousIsDigits = false;
   for (const piece of pieces) {
-    const isDigits = CLASS_OF_ASCII[piece.charCodeAt(0)] === DIGIT;
+    const isDigits = piece.charCodeAt(0) <= NINE;
     const isShort = !isDigits && piece.length < LETTERS_OF_A_WORD;
     const glues = previousIsDigits ? isShort : gluesNext && isDigits;
     if (word !== "" && !glues) {

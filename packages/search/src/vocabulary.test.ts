@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { editDistance } from "@soong/schema";
 import { stem } from "./stem.ts";
-import { createVocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 function vocabularyOf(...stems: string[]) {
-  const vocabulary = createVocabulary();
+  const vocabulary = new Vocabulary();
   for (const stemmed of stems) vocabulary.retain(vocabulary.intern(stemmed, stemmed));
   const near = (word: string) => vocabulary.near(word).map(({ id }) => vocabulary.stemOf(id));
   return { vocabulary, near };
@@ -26,7 +26,7 @@ describe("the vocabulary", () => {
   });
 
   test("reads a stem by the shortest form it was met in", () => {
-    const vocabulary = createVocabulary();
+    const vocabulary = new Vocabulary();
     const id = vocabulary.intern("delet", "deleting");
     vocabulary.intern("delet", "delete");
     vocabulary.intern("delet", "deletes");

@@ -45,16 +45,15 @@ export interface DeferredIndex {
 const SELECT = "select:";
 
 export function createDeferredIndex(): DeferredIndex {
-  const index: SearchIndex = createSearchIndex();
+  let index: SearchIndex | undefined;
   const indexed = new Map<string, number>();
   let followed: SearchedSurface | undefined;
 
   return {
     search(surface, query, limit, names) {
       if (query.trimStart().toLowerCase().startsWith(SELECT)) return select(surface, query, names);
-      follow(surface);
       return {
-        matches: index.search(query, { limit }),
+        matches: follow(surface).search(query, { limit }),
         not_found: [],
         already_loaded: [],
         deferred_count: surface.deferred.length,
@@ -62,8 +61,10 @@ export function createDeferredIndex(): DeferredIndex {
     },
   };
 
-  function follow(surface: SearchedSurface): void {
-    if (followed === surface) return;
+  /** Made at the first search, and brought up to date by what changed since the last one. */
+  function follow(surface: SearchedSurface): SearchIndex {
+    index ??= createSearchIndex();
+    if (followed === surface) return index;
     const wanted = new Map(surface.deferred.map((tool) => [tool.name, tool]));
     for (const [name, generation] of indexed) {
       if (wanted.get(name)?.generation === generation) continue;
@@ -72,10 +73,11 @@ export function createDeferredIndex(): DeferredIndex {
     }
     for (const tool of wanted.values()) {
       if (indexed.has(tool.name)) continue;
-      index.add(documentOf(tool));
+      index.add(readTool(tool));
       indexed.set(tool.name, tool.generation);
     }
     followed = surface;
+    return index;
   }
 }
 
@@ -109,7 +111,7 @@ function select(surface: SearchedSurface, query: string, wire: WireNames): Searc
   return answer;
 }
 
-function documentOf(tool: SearchedTool): Parameters<SearchIndex["add"]>[0] {
+function readTool(tool: SearchedTool): Parameters<SearchIndex["add"]>[0] {
   const { aliases, title, search_hint, description } = tool.definition;
   return searchDocumentOf({
     name: tool.name,
