@@ -4,7 +4,7 @@ import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
-import { checkDeclarativeTool } from "../../packages/tools/src/declarative/index.ts";
+import { checkDeclarativeTool } from "../../packages/tools/src/declarative/load-tools.ts";
 import { declared, placesOfEachTest, scripted } from "./declarative-world.ts";
 
 const places = placesOfEachTest();

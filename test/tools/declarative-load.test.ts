@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { createKernel, type JsonObject } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { loadDeclarativeTools } from "../../packages/tools/src/declarative/index.ts";
+import { loadDeclarativeTools } from "../../packages/tools/src/declarative/load-tools.ts";
 import {
   createPlaces,
   declared,

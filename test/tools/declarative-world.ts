@@ -20,7 +20,7 @@ import { afterEach, beforeEach, expect, vi } from "vitest";
 import {
   loadDeclarativeTools,
   type DeclarativeToolsOptions,
-} from "../../packages/tools/src/declarative/index.ts";
+} from "../../packages/tools/src/declarative/load-tools.ts";
 import { describeProblem } from "@soong/platform";
 
 export interface Places {

@@ -14,7 +14,7 @@ import {
 } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, test, vi } from "vitest";
-import { commandHook, type CommandHook } from "../../packages/tools/src/hook/index.ts";
+import { commandHook, type CommandHook } from "../../packages/tools/src/hook/command-hook.ts";
 import { eventually, placesOfEachTest, textOf } from "./declarative-world.ts";
 import { isAlive } from "./process-watching.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createKernel, defineTool, type JsonObject } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
-import { loadHooks } from "../../packages/tools/src/hook/index.ts";
+import { loadHooks } from "../../packages/tools/src/hook/load-hooks.ts";
 import { describeProblem } from "@soong/platform";
 import { placesOfEachTest } from "./declarative-world.ts";
 

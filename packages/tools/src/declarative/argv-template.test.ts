@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "@soong/core";
+import type { JsonObject, ToolFailure } from "@soong/core";
 import { verifies } from "#laws";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import { compileArgv, renderArgv } from "./argv-template.ts";
+import { compileArgv, renderArgv } from "./command-template.ts";
 import { findSchemaField } from "./schema-field.ts";
 
 const schema = {
@@ -18,11 +18,18 @@ const schema = {
 };
 
 function argv(args: string[], input: JsonObject): string[] | string {
-  const compiled = compileArgv(args, (path) => findSchemaField({ schema, sensitive: [] }, path));
-  if (!compiled.ok)
-    return compiled.problems.map(({ index, message }) => `[${index}] ${message}`).join("\n");
-  const rendered = renderArgv(compiled.template, input);
-  return rendered.ok ? rendered.value : rendered.message;
+  const problems: string[] = [];
+  const template = compileArgv(
+    args,
+    (path) => findSchemaField({ schema, sensitive: [] }, path),
+    (index, message) => problems.push(`[${index}] ${message}`),
+  );
+  if (template === undefined) return problems.join("\n");
+  try {
+    return renderArgv(template, input);
+  } catch (error) {
+    return (error as ToolFailure).message;
+  }
 }
 
 describe("items of an argv", () => {

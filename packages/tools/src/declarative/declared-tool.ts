@@ -12,10 +12,14 @@ import {
 import { omitUndefined } from "@soong/schema";
 import { DEFAULT_ENV_ALLOWLIST, findProgram, programEnvironment } from "@soong/platform";
 import { lookThroughTrees, pathsInReach, walkedTrees } from "../command/index.ts";
-import { renderArgv, type ArgvTemplate, type Rendered } from "./argv-template.ts";
+import {
+  renderArgv,
+  renderShell,
+  type ArgvTemplate,
+  type ShellTemplate,
+} from "./command-template.ts";
 import { DEFAULT_OUTPUT_LIMIT_BYTES, type Declaration } from "./declaration.ts";
 import { runCommand, type Command } from "./run-command.ts";
-import { renderShell, type ShellTemplate } from "./shell-template.ts";
 import { workingDirectory } from "./working-directory.ts";
 
 export type CommandTemplate =
@@ -65,29 +69,22 @@ export function createDeclaredTool(
     },
 
     validate(input: JsonObject) {
-      const rendered = render(template, input);
-      return rendered.ok ? undefined : rendered.message;
+      try {
+        renderCommand(template, input);
+        return undefined;
+      } catch (error) {
+        if (error instanceof ToolFailure) return error.message;
+        throw error;
+      }
     },
 
     async targets(input: JsonObject, context) {
       const { roots } = context;
-      const rendered = render(template, input);
-      if (!rendered.ok) {
-        throw new ToolFailure({
-          code: "invalid_arguments",
-          error_class: "invalid_arguments",
-          message: rendered.message,
-          recovery: "change_arguments",
-        });
-      }
+      const rest = renderCommand(template, input);
       const cwd = await workingDirectory(working_dir, roots);
-      const { program, rest } = rendered.value;
       const env = programEnvironment(allowlist, roots);
-      const { found, resolved } = findProgram(
-        program,
-        { directory, trusted: directory, roots },
-        env,
-      );
+      const places = { directory, trusted: directory, roots };
+      const { found, resolved } = findProgram(programOf(template), places, env);
       const argv = [found, ...rest];
       // Its author vouches for the program: only a tree that it is known to walk counts (PERM-15).
       const command = { argv, cwd, executable: resolved, read_only: true };
@@ -139,17 +136,11 @@ export function programOf(template: CommandTemplate): string {
 
 const SHELL = "/bin/sh";
 
-function render(
-  template: CommandTemplate,
-  input: JsonObject,
-): Rendered<{ program: string; rest: string[] }> {
-  const program = programOf(template);
-  if (template.type === "exec") {
-    const args = renderArgv(template.args, input);
-    return args.ok ? { ok: true, value: { program, rest: args.value } } : args;
-  }
-  const script = renderShell(template.script, input);
-  return script.ok ? { ok: true, value: { program, rest: ["-c", script.value] } } : script;
+/** What follows the program. Throws a ToolFailure for values that cannot stand where they would. */
+function renderCommand(template: CommandTemplate, input: JsonObject): string[] {
+  return template.type === "exec"
+    ? renderArgv(template.args, input)
+    : ["-c", renderShell(template.script, input)];
 }
 
 /** The command of the judged plan, if its names still lead where they led then. */
@@ -157,7 +148,9 @@ async function judgedCommand({ plan, toolName }: ToolContext): Promise<Command> 
   const command = plan?.resources.find((resource) => resource.kind === "command");
   if (command === undefined) throw new Error(`${toolName} was not planned`);
   const [found = command.executable] = command.argv;
-  const [executable, cwd] = await Promise.all([found, command.cwd].map(realOrNothing));
+  const [executable, cwd] = await Promise.all(
+    [found, command.cwd].map((path) => realpath(path).catch(() => undefined)),
+  );
   if (executable === command.executable && cwd === command.cwd) return command;
   throw new ToolFailure({
     code: "changed_since_approval",
@@ -165,8 +158,4 @@ async function judgedCommand({ plan, toolName }: ToolContext): Promise<Command> 
     recovery: "retry",
     retryable: true,
   });
-}
-
-async function realOrNothing(path: string): Promise<string | undefined> {
-  return realpath(path).catch(() => undefined);
 }

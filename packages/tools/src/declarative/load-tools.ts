@@ -2,11 +2,21 @@
 // a project. All of them or, with every problem at once, none.
 
 import { readdir, realpath } from "node:fs/promises";
-import { join } from "node:path";
-import type { ToolSource } from "@soong/core";
-import { problemAt, type Problem } from "@soong/platform";
-import { directoryTrustProblem } from "../json/index.ts";
+import { basename, dirname, join } from "node:path";
 import {
+  createKernel,
+  messageOf,
+  type AskPermission,
+  type JsonObject,
+  type SessionOptions,
+  type ToolResult,
+  type ToolSource,
+} from "@soong/core";
+import { errnoOf, problemAt, type Problem } from "@soong/platform";
+import { isRecord } from "@soong/schema";
+import { directoryTrustProblem, readJsonFile } from "../json/trusted-file.ts";
+import {
+  MAX_FILE_BYTES,
   readDeclaration,
   SOURCE,
   type DeclaredTool,
@@ -20,7 +30,7 @@ export type LoadedTools =
   | { ok: true; source: ToolSource }
   | { ok: false; problems: readonly Problem[] };
 
-export const MAX_TIMEOUT_MS = 600_000;
+const MAX_TIMEOUT_MS = 600_000;
 
 /** A directory that is not there has no tools. */
 export async function loadDeclarativeTools(
@@ -43,24 +53,21 @@ export async function loadDeclarativeTools(
 }
 
 /** A tool whose program is not installed is known and not offered, with the reason. */
-export function sourceOf(file: string, declared: readonly DeclaredTool[]): ToolSource {
+function sourceOf(file: string, declared: readonly DeclaredTool[]): ToolSource {
+  const reason = "setup_required" as const;
   return {
     ...SOURCE,
     file,
-    tools: declared.flatMap(({ definition, missing }) =>
-      missing === undefined ? [definition] : [],
-    ),
-    excluded: declared.flatMap(({ definition, missing }) =>
-      missing === undefined
-        ? []
-        : [{ tool_name: definition.name, reason: "setup_required" as const, detail: missing }],
+    tools: declared.filter(({ missing }) => missing === undefined).map((tool) => tool.definition),
+    excluded: declared.flatMap(({ definition, missing: detail }) =>
+      detail === undefined ? [] : [{ tool_name: definition.name, reason, detail }],
     ),
   };
 }
 
 type Files = { ok: true; files: readonly string[] } | { ok: false; problems: Problem[] };
 
-export async function declarationFiles(directory: string): Promise<Files> {
+async function declarationFiles(directory: string): Promise<Files> {
   const refused = (message: string): Files => ({
     ok: false,
     problems: [{ file: directory, message }],
@@ -76,10 +83,10 @@ export async function declarationFiles(directory: string): Promise<Files> {
       .map((name) => join(real, name));
     return { ok: true, files };
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (code === "ENOENT") return { ok: true, files: [] };
-    if (code === "ENOTDIR") return refused("is not a directory");
-    return refused(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    const errno = errnoOf(error);
+    if (errno === "ENOENT") return { ok: true, files: [] };
+    if (errno === "ENOTDIR") return refused("is not a directory");
+    return refused(`cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -93,4 +100,76 @@ function repeatedNames(declared: readonly DeclaredTool[]): Problem[] {
     holders.set(name, file);
     return [];
   });
+}
+
+export interface CheckOptions extends DeclarativeToolsOptions {
+  /** Where the tools of the user are: no other file there may have its name. */
+  readonly directory?: string;
+  /** Run it once with this input, in this project. */
+  readonly sample?: {
+    readonly input: JsonObject;
+    readonly project: string;
+    /** Left out, giving the sample is the yes. */
+    readonly ask?: AskPermission;
+    readonly secrets?: SessionOptions["secrets"];
+  };
+}
+
+export type CheckedTool =
+  | { ok: false; problems: readonly Problem[] }
+  | { ok: true; tool_name: string; result?: ToolResult };
+
+/** Checks one declaration and, given a sample, runs it the way every call runs: through a kernel (DECL-6). */
+export async function checkDeclarativeTool(
+  file: string,
+  options: CheckOptions = {},
+): Promise<CheckedTool> {
+  const { sample, directory, ...given } = options;
+  const reading = { maxTimeoutMs: MAX_TIMEOUT_MS, ...given };
+  const refused = (message: string): CheckedTool => ({ ok: false, problems: [{ file, message }] });
+  let canonical: string;
+  try {
+    const untrusted = await directoryTrustProblem(dirname(file));
+    if (untrusted !== undefined) return refused(`its directory ${untrusted}`);
+    canonical = join(await realpath(dirname(file)), basename(file));
+  } catch (error) {
+    return refused(`cannot be read: ${messageOf(error)}`);
+  }
+  const read = await readDeclaration(canonical, reading);
+  if (!read.ok) return read;
+  const { declared } = read;
+  const taken = await takenByAnother(declared, [dirname(canonical), directory ?? ""]);
+  if (taken !== undefined) return { ok: false, problems: [taken] };
+  if (declared.missing !== undefined) return refused(declared.missing);
+  const { name: tool_name } = declared.definition;
+  if (sample === undefined) return { ok: true, tool_name };
+  const kernel = createKernel({
+    sources: [sourceOf(canonical, [declared])],
+    config: { tools: { max_timeout_ms: reading.maxTimeoutMs } },
+  });
+  const run = await kernel.startRun({
+    roots: { project: await realpath(sample.project), write: [] },
+    ask: sample.ask ?? (() => ({ decision: "allow_once" })),
+    secrets: sample.secrets,
+  });
+  return { ok: true, tool_name, result: await run.call(tool_name, sample.input) };
+}
+
+/** Another version of the same file elsewhere is no other tool. */
+async function takenByAnother(
+  { file, document, definition: { name } }: DeclaredTool,
+  directories: readonly string[],
+): Promise<Problem | undefined> {
+  for (const directory of new Set(directories)) {
+    const found = directory === "" ? undefined : await declarationFiles(directory);
+    for (const other of found?.ok === true ? found.files : []) {
+      if (basename(other) === basename(file)) continue;
+      const read = await readJsonFile(other, { maxBytes: MAX_FILE_BYTES });
+      if (!read.ok || !isRecord(read.document.value)) continue;
+      if (read.document.value["name"] === name) {
+        return problemAt(document, ["name"], `"${name}" is declared in ${other} already`);
+      }
+    }
+  }
+  return undefined;
 }

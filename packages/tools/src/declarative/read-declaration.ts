@@ -1,21 +1,19 @@
 // One file, read into one tool: everything that is wrong with it, each with its line and field (DECL-2).
 
 import { basename, dirname, isAbsolute } from "node:path";
-import { ToolFailure, type AnyTool, type JsonObject, type RegisteredTool } from "@soong/core";
+import type { AnyTool, JsonObject, RegisteredTool } from "@soong/core";
 import { readDefinition } from "@soong/core/internal";
 import { isRecord } from "@soong/schema";
 import {
   checkDocument,
-  findProgram,
   problemAt,
-  programEnvironment,
   sortProblems,
   type DocumentPath,
   type Problem,
   type UserDocument,
 } from "@soong/platform";
-import { readJsonFile } from "../json/index.ts";
-import { compileArgv } from "./argv-template.ts";
+import { ownProgramProblem, programProblem, readJsonFile } from "../json/trusted-file.ts";
+import { compileArgv, compileShell } from "./command-template.ts";
 import { declarationShape, type Declaration } from "./declaration.ts";
 import {
   createDeclaredTool,
@@ -23,9 +21,7 @@ import {
   type CommandTemplate,
   type DeclaredToolOptions,
 } from "./declared-tool.ts";
-import { ownProgramProblem } from "./own-program.ts";
 import { findSchemaField, type FoundField } from "./schema-field.ts";
-import { compileShell } from "./shell-template.ts";
 import { directoryProblem } from "./working-directory.ts";
 
 export interface DeclaredTool {
@@ -59,75 +55,60 @@ export async function readDeclaration(
   const read = await readJsonFile(file, { maxBytes: MAX_FILE_BYTES });
   if (!read.ok) return read;
   const { document } = read;
+  const directory = dirname(file);
   const checked = checkDocument(document, declarationShape(options));
   const problems = checked.ok ? [] : [...checked.problems];
   if (!isRecord(document.value)) return { ok: false, problems };
-  const kernel = kernelProblems(document, problems);
-  problems.push(...kernel.problems);
+  const tool = readKernelTool(document, problems);
   const wrong = new Set(problems.map(({ field }) => topField(field)));
-  const report = (path: DocumentPath, message: string): void => {
-    problems.push(problemAt(document, path, message));
-  };
+  const isSound = (...fields: string[]): boolean => fields.every((field) => !wrong.has(field));
+  const report: Report = (path, message) =>
+    void (message !== undefined && problems.push(problemAt(document, path, message)));
   const declaration = document.value as Declaration;
-  if (!wrong.has("command_type") && !wrong.has("tags") && !wrong.has("permission")) {
-    checkTogether(declaration, report);
+  const { name, command_type, command, working_dir } = declaration;
+  if (isSound("command_type", "tags", "permission")) checkTogether(declaration, report);
+  const template = isSound("command_type")
+    ? compile(declaration, tool, { isSound, report })
+    : undefined;
+  const holder = isSound("name") ? options.takenBy?.(name) : undefined;
+  if (holder !== undefined) report(["name"], `"${name}" is taken by ${holder}`);
+  if (isSound("working_dir") && working_dir !== undefined && isAbsolute(working_dir)) {
+    const problem = await directoryProblem(working_dir);
+    report(["working_dir"], problem && `${working_dir} ${problem}`);
   }
-  const template = wrong.has("command_type")
-    ? undefined
-    : compile(declaration, kernel.tool, { isWrong: (field) => wrong.has(field), report });
-  if (!wrong.has("name")) checkName(declaration, options, report);
-  if (!wrong.has("working_dir")) await checkWorkingDir(declaration, report);
-  if (!wrong.has("command")) await checkOwnProgram(declaration, dirname(file), report);
+  if (isSound("command") && command_type === "exec") {
+    report(["command"], await ownProgramProblem(command, directory));
+  }
   if (problems.length > 0 || template === undefined) {
     return { ok: false, problems: sortProblems(problems) };
   }
-  const directory = dirname(file);
-  return {
-    ok: true,
-    declared: {
-      file,
-      document,
-      definition: createDeclaredTool(file, directory, declaration, template, options),
-      missing: missingProgram(template, directory),
-    },
-  };
+  const definition = createDeclaredTool(file, directory, declaration, template, options);
+  const missing = programProblem(programOf(template), { directory, roots: undefined });
+  return { ok: true, declared: { file, document, definition, missing } };
 }
 
-type Report = (path: DocumentPath, message: string) => void;
+/** Without a message there is nothing to report. */
+type Report = (path: DocumentPath, message: string | undefined) => void;
 
-/** What the registry would say of it, without saying again what has been said. */
-function kernelProblems(
-  document: UserDocument,
-  known: readonly Problem[],
-): { tool: RegisteredTool | undefined; problems: Problem[] } {
+/** Adds what the registry would say of it, without saying again what has been said. */
+function readKernelTool(document: UserDocument, problems: Problem[]): RegisteredTool | undefined {
   const { name, description, input_schema, permission, tags } = document.value as JsonObject;
   const draft = { name, description, input_schema, permission, tags, handler: () => undefined };
   const read = readDefinition(draft as AnyTool, SOURCE);
-  if (read.ok) return { tool: read.tool, problems: [] };
-  const said = new Set(known.map(({ field }) => topField(field)));
-  const problems = read.problems
-    .filter(({ field }) => !said.has(topField(field)))
-    .map(({ field, message }) => ({
-      ...problemAt(document, pathOfField(field), message),
-      field,
-    }));
-  return { tool: undefined, problems };
-}
-
-/** `input_schema/properties/a~1b`, as the registry names fields, to a path. */
-function pathOfField(field: string): DocumentPath {
-  return field
-    .split("/")
-    .map((step, index) => (index === 0 ? step : step.replaceAll("~1", "/").replaceAll("~0", "~")));
+  if (read.ok) return read.tool;
+  const said = new Set(problems.map(({ field }) => topField(field)));
+  for (const { field, message } of read.problems) {
+    if (said.has(topField(field))) continue;
+    // `input_schema/properties/a~1b`, as the registry names fields, to a path.
+    const [top = "", ...steps] = field.split("/");
+    const path = steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    problems.push({ ...problemAt(document, [top, ...path], message), field });
+  }
+  return undefined;
 }
 
 function topField(field: string | undefined): string {
   return field?.split(/[/.[]/)[0] ?? "";
-}
-
-function checkName({ name }: Declaration, { takenBy }: ReadOptions, report: Report): void {
-  const holder = takenBy?.(name);
-  if (holder !== undefined) report(["name"], `"${name}" is taken by ${holder}`);
 }
 
 function checkTogether(
@@ -158,7 +139,7 @@ function checkTogether(
 function compile(
   { command_type, command, args = [] }: Declaration,
   tool: RegisteredTool | undefined,
-  { isWrong, report }: { isWrong: (field: string) => boolean; report: Report },
+  { isSound, report }: { isSound: (field: string) => boolean; report: Report },
 ): CommandTemplate | undefined {
   const find = (path: readonly string[]): FoundField =>
     tool === undefined
@@ -169,32 +150,24 @@ function compile(
           path,
         );
   if (command_type === "shell") {
-    if (isWrong("command")) return undefined;
-    const script = compileShell(command, find);
-    if (script.ok) return { type: "shell", script: script.template };
-    for (const message of script.problems) report(["command"], message);
-    return undefined;
+    if (!isSound("command")) return undefined;
+    const script = compileShell(command, find, (message) => report(["command"], message));
+    return script && { type: "shell", script };
   }
-  if (isWrong("args")) return undefined;
-  if (!isWrong("command")) checkProgram(command, args, report);
-  const compiled = compileArgv(args, find);
-  if (compiled.ok) return { type: "exec", program: command, args: compiled.template };
-  for (const { index, message } of compiled.problems) report(["args", index], message);
-  return undefined;
+  if (!isSound("args")) return undefined;
+  if (isSound("command")) checkProgram(command, args, report);
+  const items = compileArgv(args, find, (index, message) => report(["args", index], message));
+  return items && { type: "exec", program: command, args: items };
 }
 
 function checkProgram(command: string, args: readonly string[], report: Report): void {
   if (command.includes("{{")) {
     report(["command"], "takes no template: the model never chooses the program");
   }
-  checkScriptArgument(command, args, report);
-}
-
-/** `node tool.js` would run whatever file of that name the project has. */
-function checkScriptArgument(command: string, args: readonly string[], report: Report): void {
-  const [script] = args;
-  if (script === undefined || script === "" || /^[-{]/.test(script) || isAbsolute(script)) return;
+  const [script = ""] = args;
+  if (script === "" || /^[-{]/.test(script) || isAbsolute(script)) return;
   if (!INTERPRETERS.test(basename(command))) return;
+  // `node tool.js` would run whatever file of that name the project has.
   report(
     ["args", 0],
     `${JSON.stringify(script)} would be looked for in the project; write the whole path, or make the script executable and name it in command as "./${basename(script)}"`,
@@ -203,33 +176,3 @@ function checkScriptArgument(command: string, args: readonly string[], report: R
 
 const INTERPRETERS =
   /^(?:node|nodejs|deno|bun|python|pypy|perl|ruby|php|lua|sh|bash|dash|ksh|zsh)[0-9.]*$/;
-
-async function checkOwnProgram(
-  { command_type, command }: Declaration,
-  directory: string,
-  report: Report,
-): Promise<void> {
-  if (command_type !== "exec") return;
-  const problem = await ownProgramProblem(command, directory);
-  if (problem !== undefined) report(["command"], problem);
-}
-
-async function checkWorkingDir({ working_dir }: Declaration, report: Report): Promise<void> {
-  if (working_dir === undefined || !isAbsolute(working_dir)) return;
-  const problem = await directoryProblem(working_dir);
-  if (problem !== undefined) report(["working_dir"], `${working_dir} ${problem}`);
-}
-
-function missingProgram(template: CommandTemplate, directory: string): string | undefined {
-  try {
-    findProgram(
-      programOf(template),
-      { directory, roots: undefined },
-      programEnvironment([], undefined),
-    );
-    return undefined;
-  } catch (error) {
-    if (error instanceof ToolFailure) return error.message;
-    throw error;
-  }
-}

@@ -2,7 +2,15 @@
 // nothing. Unknown keys are refused, and so is what only code inside the runtime may give: nodes for the
 // conversation, changes of the run's context. A process that claimed one of those would claim trust it has not got.
 
-import { isContentBlock, type ContentBlock, type HandlerResult } from "@soong/core";
+import { isUtf8 } from "node:buffer";
+import {
+  isContentBlock,
+  messageOf,
+  type ArtifactRef,
+  type ContentBlock,
+  type HandlerResult,
+  type ToolContext,
+} from "@soong/core";
 import {
   isErrorClass,
   isHandlerErrorStatus,
@@ -10,27 +18,19 @@ import {
   isRecovery,
 } from "@soong/core/internal";
 import { isRecord, nestsDeeper } from "@soong/schema";
-import { readArtifacts, type GivenArtifact } from "./given-artifacts.ts";
-
 export type ReadOutput =
   | { ok: true; result: HandlerResult; artifacts: readonly GivenArtifact[] }
   /** What came instead, as a clause behind "the tool". */
   | { ok: false; message: string };
 
 export function readOutput(stdout: Uint8Array): ReadOutput {
-  const text = decode(stdout);
-  if (text === undefined) return refused("printed bytes that are not UTF-8");
-  if (text.trim() === "") return refused("printed nothing");
-  if (nestsDeeper(text, MAX_DEPTH)) {
-    return refused(`printed JSON that is nested deeper than ${MAX_DEPTH} levels`);
+  const parsed = parsePrinted(stdout);
+  if (typeof parsed === "string") return refused(parsed);
+  const { value } = parsed;
+  if (!isRecord(value)) {
+    const kind = value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
+    return refused(`printed ${kind} where an object belongs`);
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return refused("printed something that is not JSON");
-  }
-  if (!isRecord(value)) return refused(`printed ${kindOf(value)} where an object belongs`);
   const given = withoutNulls(value);
   const problem = resultProblem(given);
   if (problem !== undefined) return refused(problem);
@@ -51,21 +51,29 @@ export function readOutput(stdout: Uint8Array): ReadOutput {
 
 const MAX_DEPTH = 500;
 
+/** The JSON, or what came instead, as a clause. */
+function parsePrinted(stdout: Uint8Array): { value: unknown } | string {
+  if (!isUtf8(stdout)) return "printed bytes that are not UTF-8";
+  const text = new TextDecoder().decode(stdout);
+  if (text.trim() === "") return "printed nothing";
+  if (nestsDeeper(text, MAX_DEPTH)) {
+    return `printed JSON that is nested deeper than ${MAX_DEPTH} levels`;
+  }
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return "printed something that is not JSON";
+  }
+}
+
 /** What a program that failed says of it in JSON that is no ToolResult: its `error` or `message`. */
 export function failureWords(stdout: Uint8Array): string | undefined {
-  const text = decode(stdout);
-  if (text === undefined || nestsDeeper(text, MAX_DEPTH)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value)) return undefined;
-    const { error, message, summary } = value;
-    const inner = isRecord(error) ? error["message"] : error;
-    return [inner, message, summary].find((words) => typeof words === "string" && words !== "") as
-      | string
-      | undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parsePrinted(stdout);
+  if (typeof parsed === "string" || !isRecord(parsed.value)) return undefined;
+  const { error, message, summary } = parsed.value;
+  const inner = isRecord(error) ? error["message"] : error;
+  const words: readonly unknown[] = [inner, message, summary];
+  return words.find((one) => typeof one === "string" && one !== "") as string | undefined;
 }
 
 /** A program that fills in every field writes null into those it has nothing for. */
@@ -184,15 +192,65 @@ function refused(message: string): ReadOutput {
   return { ok: false, message };
 }
 
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
+/**
+ * Artifacts in the output (DECL-7): content it gives to be kept, or one of this session it names. It cannot claim any
+ * other.
+ */
+export type GivenArtifact =
+  | { readonly artifact_id: string }
+  | { readonly name: string; readonly media_type: string; readonly bytes: string | Uint8Array };
+
+/** Their records, or what is wrong with one of them, as a clause. */
+export async function keepArtifacts(
+  given: readonly GivenArtifact[],
+  { artifacts }: Pick<ToolContext, "artifacts">,
+): Promise<ArtifactRef[] | string> {
+  const refs: ArtifactRef[] = [];
+  for (const [index, one] of given.entries()) {
+    const ref =
+      "artifact_id" in one
+        ? await artifacts.stat(one.artifact_id)
+        : await artifacts.write(one.bytes, { media_type: one.media_type, name: one.name });
+    if (ref === undefined) {
+      return `artifacts[${index}] is no artifact of this session; to make one, give its "name" and its "text" or "blob" (base64)`;
+    }
+    refs.push(ref);
   }
+  return refs;
 }
 
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+const ARTIFACT_KEYS: ReadonlySet<string> = new Set(
+  "artifact_id media_type size sha256 name text blob".split(" "),
+);
+
+/** The list, or what is wrong with it, as a clause. */
+function readArtifacts(value: unknown): readonly GivenArtifact[] | string {
+  if (!Array.isArray(value)) return "is not a list";
+  const given: GivenArtifact[] = [];
+  for (const [index, item] of value.entries()) {
+    const read = readArtifact(item);
+    if (typeof read === "string") return `[${index}] ${read}`;
+    given.push(read);
+  }
+  return given;
+}
+
+function readArtifact(item: unknown): GivenArtifact | string {
+  if (typeof item === "string") return { artifact_id: item };
+  if (!isRecord(item)) return "is not an object";
+  const foreign = Object.keys(item).find((key) => !ARTIFACT_KEYS.has(key));
+  if (foreign !== undefined) return `has the unknown key ${JSON.stringify(foreign)}`;
+  const { artifact_id, text, blob, name, media_type } = item as Record<string, unknown>;
+  if (typeof artifact_id === "string") return { artifact_id };
+  const about = {
+    name: typeof name === "string" ? name : "artifact",
+    media_type: typeof media_type === "string" ? media_type : "text/plain",
+  };
+  if (typeof text === "string") return { ...about, bytes: text };
+  if (typeof blob !== "string") return 'has neither "artifact_id", "text" nor "blob"';
+  try {
+    return { ...about, bytes: Uint8Array.from(atob(blob), (unit) => unit.charCodeAt(0)) };
+  } catch (error) {
+    return `has a blob that is not base64: ${messageOf(error)}`;
+  }
 }

@@ -19,8 +19,7 @@ import {
   type CapturedOutput,
   type KeptOutput,
 } from "../command/index.ts";
-import { keepArtifacts } from "./given-artifacts.ts";
-import { failureWords, readOutput, type ReadOutput } from "./read-output.ts";
+import { failureWords, keepArtifacts, readOutput, type ReadOutput } from "./read-output.ts";
 
 export type Command = Extract<Resource, { kind: "command" }>;
 

@@ -3,21 +3,25 @@
 
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ToolFailure, type AnyHook, type HookEvent } from "@soong/core";
+import { messageOf, type AnyHook, type HookEvent } from "@soong/core";
 import { isGuard, pathPatternProblem } from "@soong/core/internal";
 import { isRecord } from "@soong/schema";
 import {
   checkDocument,
-  findProgram,
+  errnoOf,
   problemAt,
-  programEnvironment,
   shape,
   type Problem,
   type ShapeValue,
   type UserDocument,
 } from "@soong/platform";
-import { ownProgramProblem, variableName } from "../declarative/index.ts";
-import { directoryTrustProblem, readJsonFile } from "../json/index.ts";
+import { variableName } from "../declarative/declaration.ts";
+import {
+  directoryTrustProblem,
+  ownProgramProblem,
+  programProblem,
+  readJsonFile,
+} from "../json/trusted-file.ts";
 import { commandHook, placesOfHook, type CommandHook } from "./command-hook.ts";
 
 export interface LoadHooksOptions {
@@ -47,9 +51,8 @@ export async function loadHooks(
     await realpath(file);
     if (untrusted !== undefined) return refused(`its directory ${untrusted}`);
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (code === "ENOENT") return { ok: true, hooks: [] };
-    return refused(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    if (errnoOf(error) === "ENOENT") return { ok: true, hooks: [] };
+    return refused(`cannot be read: ${messageOf(error)}`);
   }
   const canonical = join(cwd, basename(file));
   const read = await readJsonFile(canonical, { maxBytes: MAX_FILE_BYTES });
@@ -126,50 +129,28 @@ async function readHooks(
       problems.push(problemAt(document, [...at, "id"], "is the id of an earlier hook"));
     }
     hooks.push(entry);
-    for (const { field, message } of await togetherProblems(entry, places)) {
-      problems.push(problemAt(document, [...at, field], message));
+    for await (const [field, message] of togetherProblems(entry, places)) {
+      if (message !== undefined) problems.push(problemAt(document, [...at, field], message));
     }
   }
   return { hooks, problems };
 }
 
-async function togetherProblems(
+async function* togetherProblems(
   entry: HookEntry,
   places: HookPlaces,
-): Promise<{ field: string; message: string }[]> {
-  const { event, command, path } = entry;
-  const problems: { field: string; message: string }[] = [];
-  const { project, userHome: home } = places;
-  const wrong =
-    path === undefined
-      ? undefined
-      : pathPatternProblem(path, {
-          project,
-          home,
-        });
-  if (wrong !== undefined) problems.push({ field: "path", message: wrong });
-  if (EVENTS[event] === "of a run") {
-    for (const field of ["tool", "tags", "path"] as const) {
-      if (entry[field] !== undefined) {
-        problems.push({ field, message: `says nothing for ${event}, which is not about a tool` });
-      }
-    }
+): AsyncGenerator<[field: string, message: string | undefined]> {
+  const { event, command, path, on_failure } = entry;
+  const { cwd, project, userHome: home } = places;
+  if (path !== undefined) yield ["path", pathPatternProblem(path, { project, home })];
+  for (const field of ["tool", "tags", "path"] as const) {
+    if (EVENTS[event] === "of a call" || entry[field] === undefined) continue;
+    yield [field, `says nothing for ${event}, which is not about a tool`];
   }
-  if (entry.on_failure !== undefined && !isGuard(event)) {
-    problems.push({
-      field: "on_failure",
-      message: `says nothing for ${event}, which cannot stop a call`,
-    });
+  if (on_failure !== undefined && !isGuard(event)) {
+    yield ["on_failure", `says nothing for ${event}, which cannot stop a call`];
   }
   const [program = ""] = command;
-  const untrusted = await ownProgramProblem(program, places.cwd);
-  if (untrusted !== undefined) problems.push({ field: "command", message: untrusted });
-  try {
-    const where = placesOfHook(places);
-    findProgram(program, where, programEnvironment([], where.roots));
-  } catch (error) {
-    if (!(error instanceof ToolFailure)) throw error;
-    problems.push({ field: "command", message: error.message });
-  }
-  return problems;
+  yield ["command", await ownProgramProblem(program, cwd)];
+  yield ["command", programProblem(program, placesOfHook(places))];
 }
