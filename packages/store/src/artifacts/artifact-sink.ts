@@ -69,7 +69,7 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
   return {
     write: (bytes) => {
       refuseUnlessOpen();
-      const parts = piecesOf(bytes);
+      const parts = splitPieces(bytes);
       return inOrder(async () => {
         for (const part of parts) await append(part);
       });
@@ -102,7 +102,7 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
     return done;
   }
 
-  function piecesOf(bytes: string | Uint8Array): Uint8Array[] {
+  function splitPieces(bytes: string | Uint8Array): Uint8Array[] {
     if (typeof bytes !== "string") {
       const half = Buffer.from(heldBack, "utf8");
       heldBack = "";

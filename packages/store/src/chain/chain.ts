@@ -111,18 +111,19 @@ export function createChainCheck(): ChainCheck {
     const expected = (last?.seq ?? 0) + 1;
     if (row.seq > expected) return missing(expected, row, line);
     if (row.seq === expected) return undefined;
-    return problemOf("reordered", named(row, line), `comes after fact ${expected - 1}`);
+    return toProblem("reordered", nameRow(row, line), `comes after fact ${expected - 1}`);
   }
 
   function untrue(row: ChainRow, line: Line): ChainProblem | undefined {
-    if (line.seq !== row.seq) return misplaced(row, line);
-    if (line.prev_hash !== hash) return unlinked(line);
+    if (line.seq !== row.seq) return describeMisplaced(row, line);
+    if (line.prev_hash !== hash) return describeBrokenLink(line);
     return nodeProblem(row, line);
   }
 
   function missing(from: number, row: ChainRow, line: Line | undefined): ChainProblem {
-    const next = textOf(named(row, line));
-    const before = last === undefined ? "the journal begins with" : `after ${textOf(last)} comes`;
+    const next = describeFact(nameRow(row, line));
+    const before =
+      last === undefined ? "the journal begins with" : `after ${describeFact(last)} comes`;
     return {
       seq: from,
       kind: "removed",
@@ -130,11 +131,11 @@ export function createChainCheck(): ChainCheck {
     };
   }
 
-  function unlinked(line: Line): ChainProblem {
+  function describeBrokenLink(line: Line): ChainProblem {
     if (last === undefined) {
-      return problemOf("edited", line, "was changed: it is the first and links to one before it");
+      return toProblem("edited", line, "was changed: it is the first and links to one before it");
     }
-    return problemOf(
+    return toProblem(
       "edited",
       last,
       `was changed, or the link to it was: fact ${line.seq} carries another hash of it`,
@@ -142,7 +143,7 @@ export function createChainCheck(): ChainCheck {
   }
 
   function end({ last_seq, head_hash }: ChainHead): ChainProblem | undefined {
-    const here = last === undefined ? "there is no fact" : `the last one is ${textOf(last)}`;
+    const here = last === undefined ? "there is no fact" : `the last one is ${describeFact(last)}`;
     const at = last?.seq ?? 0;
     if (last_seq > at) {
       const message = `${absent(at + 1, last_seq)} at the end of the journal: ${here}.`;
@@ -157,7 +158,7 @@ export function createChainCheck(): ChainCheck {
       const message = "The journal is empty, and its head is the hash of a fact.";
       return { seq: 0, kind: "head", message };
     }
-    return problemOf(
+    return toProblem(
       "edited",
       last,
       "is not the one the head of the journal was taken of: it was changed, or the head was, or everything was written again",
@@ -192,32 +193,32 @@ function isDigest(value: unknown): value is NodeDigest {
 }
 
 function unreadable(row: ChainRow): ChainProblem {
-  return problemOf("edited", named(row), "was changed: what is kept of it is not a fact");
+  return toProblem("edited", nameRow(row), "was changed: what is kept of it is not a fact");
 }
 
 /** Its text says it is another fact: one that was moved, unless its id says it was not. */
-function misplaced(row: ChainRow, line: Line): ChainProblem {
+function describeMisplaced(row: ChainRow, line: Line): ChainProblem {
   const here = { ...line, seq: row.seq };
   return line.id === `f${row.seq}`
-    ? problemOf("edited", here, `was changed: it says it is fact ${line.seq}`)
-    : problemOf("reordered", here, `is not in its place: the fact there is ${line.seq}`);
+    ? toProblem("edited", here, `was changed: it says it is fact ${line.seq}`)
+    : toProblem("reordered", here, `is not in its place: the fact there is ${line.seq}`);
 }
 
 function nodeProblem(row: ChainRow, line: Line): ChainProblem | undefined {
   for (const { node_id, sha256 } of line.nodes) {
     const text = row.nodes.get(node_id);
     if (text === undefined) {
-      return problemOf(
+      return toProblem(
         "node_removed",
         line,
-        `came with the node ${shown(node_id)}, which is missing`,
+        `came with the node ${showShort(node_id)}, which is missing`,
       );
     }
     if (hashLine(text) !== sha256) {
-      return problemOf(
+      return toProblem(
         "node_edited",
         line,
-        `came with the node ${shown(node_id)}, which was changed`,
+        `came with the node ${showShort(node_id)}, which was changed`,
       );
     }
   }
@@ -225,7 +226,7 @@ function nodeProblem(row: ChainRow, line: Line): ChainProblem | undefined {
 }
 
 /** As its line says now or, where that cannot be read, as far as the store knows. */
-function named({ seq, type }: ChainRow, line?: Line): Named {
+function nameRow({ seq, type }: ChainRow, line?: Line): Named {
   return { seq, type: line?.type ?? type, time: line?.time ?? "at an unknown time" };
 }
 
@@ -234,14 +235,14 @@ function absent(from: number, to: number): string {
 }
 
 /** Someone else may have written these: they are shown to the user, at a length and in one line. */
-function textOf({ seq, type, time }: Named): string {
-  return `fact ${seq} (${shown(type)}, ${shown(time)})`;
+function describeFact({ seq, type, time }: Named): string {
+  return `fact ${seq} (${showShort(type)}, ${showShort(time)})`;
 }
 
-function shown(text: string): string {
+function showShort(text: string): string {
   return text.slice(0, 100).replaceAll(/\p{C}/gu, "\u{FFFD}");
 }
 
-function problemOf(kind: ChainProblem["kind"], about: Named, what: string): ChainProblem {
-  return { seq: about.seq, kind, message: `F${textOf(about).slice(1)} ${what}.` };
+function toProblem(kind: ChainProblem["kind"], about: Named, what: string): ChainProblem {
+  return { seq: about.seq, kind, message: `F${describeFact(about).slice(1)} ${what}.` };
 }

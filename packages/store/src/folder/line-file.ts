@@ -56,7 +56,7 @@ export function openLineFile(path: string, lineOf: LineOf): { file: LineFile; ta
     if (!stat.isFile()) throw new Error(`${path} is not a file`);
     if ((stat.mode & 0o077) !== 0) fchmodSync(fd, 0o600);
     const { wholeBytes, lastLine } = readTail(fd, stat.size);
-    const lastSeq = lastLine === undefined ? 0 : seqOf(lastLine);
+    const lastSeq = lastLine === undefined ? 0 : readSeq(lastLine);
     const file = { path, fd, lineOf, size: wholeBytes, lastSeq: lastSeq ?? 0 };
     if (lastSeq === undefined) return { file, tail: { kind: "damaged" } };
     const kind = wholeBytes === stat.size ? "whole" : "torn";
@@ -154,7 +154,7 @@ function readBytes(fd: number, from: number, to: number): Buffer {
   return bytes.subarray(0, filled);
 }
 
-function seqOf(line: string): number | undefined {
+function readSeq(line: string): number | undefined {
   try {
     const { seq } = JSON.parse(line) as { seq?: unknown };
     return Number.isSafeInteger(seq) && (seq as number) > 0 ? (seq as number) : undefined;

@@ -12,7 +12,7 @@ const SUMMARY = 500;
 /** One line a call, when it ends. */
 export function toolLine({ fact }: CommittedFact): string | undefined {
   if (!isTerminalFact(fact)) return undefined;
-  const result = resultOf(fact);
+  const result = readResult(fact);
   const artifacts = artifactIds(result["artifacts"]);
   return JSON.stringify({
     seq: fact.seq,
@@ -20,28 +20,28 @@ export function toolLine({ fact }: CommittedFact): string | undefined {
     tool_call_id: fact.tool_call_id,
     tool_name: fact.tool_name,
     // A terminal fact without a result is no fact of ours; its type still says how the call ended.
-    status: textOf(result["status"]) ?? fact.type.slice("tool.".length),
-    duration_ms: numberOf(asRecord(result["metadata"])["duration_ms"]),
-    summary: oneLine(textOf(result["summary"]) ?? "", SUMMARY),
-    is_error: isErrorOf(fact, result),
+    status: asText(result["status"]) ?? fact.type.slice("tool.".length),
+    duration_ms: asNumber(asRecord(result["metadata"])["duration_ms"]),
+    summary: oneLine(asText(result["summary"]) ?? "", SUMMARY),
+    is_error: isError(fact, result),
     artifacts: artifacts.length === 0 ? undefined : artifacts,
   });
 }
 
 /** Facts of level error, and calls that ended in an error or may not have happened. */
 export function errorLine({ fact }: CommittedFact): string | undefined {
-  const result = resultOf(fact);
-  const isFailedCall = isTerminalFact(fact) && isErrorOf(fact, result);
+  const result = readResult(fact);
+  const isFailedCall = isTerminalFact(fact) && isError(fact, result);
   if (fact.level !== "error" && !isFailedCall) return undefined;
   const data = asRecord(fact.data);
   const error = asRecord(isFailedCall ? result["error"] : data["error"]);
-  const code = textOf(error["code"]) ?? textOf(data["code"]);
+  const code = asText(error["code"]) ?? asText(data["code"]);
   const message =
-    textOf(error["message"]) ??
-    textOf(data["message"]) ??
-    textOf(data["error"]) ??
-    textOf(data["reason"]) ??
-    textOf(result["summary"]) ??
+    asText(error["message"]) ??
+    asText(data["message"]) ??
+    asText(data["error"]) ??
+    asText(data["reason"]) ??
+    asText(result["summary"]) ??
     fact.type;
   return JSON.stringify({
     seq: fact.seq,
@@ -54,26 +54,26 @@ export function errorLine({ fact }: CommittedFact): string | undefined {
   });
 }
 
-function isErrorOf(fact: Fact, result: Record<string, unknown>): boolean {
+function isError(fact: Fact, result: Record<string, unknown>): boolean {
   const { is_error, status } = result;
   if (typeof is_error !== "boolean") return fact.type !== "tool.completed";
   return is_error || status === "unknown";
 }
 
-function resultOf(fact: Fact): Record<string, unknown> {
+function readResult(fact: Fact): Record<string, unknown> {
   return asRecord(asRecord(fact.data)["result"]);
 }
 
 function artifactIds(refs: unknown): string[] {
   if (!Array.isArray(refs)) return [];
-  return refs.flatMap((ref) => textOf(asRecord(ref)["artifact_id"]) ?? []);
+  return refs.flatMap((ref) => asText(asRecord(ref)["artifact_id"]) ?? []);
 }
 
-function textOf(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function numberOf(value: unknown): number | undefined {
+function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 

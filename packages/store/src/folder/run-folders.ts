@@ -211,10 +211,10 @@ function groupByRun(facts: readonly CommittedFact[]): Map<string, CommittedFact[
 }
 
 function has(folder: OpenFolder, held: OpenFolder): boolean {
-  return filesOf(folder).every(({ lastSeq }, i) => lastSeq >= (filesOf(held)[i]?.lastSeq ?? 0));
+  return listFiles(folder).every(({ lastSeq }, i) => lastSeq >= (listFiles(held)[i]?.lastSeq ?? 0));
 }
 
-function filesOf({ events, tools, errors }: OpenFolder) {
+function listFiles({ events, tools, errors }: OpenFolder) {
   return [events, tools, errors];
 }
 

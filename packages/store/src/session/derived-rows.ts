@@ -57,7 +57,7 @@ export function createDerivedRows(
       if (fact.type === "context.rewound") takeRewind(fact);
     },
     takeNode(node) {
-      const agent = agentOf(node.agent_id);
+      const agent = findOrAddAgent(node.agent_id);
       const active = conversation.add(node, agent.active_node_id);
       if (active !== undefined) activate(agent, active, runOf(node.run_id));
     },
@@ -86,13 +86,13 @@ export function createDerivedRows(
   };
 
   function takeUp(state: OpenState): void {
-    for (const call of state.calls) calls.set(keyOf(call.run_id, call.tool_call_id), { ...call });
+    for (const call of state.calls) calls.set(callKey(call.run_id, call.tool_call_id), { ...call });
     for (const [run_id, last_seq, last_run_seq] of state.runs) {
       const run = runOf(run_id);
       if (run !== undefined) Object.assign(run, { last_seq, last_run_seq });
     }
     for (const [agent_id, node_id] of state.active) {
-      const agent = agentOf(agent_id);
+      const agent = findOrAddAgent(agent_id);
       agent.active_node_id = node_id;
       moving.add(agent);
     }
@@ -102,7 +102,7 @@ export function createDerivedRows(
     const run = runOf(run_id) ?? newRun(fact, run_id);
     run.last_seq = fact.seq;
     run.last_run_seq = Math.max(run.last_run_seq, fact.run_seq ?? 0);
-    if (fact.agent_id !== undefined) agentOf(fact.agent_id, fact.parent_agent_id);
+    if (fact.agent_id !== undefined) findOrAddAgent(fact.agent_id, fact.parent_agent_id);
     if (fact.type === "run.started") {
       run.status = "running";
       run.ended_at = null;
@@ -144,7 +144,7 @@ export function createDerivedRows(
     return known;
   }
 
-  function agentOf(agent_id: string, parent_agent_id?: string): AgentRow {
+  function findOrAddAgent(agent_id: string, parent_agent_id?: string): AgentRow {
     let agent = agents.get(agent_id) ?? tables.agent(agent_id);
     if (agent === undefined) {
       agent = {
@@ -164,7 +164,7 @@ export function createDerivedRows(
     const isRequest = fact.type === "tool.requested";
     if (!isRequest && fact.type !== "tool.started" && !isTerminalFact(fact)) return;
     const column = asColumn(tool_call_id);
-    const key = keyOf(run_id, column);
+    const key = callKey(run_id, column);
     if (isRequest) {
       calls.set(key, {
         requested_seq: fact.seq,
@@ -190,7 +190,7 @@ export function createDerivedRows(
 
   function takeRewind(fact: Fact<"context.rewound">): void {
     const { agent_id, node_id } = fact.data;
-    const agent = agentOf(agent_id);
+    const agent = findOrAddAgent(agent_id);
     agent.active_node_id = node_id;
     if (!moving.has(agent)) changedAgents.add(agent);
   }
@@ -209,7 +209,7 @@ export function createDerivedRows(
   }
 }
 
-function keyOf(run_id: string, tool_call_id: string): string {
+function callKey(run_id: string, tool_call_id: string): string {
   return JSON.stringify([run_id, tool_call_id]);
 }
 

@@ -12,7 +12,7 @@ import type { OpenedFiles, SessionLock } from "../sqlite/open-database.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
 import { placeOfSession, type RunRow, type SessionRow, type WriteStatements } from "./rows.ts";
-import { asCount, factOf, sessionReader, type SessionPlace } from "./session-reader.ts";
+import { asCount, parseFact, sessionReader, type SessionPlace } from "./session-reader.ts";
 import { createSessionWriter } from "./session-writer.ts";
 import { sessionTables } from "./statements.ts";
 import type { CommittedFact } from "../folder/line-file.ts";
@@ -196,7 +196,7 @@ export async function holdSession(
       const rows = place.query<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line
         FROM facts WHERE place > ${base + after} AND place < ${base + firstPending}
          ORDER BY place LIMIT ${limit}`;
-      for (const one of rows) facts.push(factOf(one, place));
+      for (const one of rows) facts.push(parseFact(one, place));
     }
     const from = Math.max(0, after + 1 - firstPending);
     for (const { line } of pending.slice(from, from + limit - facts.length)) {
@@ -232,5 +232,5 @@ export function committedFacts(
   }>`SELECT facts.place - ${base} AS seq, facts.line FROM runs JOIN facts
        ON facts.run_index = runs.run_index AND facts.place > ${base + after} AND facts.place < ${base + 2 ** 32}
      WHERE runs.session_no = ${place.session_no} AND runs.run_id = ${run_id} ORDER BY facts.place LIMIT ${PAGE}`;
-  return rows.map((row) => ({ fact: factOf(row, place), line: row.line }));
+  return rows.map((row) => ({ fact: parseFact(row, place), line: row.line }));
 }

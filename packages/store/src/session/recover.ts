@@ -10,8 +10,14 @@ import {
 } from "@soong/core";
 import type { Recovery } from "../contract/store.ts";
 import { fromColumn } from "../sqlite/sqlite-error.ts";
-import { openStateOf, placeOfSession, type CallRow, type RunRow, type SessionRow } from "./rows.ts";
-import { factOf, type SessionPlace } from "./session-reader.ts";
+import {
+  parseOpenState,
+  placeOfSession,
+  type CallRow,
+  type RunRow,
+  type SessionRow,
+} from "./rows.ts";
+import { parseFact, type SessionPlace } from "./session-reader.ts";
 
 export interface Lost {
   readonly recovered: Recovery;
@@ -22,7 +28,7 @@ export interface Lost {
 export function findLost(place: SessionPlace, session: SessionRow, time: string): Lost {
   const { query, session_no: no } = place;
   const base = placeOfSession(no);
-  const state = openStateOf(session);
+  const state = parseOpenState(session);
   const openCalls = state.calls.toSorted((a, b) => a.requested_seq - b.requested_seq);
   const openRuns = state.runs.flatMap(([run_id, last_seq, last_run_seq]) =>
     runRows(run_id).map((run) => ({ ...run, last_seq, last_run_seq })),
@@ -60,7 +66,7 @@ export function findLost(place: SessionPlace, session: SessionRow, time: string)
     return {
       requested: fact(call.requested_seq) as Fact<"tool.requested">,
       started,
-      artifacts: artifactsOf(call),
+      artifacts: findArtifacts(call),
     };
   }
 
@@ -71,17 +77,17 @@ export function findLost(place: SessionPlace, session: SessionRow, time: string)
 
   function fact(seq: number): Fact {
     const rows = query`SELECT place - ${base} AS seq, line FROM facts WHERE place = ${base + seq}`;
-    return factOf((rows[0] ?? { seq, line: "" }) as { seq: number; line: string }, place);
+    return parseFact((rows[0] ?? { seq, line: "" }) as { seq: number; line: string }, place);
   }
 
   /** Since it started: what was kept of its arguments before that is no part of its result. */
-  function artifactsOf({ started_seq, run_id, tool_call_id }: CallRow): ArtifactRef[] {
+  function findArtifacts({ started_seq, run_id, tool_call_id }: CallRow): ArtifactRef[] {
     if (started_seq === null) return [];
     const rows = query<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line FROM facts
       WHERE place BETWEEN ${base + started_seq} AND ${base + session.last_seq}
          AND type = 'artifact.created' AND tool_call_id = ${tool_call_id} ORDER BY place`;
     return rows
-      .map((row) => factOf(row, place))
+      .map((row) => parseFact(row, place))
       .filter((fact) => fact.type === "artifact.created")
       .filter((created) => created.run_id === run_id)
       .map(({ data: { artifact_id, media_type, size, sha256, name } }) => ({

@@ -88,7 +88,7 @@ export interface SessionRow {
   holder: string | null;
 }
 
-export function openStateOf(row: Pick<SessionRow, "session_id" | "open_state">): OpenState {
+export function parseOpenState(row: Pick<SessionRow, "session_id" | "open_state">): OpenState {
   try {
     return JSON.parse(row.open_state) as OpenState;
   } catch (error) {

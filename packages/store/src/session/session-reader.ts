@@ -12,7 +12,7 @@ import {
   parentsFirst,
   runRecord,
   sessionRecord,
-  openStateOf,
+  parseOpenState,
   placeOfSession,
   type AgentRow,
   type CallRow,
@@ -74,7 +74,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
     },
     async node(node_id) {
       const [row] = query`SELECT text FROM nodes WHERE session_no = ${no} AND node_id = ${node_id}`;
-      return row && nodeOf(row);
+      return row && parseNode(row);
     },
     async children(node_id) {
       const rows =
@@ -82,7 +82,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
           ? query`SELECT text FROM nodes WHERE session_no = ${no} AND parent_id IS NULL ORDER BY seq, rowid`
           : query`SELECT text FROM nodes WHERE session_no = ${no} AND parent_id = ${node_id}
             ORDER BY seq, rowid`;
-      return rows.map(nodeOf);
+      return rows.map(parseNode);
     },
     path: async (node_id) => path(node_id),
     async activePath(agent_id) {
@@ -118,7 +118,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
   }
 
   function openState(): OpenState {
-    return openStateOf(sessionRow());
+    return parseOpenState(sessionRow());
   }
 
   function activeNode(agent_id: string): string | undefined {
@@ -136,11 +136,11 @@ export function sessionReader(place: SessionPlace): SessionReader {
     const [run] = query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${run_id}`;
     if (run === undefined) return [];
     return query<CallRow>`SELECT * FROM calls
-      WHERE session_no = ${no} AND requested_seq BETWEEN ${run.first_seq} AND ${lastOf(run)} AND run_id = ${run_id}`;
+      WHERE session_no = ${no} AND requested_seq BETWEEN ${run.first_seq} AND ${findLastSeq(run)} AND run_id = ${run_id}`;
   }
 
   /** Of a run under way the row does not know. */
-  function lastOf({ ended_at, last_seq }: RunRow): number {
+  function findLastSeq({ ended_at, last_seq }: RunRow): number {
     return ended_at === null ? MOST_FACTS : last_seq;
   }
 
@@ -155,7 +155,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
         query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${page.run_id}`;
       if (run === undefined) return [];
       from = run.first_seq;
-      to = lastOf(run);
+      to = findLastSeq(run);
       run_index = run.run_index;
     }
     const call = asColumn(page.tool_call_id);
@@ -168,7 +168,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
         AND (${run_index} IS NULL OR run_index = ${run_index}) AND (${call} IS NULL OR tool_call_id = ${call})
       ORDER BY place ${raw(backwards ? "DESC" : "ASC")} LIMIT ${limit}`;
     if (backwards) rows.reverse();
-    return rows.map((row) => factOf(row, place));
+    return rows.map((row) => parseFact(row, place));
   }
 
   function path(node_id: string): ConversationNode[] {
@@ -190,7 +190,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
       const row = byId.get(id);
       if (row === undefined) break;
       byId.delete(id);
-      upwards.push(nodeOf(row));
+      upwards.push(parseNode(row));
       id = row.parent_id;
     }
     return upwards.toReversed();
@@ -203,7 +203,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
   }
 }
 
-export function factOf(row: { seq: number; line: string }, place: SessionPlace): Fact {
+export function parseFact(row: { seq: number; line: string }, place: SessionPlace): Fact {
   try {
     return JSON.parse(row.line) as Fact;
   } catch (error) {
@@ -215,7 +215,7 @@ export function factOf(row: { seq: number; line: string }, place: SessionPlace):
   }
 }
 
-function nodeOf(row: object): ConversationNode {
+function parseNode(row: object): ConversationNode {
   return JSON.parse((row as { text: string }).text) as ConversationNode;
 }
 

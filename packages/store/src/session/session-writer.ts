@@ -15,7 +15,7 @@ import { asColumn, isPlain } from "../sqlite/sqlite-error.ts";
 import type { Committer, Pending } from "./committer.ts";
 import { createDerivedRows } from "./derived-rows.ts";
 import {
-  openStateOf,
+  parseOpenState,
   type FactRow,
   type NodeRow,
   type SessionRow,
@@ -68,7 +68,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       has: hasNode,
       childOf: (node_id) => (isRecovering ? tables.childOf(node_id) : undefined),
     },
-    openStateOf(row),
+    parseOpenState(row),
   );
 
   /** Every node of a session that is new; of others, and of very long ones, the tables are asked. */
@@ -145,15 +145,15 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   function prepare(entry: JournalEntry): Prepared {
     const { facts: given, nodes: hung = [] } = entry;
     const last = given.at(-1);
-    if (last === undefined) throw refused("an entry needs at least one fact");
+    if (last === undefined) throw refuseEntry("an entry needs at least one fact");
     const textOf = new Map<string, string>();
     for (const node of hung) {
       for (const id of [node.node_id, node.agent_id, node.parent_id ?? ""]) checkId(id);
       if (textOf.has(node.node_id) || hasNode(node.node_id)) {
-        throw refused(`node ${node.node_id} is there already`);
+        throw refuseEntry(`node ${node.node_id} is there already`);
       }
       if (node.session_id !== row.session_id)
-        throw refused(`node ${node.node_id} is of ${node.session_id}`);
+        throw refuseEntry(`node ${node.node_id} is of ${node.session_id}`);
       textOf.set(
         node.node_id,
         asText(() => nodeText(node), `node ${node.node_id}`),
@@ -181,8 +181,9 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   }
 
   function check(fact: Fact, seq: number, newRuns: Set<string>): void {
-    if (fact.seq !== seq) throw refused(`fact ${fact.seq} came where fact ${seq} is next`);
-    if (fact.session_id !== row.session_id) throw refused(`fact ${seq} is of ${fact.session_id}`);
+    if (fact.seq !== seq) throw refuseEntry(`fact ${fact.seq} came where fact ${seq} is next`);
+    if (fact.session_id !== row.session_id)
+      throw refuseEntry(`fact ${seq} is of ${fact.session_id}`);
     for (const id of [fact.run_id, fact.agent_id, fact.parent_run_id, fact.parent_agent_id]) {
       if (id !== undefined) checkId(id);
     }
@@ -197,16 +198,17 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   }
 
   function checkId(id: string): void {
-    if (!isPlain(id)) throw refused(`an id holds NUL or half a character: ${JSON.stringify(id)}`);
+    if (!isPlain(id))
+      throw refuseEntry(`an id holds NUL or half a character: ${JSON.stringify(id)}`);
   }
 
   function checkRewind(fact: Fact<"context.rewound">): void {
     const { agent_id, node_id } = fact.data;
     const isKnown = typeof agent_id === "string" && typeof node_id === "string" && hasNode(node_id);
-    if (!isKnown) throw refused(`fact ${fact.seq} rewinds to a node that is not there`);
+    if (!isKnown) throw refuseEntry(`fact ${fact.seq} rewinds to a node that is not there`);
   }
 
-  function refused(why: string): StoreError {
+  function refuseEntry(why: string): StoreError {
     return new StoreError("entry_refused", `The journal of session ${row.session_id}: ${why}.`);
   }
 
@@ -214,7 +216,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     try {
       return make();
     } catch (error) {
-      throw refused(`${what} cannot be written as JSON (${(error as Error).message})`);
+      throw refuseEntry(`${what} cannot be written as JSON (${(error as Error).message})`);
     }
   }
 

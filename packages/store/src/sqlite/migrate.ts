@@ -52,7 +52,7 @@ function forThisConnection(sql: string): string {
 
 /** Its version, once it is sure to be ours. */
 export function refuseForeign(database: Database, path: string, latest = latestVersion()): number {
-  const { version, owner, tables } = markOf(database);
+  const { version, owner, tables } = readMark(database);
   if (version === 0 && owner === 0 && tables === 0) return 0;
   if (owner !== APPLICATION_ID) {
     throw new StoreError(
@@ -89,7 +89,7 @@ interface Mark {
 }
 
 /** In one statement: another process may be making the tables at this moment. */
-function markOf(database: Database): Mark {
+function readMark(database: Database): Mark {
   return database
     .prepare(
       `SELECT (SELECT user_version FROM pragma_user_version) AS version,

@@ -58,7 +58,7 @@ function openForWriting(open: OpenDatabase, path: string, place: DatabasePlace):
   // Asked first: SQLite only says that it cannot be opened.
   for (const needed of [path, dirname(path)]) accessSync(needed, constants.W_OK);
   // Looked at before it is opened for writing: even closing it again may write to another program's file.
-  const version = versionOf(open, path, timeout);
+  const version = readVersion(open, path, timeout);
   return closedOnFailure(open(path, { timeout }), (database) => {
     // Only a file without tables can still take this up: then removed sessions give their room back.
     if (version === 0) {
@@ -103,7 +103,7 @@ function openForReading(open: OpenDatabase, path: string, place: DatabasePlace):
   }
 }
 
-function versionOf(open: OpenDatabase, path: string, timeout: number): number {
+function readVersion(open: OpenDatabase, path: string, timeout: number): number {
   if (statSync(path).size === 0) return 0;
   let version = 0;
   try {
@@ -237,7 +237,7 @@ export function watchOpenedFiles(path: string, open: OpenDatabase): OpenedFiles 
   };
 
   function add(of: string): Seen | undefined {
-    const stats = statsOf(of);
+    const stats = readStats(of);
     if (stats === undefined) return undefined;
     const { dev, ino, size } = stats;
     const seen = { path: of, dev, ino, size: stats.isFile() ? size : undefined };
@@ -246,7 +246,7 @@ export function watchOpenedFiles(path: string, open: OpenDatabase): OpenedFiles 
   }
 
   function checkOne(seen: Seen): void {
-    const stats = statsOf(seen.path);
+    const stats = readStats(seen.path);
     if (stats === undefined) throw lost(seen.path, "was removed or moved away");
     if (stats.ino !== seen.ino || stats.dev !== seen.dev) {
       throw lost(seen.path, "was replaced by another one");
@@ -284,7 +284,7 @@ export function watchOpenedFiles(path: string, open: OpenDatabase): OpenedFiles 
     );
   }
 
-  function statsOf(of: string): BigIntStats | undefined {
+  function readStats(of: string): BigIntStats | undefined {
     try {
       return statSync(of, { bigint: true, throwIfNoEntry: false });
     } catch (error) {

@@ -3,7 +3,7 @@
 import type { ArtifactRecord } from "@soong/core";
 import type { ChainProblem } from "../contract/store.ts";
 import {
-  openStateOf,
+  parseOpenState,
   type AgentRow,
   type CallRow,
   type OpenState,
@@ -41,7 +41,7 @@ export function findDerivedProblem(
   }
   const [node] = walk.misplacedNodes;
   if (node !== undefined) {
-    return problemAt(node.seq, `node ${shown(node.node_id)} hangs at another place`);
+    return problemAt(node.seq, `node ${showShort(node.node_id)} hangs at another place`);
   }
   let held: Tables;
   try {
@@ -62,7 +62,7 @@ function misfiledArtifact(place: SessionPlace, lastSeq: number): ChainProblem | 
     const { artifact_id } = recordIn(held);
     return problemAt(
       lastSeq,
-      `artifact ${shown(artifact_id)} is filed under another ${column} than its record says`,
+      `artifact ${showShort(artifact_id)} is filed under another ${column} than its record says`,
     );
   }
   return undefined;
@@ -70,7 +70,7 @@ function misfiledArtifact(place: SessionPlace, lastSeq: number): ChainProblem | 
 
 function expectedTables(rows: RowsOfFacts): Tables {
   const records = [...rows.artifacts.values()];
-  return tablesOf(rows.runs, rows.agents, rows.calls, rows.openState(), records);
+  return buildTables(rows.runs, rows.agents, rows.calls, rows.openState(), records);
 }
 
 function heldTables(place: SessionPlace, session: SessionRow, rows: RowsOfFacts): Tables {
@@ -78,11 +78,11 @@ function heldTables(place: SessionPlace, session: SessionRow, rows: RowsOfFacts)
   const records = heldArtifacts(place)
     .map(recordIn)
     .filter(({ artifact_id }) => rows.artifacts.has(artifact_id));
-  return tablesOf(
+  return buildTables(
     query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} ORDER BY run_index`,
     query<AgentRow>`SELECT * FROM agents WHERE session_no = ${no} ORDER BY agent_index`,
     query<CallRow>`SELECT * FROM calls WHERE session_no = ${no}`,
-    openStateOf(session),
+    parseOpenState(session),
     records,
   );
 }
@@ -120,7 +120,7 @@ function isSameColumn(said: Row[string] | undefined, held: Row[string] | undefin
 }
 
 /** While a run is under way, what changes with every commit is in the open state and not in its row. */
-function tablesOf(
+function buildTables(
   runs: readonly RunRow[],
   agents: readonly AgentRow[],
   calls: readonly CallRow[],
@@ -133,14 +133,14 @@ function tablesOf(
     runs: runs.map((run) => {
       const [last_seq = run.last_seq, last_run_seq = run.last_run_seq] =
         openRuns.get(run.run_id) ?? [];
-      return rowOf({ ...run, last_seq, last_run_seq });
+      return omitSession({ ...run, last_seq, last_run_seq });
     }),
     agents: agents.map((agent) =>
-      rowOf({ ...agent, active_node_id: active.get(agent.agent_id) ?? agent.active_node_id }),
+      omitSession({ ...agent, active_node_id: active.get(agent.agent_id) ?? agent.active_node_id }),
     ),
     calls: [...calls, ...open.calls]
       .toSorted((a, b) => a.requested_seq - b.requested_seq)
-      .map((call) => rowOf({ ...call })),
+      .map((call) => omitSession({ ...call })),
     artifacts: artifacts
       .map(({ artifact_id, sha256, size }) => ({ artifact_id, sha256, size }))
       .toSorted((a, b) => (a.artifact_id < b.artifact_id ? -1 : 1)),
@@ -151,7 +151,7 @@ function tablesOf(
   };
 }
 
-function rowOf({ session_no: _no, ...row }: Row & { session_no?: number }): Row {
+function omitSession({ session_no: _no, ...row }: Row & { session_no?: number }): Row {
   return row;
 }
 
@@ -162,17 +162,17 @@ function compare(expected: Tables, held: Tables, lastSeq: number): ChainProblem 
     for (const row of expected[table]) {
       const found = rows.get(row[key] ?? null);
       rows.delete(row[key] ?? null);
-      const name = `${key} ${shown(String(row[key]))} of ${table}`;
+      const name = `${key} ${showShort(String(row[key]))} of ${table}`;
       const seq = Number(row["requested_seq"] ?? row["first_seq"] ?? lastSeq);
       if (found === undefined) return problemAt(seq, `${name} is missing`);
       const column = Object.keys(row).find((one) => row[one] !== found[one]);
       if (column !== undefined) {
-        const [said, is] = [row[column], found[column]].map((one) => shown(String(one)));
+        const [said, is] = [row[column], found[column]].map((one) => showShort(String(one)));
         return problemAt(seq, `${name} has ${column} ${is}, and the facts say ${said}`);
       }
     }
     for (const more of rows.keys()) {
-      return problemAt(lastSeq, `no fact names ${key} ${shown(String(more))} of ${table}`);
+      return problemAt(lastSeq, `no fact names ${key} ${showShort(String(more))} of ${table}`);
     }
   }
   return undefined;
@@ -183,6 +183,6 @@ function problemAt(seq: number, what: string): ChainProblem {
   return { seq, kind: "derived", message };
 }
 
-function shown(text: string): string {
+function showShort(text: string): string {
   return text.slice(0, 100).replaceAll(/\p{C}/gu, "\u{FFFD}");
 }

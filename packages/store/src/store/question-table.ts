@@ -35,7 +35,7 @@ export function createQuestionTable(parts: QuestionTableParts): QuestionStorage 
         WHERE session_id = ${session_id} AND agent_id = ${agent_id} AND kind = ${kind}
         AND tool_name = ${asColumn(tool_name)}
            AND digest = ${digest} AND state IN ('open', 'answered') ORDER BY asked_at LIMIT 1`;
-      return rows.map(recordOf)[0];
+      return rows.map(toQuestionRecord)[0];
     },
     get: async (session_id, question_id) => find(session_id, question_id),
     answer: async (session_id, question_id, { answer, answered_by, answered_at, used = false }) =>
@@ -70,14 +70,14 @@ export function createQuestionTable(parts: QuestionTableParts): QuestionStorage 
       const rows = query<QuestionRow>`SELECT ${raw(COLUMNS)}
         WHERE state IN ('open', 'answered') AND session_id = coalesce(${session_id ?? null}, session_id)
            ORDER BY asked_at, question_id`;
-      return rows.map(recordOf);
+      return rows.map(toQuestionRecord);
     },
   };
 
   function find(session_id: string, question_id: string): QuestionRecord | undefined {
     const rows = query<QuestionRow>`SELECT ${raw(COLUMNS)}
       WHERE session_id = ${session_id} AND question_id = ${question_id}`;
-    return rows.map(recordOf)[0];
+    return rows.map(toQuestionRecord)[0];
   }
 }
 
@@ -102,7 +102,7 @@ interface QuestionRow {
   answered_at: string | null;
 }
 
-function recordOf({ request, answer, ...row }: QuestionRow): QuestionRecord {
+function toQuestionRecord({ request, answer, ...row }: QuestionRow): QuestionRecord {
   const { session_no: _no, ...record } = omitNulls({
     ...row,
     tool_call_id: fromColumn(row.tool_call_id),

@@ -7,7 +7,7 @@ import type { SessionPage, Store, Tombstone } from "../contract/store.ts";
 import { StoreError } from "../contract/store-error.ts";
 import { asCount, type SessionPlace, sessionReader } from "../session/session-reader.ts";
 import {
-  openStateOf,
+  parseOpenState,
   runRecord,
   type RunRow,
   sessionRecord,
@@ -72,7 +72,7 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
       >`SELECT runs.*, session_id, open_state FROM runs JOIN sessions USING (session_no) WHERE run_id = ${run_id}`;
       if (found === undefined) return undefined;
       const [, last_seq = found.last_seq] =
-        openStateOf(found).runs.find(([id]) => id === run_id) ?? [];
+        parseOpenState(found).runs.find(([id]) => id === run_id) ?? [];
       return runRecord({ ...found, last_seq }, found.session_id);
     },
     async verify(session_id, options = {}) {

@@ -156,7 +156,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       at?.("session.locked");
       // Read under the lock: its last holder may just have written.
       const row = tables.knownRow(session_id);
-      const before = holderOf(row);
+      const before = readHolder(row);
       const here: Holder = {
         pid: process.pid,
         since: new Date(clock.now()).toISOString(),
@@ -207,7 +207,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   }
 
   function inUse(session_id: string): StoreError {
-    const holder = holderOf(tables.knownRow(session_id));
+    const holder = readHolder(tables.knownRow(session_id));
     const by =
       holder === undefined ? "another process" : `process ${holder.pid}, since ${holder.since}`;
     return new StoreError(
@@ -249,7 +249,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
 }
 
 /** Undefined when it was let go, and when the row was changed by hand: it only helps a message and a shortcut. */
-function holderOf({ holder }: SessionRow): Holder | undefined {
+function readHolder({ holder }: SessionRow): Holder | undefined {
   if (holder === null) return undefined;
   try {
     return JSON.parse(holder) as Holder;

@@ -26,18 +26,18 @@ export async function verifySession(
   const { check } = walk;
 
   for (let step = walk.next(last_seq); step !== "done"; step = walk.next(last_seq)) {
-    if (step !== "more") return failed(step);
+    if (step !== "more") return toFailure(step);
     await nextTurn();
   }
   const problem = endOfWalk() ?? (await artifactProblem());
-  if (problem !== undefined) return failed(problem);
+  if (problem !== undefined) return toFailure(problem);
   if (!hasHead) {
     const message = `No fact of this session has the hash ${options.head}: it is not the one that hash was kept of, or all of it was made again.`;
-    return failed({ seq: 1, kind: "head", message });
+    return toFailure({ seq: 1, kind: "head", message });
   }
   return { ok: true, facts: check.facts, head_hash };
 
-  function failed(found: ChainProblem): Verification {
+  function toFailure(found: ChainProblem): Verification {
     return { ok: false, facts: check.facts, problem: found };
   }
 

@@ -79,24 +79,24 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
   function take(stored: StoredFact): ChainProblem | undefined {
     const { seq, type, line } = stored;
     const fact = factIn(line);
-    const found = line.includes('"nodes":[') ? nodesOf(fact) : [];
+    const found = line.includes('"nodes":[') ? readNodes(fact) : [];
     const texts = new Map(found.map(({ node_id, text }) => [node_id, text]));
     const problem = check.next({ seq, line, type, nodes: texts });
     if (problem !== undefined || fact === undefined) return problem;
     if (fact.session_id !== place.session_id) return ofAnotherSession(fact);
     bytes += Buffer.byteLength(line);
     for (const { text } of found) bytes += Buffer.byteLength(text);
-    const column = COLUMNS.find((name) => columnsOf(stored)[name] !== fact[name]);
+    const column = COLUMNS.find((name) => readColumns(stored)[name] !== fact[name]);
     if (column !== undefined) misfiledFacts.push({ seq, column, fact });
     rows.take(
       fact,
-      found.map((node) => placed(node, seq)),
+      found.map((node) => checkPlace(node, seq)),
     );
     taken();
     return undefined;
   }
 
-  function nodesOf(fact: Fact | undefined): NodeRow[] {
+  function readNodes(fact: Fact | undefined): NodeRow[] {
     return (fact?.nodes ?? []).flatMap(({ node_id }) => {
       nodes += 1;
       return query<NodeRow>`SELECT node_id, parent_id, seq, text FROM nodes
@@ -105,7 +105,10 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
   }
 
   /** Its text is as it was recorded: its digest is part of the chain. */
-  function placed({ node_id, parent_id, seq, text }: NodeRow, factSeq: number): ConversationNode {
+  function checkPlace(
+    { node_id, parent_id, seq, text }: NodeRow,
+    factSeq: number,
+  ): ConversationNode {
     const node = JSON.parse(text) as ConversationNode;
     const parent = node.parent_id ?? null;
     if (parent_id !== parent || seq !== factSeq) {
@@ -123,7 +126,7 @@ function ofAnotherSession({ seq, session_id }: Fact): ChainProblem {
 
 const COLUMNS = ["type", "run_id", "tool_call_id"] as const;
 
-function columnsOf({ type, run_id, tool_call_id }: StoredFact) {
+function readColumns({ type, run_id, tool_call_id }: StoredFact) {
   return {
     type,
     run_id: run_id ?? undefined,

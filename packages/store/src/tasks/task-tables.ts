@@ -81,18 +81,18 @@ function findRows(query: Query, selection: TaskSelection): FoundRows {
   const { task_id, tasks_of_session, claims_of } = selection;
   const [task] = query<TaskRow>`${TASK} WHERE task_id = ${asColumn(task_id)}`;
   const found = new Map<string, StepRow>();
-  if (task !== undefined) for (const row of stepsOf(query, task.task_no, selection)) add(row);
+  if (task !== undefined) for (const row of findSteps(query, task.task_no, selection)) add(row);
   if (claims_of !== undefined) {
     for (const row of query<StepRow>`${STEP} WHERE run_id = ${asColumn(claims_of)}`) add(row);
   }
   const steps = [...found.values()].toSorted((a, b) => a.position - b.position);
   return {
-    ...(task === undefined ? {} : { task: storedTask(task) }),
-    steps: steps.map(storedStep),
-    ...(selection.counts === true ? { counts: countsOf(query, task?.task_no) } : {}),
+    ...(task === undefined ? {} : { task: toStoredTask(task) }),
+    steps: steps.map(toStoredStep),
+    ...(selection.counts === true ? { counts: countSteps(query, task?.task_no) } : {}),
     ...(tasks_of_session === undefined
       ? {}
-      : { session_tasks: countOfSession(query, tasks_of_session) }),
+      : { session_tasks: countSessionTasks(query, tasks_of_session) }),
   };
 
   function add(row: StepRow): void {
@@ -108,13 +108,13 @@ function listTasks(query: Query, page: TaskPage): StoredTask[] {
       AND (${statuses} IS NULL OR status IN (SELECT value FROM json_each(${statuses})))
       AND (${after} IS NULL OR task_no < (SELECT task_no FROM tasks WHERE task_id = ${after}))
     ORDER BY task_no DESC LIMIT ${asLimit(limit)}`;
-  return rows.map(storedTask);
+  return rows.map(toStoredTask);
 }
 
-function stepsOf(query: Query, task_no: number, selection: TaskSelection): StepRow[] {
+function findSteps(query: Query, task_no: number, selection: TaskSelection): StepRow[] {
   const { steps = [], with_dependents, with_status = [], leases_until } = selection;
   if (steps === "all") return query`${STEP} WHERE steps.task_no = ${task_no}`;
-  const rows = with_status.flatMap((page) => pageOf(query, task_no, page));
+  const rows = with_status.flatMap((page) => readStepPage(query, task_no, page));
   for (const id of steps) {
     const step_id = asColumn(id);
     rows.push(
@@ -134,7 +134,7 @@ function stepsOf(query: Query, task_no: number, selection: TaskSelection): StepR
   return rows;
 }
 
-function pageOf(
+function readStepPage(
   query: Query,
   task_no: number,
   { statuses, after_position = -1, limit }: StatusPage,
@@ -155,14 +155,14 @@ function pageOf(
     .slice(0, most);
 }
 
-function countsOf(query: Query, task_no: number | undefined): Record<string, number> {
+function countSteps(query: Query, task_no: number | undefined): Record<string, number> {
   if (task_no === undefined) return {};
   const rows = query<{ status: string; count: number }>`SELECT status, count(*) AS count
     FROM task_steps WHERE task_no = ${task_no} GROUP BY status`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-function countOfSession(query: Query, session_id: string): number {
+function countSessionTasks(query: Query, session_id: string): number {
   const [row] = query<{ count: number }>`SELECT count(*) AS count
     FROM tasks JOIN sessions USING (session_no) WHERE session_id = ${session_id}`;
   return row?.count ?? 0;
@@ -188,14 +188,14 @@ function writeRows(
   const { task, steps = [], removed_steps = [] } = planned;
   if (task !== undefined) writeTask(query, task, sessionNumber);
   const numbers = new Map<string, number>();
-  for (const step_id of removed_steps) removeStep(query, numberOf(task_id), step_id);
-  for (const step of steps) writeStep(query, numberOf(step.task_id), step);
+  for (const step_id of removed_steps) removeStep(query, findTaskNumber(task_id), step_id);
+  for (const step of steps) writeStep(query, findTaskNumber(step.task_id), step);
 
-  function numberOf(id: string): number {
+  function findTaskNumber(id: string): number {
     let task_no = numbers.get(id);
     if (task_no === undefined) {
       const [row] = query<TaskRow>`SELECT task_no FROM tasks WHERE task_id = ${asColumn(id)}`;
-      if (row === undefined) throw refused(`There is no task ${id} to write a step of.`);
+      if (row === undefined) throw refuseEntry(`There is no task ${id} to write a step of.`);
       task_no = row.task_no;
       numbers.set(id, task_no);
     }
@@ -233,7 +233,7 @@ function writeStep(query: Query, task_no: number, step: StepWrite): void {
     WHERE task_no = ${task_no} AND step_id = ${step_id} RETURNING 1`;
   if (known.length > 0) return;
   if (definition === undefined) {
-    throw refused(`Step ${step.step_id} of task ${step.task_id} is new and has no definition.`);
+    throw refuseEntry(`Step ${step.step_id} of task ${step.task_id} is new and has no definition.`);
   }
   query`INSERT INTO task_steps (position, status, open_dependencies, run_id, lease_expires_at, state,
       task_no, step_id)
@@ -259,7 +259,7 @@ function removeDependencies(query: Query, task_no: number, step_id: string): voi
   }
 }
 
-function refused(message: string): StoreError {
+function refuseEntry(message: string): StoreError {
   return new StoreError("entry_refused", message);
 }
 
@@ -289,13 +289,13 @@ interface StepRow {
   content: string;
 }
 
-function storedTask(row: TaskRow): StoredTask {
+function toStoredTask(row: TaskRow): StoredTask {
   const { session_id, status, created_at, updated_at } = row;
   const content = JSON.parse(row.content) as JsonObject;
   return { task_id: fromColumn(row.task_id), session_id, status, created_at, updated_at, content };
 }
 
-function storedStep(row: StepRow): StoredStep {
+function toStoredStep(row: StepRow): StoredStep {
   const { position, status, open_dependencies, lease_expires_at } = row;
   return omitNulls({
     task_id: fromColumn(row.task_id),
