@@ -2,7 +2,7 @@
 // artifact. Nothing is lost: whatever leaves the record is kept, raw.
 
 import type { ArtifactStore } from "../journal/index.ts";
-import type { JsonObject } from "@soong/schema";
+import { omitUndefined, type JsonObject } from "@soong/schema";
 import {
   isMediaBlock,
   messageOf,
@@ -52,95 +52,97 @@ export async function boundResult(
   limit: Limit,
   keep: KeepOverflow,
 ): Promise<ToolResult> {
+  const { tool_name } = result;
   const { data, ...rest } = result;
-  const bounded: ToolResult = {
-    ...rest,
-    content: [],
-    artifacts: [...result.artifacts],
-    metadata: { ...result.metadata },
-  };
-  await boundContent(result, bounded, outcome, limit, keep);
-  await boundBeside(result, bounded, outcome, keep);
+  const content: ContentBlock[] = [];
+  const artifacts = [...result.artifacts];
+  const metadata = { ...result.metadata };
+  const bounded: ToolResult = { ...rest, content, artifacts, metadata };
+  await boundWords();
+  await boundMedia();
+  if (!besideFits(metadata.tool)) {
+    metadata.tool = await putAside(outcome.metadata ?? metadata.tool, "metadata");
+  }
+  if (result.error !== undefined && !besideFits(result.error.details)) {
+    const raw = outcome.error?.details ?? result.error.details;
+    bounded.error = { ...result.error, details: await putAside(raw, "details") };
+  }
   if (data === undefined || isShown(result)) return bounded;
   // Data beside the content stays where both fit; else it is kept on its own.
-  const shown = textOf(bounded.content);
-  if (fits(`${shown}\n${JSON.stringify(data)}`, limit)) return { ...bounded, data };
+  const isFitting = fits(`${textOf(content)}\n${JSON.stringify(data)}`, limit);
+  if (isFitting) return { ...bounded, data };
   const raw = JSON.stringify(outcome.data?.value ?? data);
-  await keepAs(bounded, keep, raw, "application/json", `${result.tool_name}.json`);
+  await keepAs(raw, "application/json", `${tool_name}.json`);
   return bounded;
-}
 
-async function boundContent(
-  result: ToolResult,
-  bounded: ToolResult,
-  outcome: HandlerOutcome,
-  limit: Limit,
-  keep: KeepOverflow,
-): Promise<void> {
-  const media = result.content.filter(isMediaBlock);
-  const words = result.content.filter((block) => !isMediaBlock(block));
-  const text = textOf(words);
-  if (fits(text, limit)) {
-    bounded.content.push(...words);
-  } else {
-    const preview = headTail(text, limit);
-    bounded.content.push({ type: "text", text: preview.text });
-    bounded.metadata.truncation = {
-      original_chars: preview.original_chars,
-      kept_chars: preview.kept_chars,
-    };
-    const whole = wholeOf(outcome);
-    const name = `${result.tool_name}.${whole.media_type === "text/plain" ? "txt" : "json"}`;
-    const artifact = await keepAs(bounded, keep, whole.text, whole.media_type, name);
-    if (artifact !== undefined) bounded.metadata.truncation.artifact_id = artifact.artifact_id;
-  }
-  for (const block of media) {
-    const bytes = bytesOf(block);
-    if (bytes.length <= MAX_MEDIA_CHARS) {
-      bounded.content.push(block);
-      continue;
+  async function boundWords(): Promise<void> {
+    const words = result.content.filter((block) => !isMediaBlock(block));
+    const text = textOf(words);
+    if (fits(text, limit)) {
+      content.push(...words);
+      return;
     }
-    const { type, media_type = "application/octet-stream" } = block;
-    if (block.type === "resource") bounded.content.push(linkTo(block));
-    await keepAs(bounded, keep, bytes, `${media_type};base64`, type);
+    const { text: preview, original_chars, kept_chars } = headTail(text, limit);
+    content.push({ type: "text", text: preview });
+    const whole = wholeOf(outcome);
+    const name = `${tool_name}.${whole.media_type === "text/plain" ? "txt" : "json"}`;
+    const artifact_id = (await keepAs(whole.text, whole.media_type, name))?.artifact_id;
+    metadata.truncation = { original_chars, kept_chars, ...omitUndefined({ artifact_id }) };
+  }
+
+  async function boundMedia(): Promise<void> {
+    for (const block of result.content.filter(isMediaBlock)) {
+      const bytes = bytesOf(block);
+      if (bytes.length <= MAX_MEDIA_CHARS) {
+        content.push(block);
+        continue;
+      }
+      const { type, media_type = "application/octet-stream" } = block;
+      if (block.type === "resource") content.push(linkTo(block));
+      await keepAs(bytes, `${media_type};base64`, type);
+    }
+  }
+
+  /** RESULT-8: the tool's metadata and the details of its error. */
+  async function putAside(raw: JsonObject | undefined, what: string): Promise<JsonObject> {
+    const text = JSON.stringify(raw);
+    const ref = await store(text, "application/json", `${tool_name}.${what}.json`);
+    const about = { truncated: true, original_chars: text.length, artifact_id: ref?.artifact_id };
+    return omitUndefined(about);
+  }
+
+  /** Kept, and shown in its place among the content. */
+  async function keepAs(
+    text: string,
+    media_type: string,
+    name: string,
+  ): Promise<ArtifactRef | undefined> {
+    const ref = await store(text, media_type, name);
+    if (ref === undefined) return undefined;
+    const { artifact_id, size } = ref;
+    content.push({ type: "artifact_ref", artifact_id, media_type, size, name });
+    return ref;
+  }
+
+  async function store(
+    text: string,
+    media_type: string,
+    name: string,
+  ): Promise<ArtifactRef | undefined> {
+    try {
+      const { artifact_id, size, sha256 } = await keep(text, { media_type, name });
+      const ref: ArtifactRef = { artifact_id, media_type, size, sha256, name };
+      artifacts.push(ref);
+      return ref;
+    } catch (error) {
+      content.push({ type: "text", text: `(The rest could not be kept: ${messageOf(error)})` });
+      return undefined;
+    }
   }
 }
 
 function besideFits(beside: JsonObject | undefined): boolean {
   return beside === undefined || JSON.stringify(beside).length <= MAX_BESIDE_CHARS;
-}
-
-/** RESULT-8: the tool's metadata and the details of its error. */
-async function boundBeside(
-  { tool_name, metadata, error }: ToolResult,
-  bounded: ToolResult,
-  outcome: HandlerOutcome,
-  keep: KeepOverflow,
-): Promise<void> {
-  if (metadata.tool !== undefined && !besideFits(metadata.tool)) {
-    const raw = outcome.metadata ?? metadata.tool;
-    bounded.metadata.tool = await putAside(bounded, keep, raw, `${tool_name}.metadata.json`);
-  }
-  if (error?.details !== undefined && !besideFits(error.details)) {
-    const raw = outcome.error?.details ?? error.details;
-    const details = await putAside(bounded, keep, raw, `${tool_name}.details.json`);
-    bounded.error = { ...error, details };
-  }
-}
-
-async function putAside(
-  bounded: ToolResult,
-  keep: KeepOverflow,
-  raw: JsonObject,
-  name: string,
-): Promise<JsonObject> {
-  const text = JSON.stringify(raw);
-  const ref = await store(bounded, keep, text, "application/json", name);
-  return {
-    truncated: true,
-    original_chars: text.length,
-    ...(ref === undefined ? {} : { artifact_id: ref.artifact_id }),
-  };
 }
 
 function bytesOf(block: MediaBlock): string {
@@ -149,7 +151,7 @@ function bytesOf(block: MediaBlock): string {
 
 /** Where the bytes are from is said even when they are elsewhere. */
 function linkTo({ uri, media_type }: Extract<ContentBlock, { type: "resource" }>): ContentBlock {
-  return { type: "resource_link", uri, ...(media_type === undefined ? {} : { media_type }) };
+  return { type: "resource_link", uri, ...omitUndefined({ media_type }) };
 }
 
 /** What the handler gave, raw: plain text, its data, or the blocks where they are more than text. */
@@ -162,40 +164,6 @@ function wholeOf({ content, data }: HandlerOutcome): { text: string; media_type:
   return isText
     ? { text: textOf(words), media_type: "text/plain" }
     : { text: JSON.stringify(words), media_type: "application/json" };
-}
-
-/** Kept, and shown in its place among the content. */
-async function keepAs(
-  bounded: ToolResult,
-  keep: KeepOverflow,
-  text: string,
-  media_type: string,
-  name: string,
-): Promise<ArtifactRef | undefined> {
-  const ref = await store(bounded, keep, text, media_type, name);
-  if (ref === undefined) return undefined;
-  const { artifact_id, size } = ref;
-  bounded.content.push({ type: "artifact_ref", artifact_id, media_type, size, name });
-  return ref;
-}
-
-async function store(
-  bounded: ToolResult,
-  keep: KeepOverflow,
-  text: string,
-  media_type: string,
-  name: string,
-): Promise<ArtifactRef | undefined> {
-  try {
-    const { artifact_id, size, sha256 } = await keep(text, { media_type, name });
-    const ref: ArtifactRef = { artifact_id, media_type, size, sha256, name };
-    bounded.artifacts.push(ref);
-    return ref;
-  } catch (error) {
-    const text = `(The rest could not be kept: ${messageOf(error)})`;
-    bounded.content.push({ type: "text", text });
-    return undefined;
-  }
 }
 
 function inlineText(result: ToolResult): string {

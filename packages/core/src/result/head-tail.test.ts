@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import { createHeadTail, headTail, type HeadTailLimit } from "./head-tail.ts";
+import { headTail, type HeadTailLimit } from "./head-tail.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 20_000 : 1000;
 
@@ -119,44 +119,6 @@ describe("headTail", () => {
       }),
       { numRuns },
     );
-  });
-});
-
-describe("createHeadTail", () => {
-  test("how a text is cut into chunks never changes the result", () => {
-    verifies("RESULT-6");
-    fc.assert(
-      fc.property(anyText, anyLimit, fc.array(fc.nat({ max: 40 })), (text, limit, sizes) => {
-        const maker = createHeadTail(limit);
-        let at = 0;
-        for (const size of sizes) {
-          maker.push(text.slice(at, at + size));
-          at += size;
-        }
-        maker.push(text.slice(at));
-        expect(maker.result()).toEqual(headTail(text, limit));
-      }),
-      { numRuns },
-    );
-  });
-
-  test("a result may be asked for along the way", () => {
-    const maker = createHeadTail({ maxChars: 80 });
-    for (let i = 0; i < 100; i += 1) {
-      maker.push("0123456789");
-      expect(maker.result()).toEqual(headTail("0123456789".repeat(i + 1), { maxChars: 80 }));
-    }
-  });
-
-  test("what it keeps is bounded by the limit while much more streams through", () => {
-    verifies("RESULT-6");
-    const maker = createHeadTail({ maxBytes: 4096 });
-    // Were it all kept, this would be past the longest string there can be.
-    const chunk = "0123456789abcde\n".repeat(65_536);
-    for (let i = 0; i < 600; i += 1) maker.push(chunk);
-    const preview = maker.result();
-    expect(preview.original_chars).toBe(600 * chunk.length);
-    expect(preview.text.length).toBeLessThanOrEqual(4096);
   });
 });
 

@@ -2,6 +2,7 @@
 // ART-2). Pure; characters are UTF-16 units, as `length` counts them, and a pair is never split.
 
 import { isHighSurrogate, isLowSurrogate } from "@soong/schema";
+import type { Redactor } from "../journal/index.ts";
 import { utf8Length } from "../tool/index.ts";
 
 export interface HeadTailLimit {
@@ -20,90 +21,26 @@ export interface HeadTail {
 
 /** `text` is never longer than the limit, the line in the middle included. */
 export function headTail(text: string, limit: HeadTailLimit): HeadTail {
-  const maker = createHeadTail(limit);
-  maker.push(text);
-  return maker.result();
-}
-
-export interface HeadTailMaker {
-  push(chunk: string): void;
-  /** May be asked at any time; how the text was cut into chunks makes no difference. */
-  result(): HeadTail;
-}
-
-/** Holds a few times the limit and the last chunk, however much is pushed. */
-export function createHeadTail(limit: HeadTailLimit): HeadTailMaker {
-  const maxChars = bound(limit.maxChars);
-  const maxBytes = bound(limit.maxBytes);
-  // A UTF-16 unit is never less than one byte, so this many units are all either end can need, and one
-  // more to see whether the last of them is half a pair.
-  const window = Math.min(maxChars, maxBytes) + 1;
-  let head = "";
-  let tail = "";
-  let chars = 0;
-  let bytes = 0;
-  let endsInHighSurrogate = false;
-
-  return { push, result };
-
-  function push(chunk: string): void {
-    if (chunk === "") return;
-    countBytes(chunk);
-    const before = chars === head.length ? head : tail;
-    chars += chunk.length;
-    if (head.length < window) head += chunk.slice(0, window - head.length);
-    if (chars <= window) return;
-    tail = chunk.length >= window ? chunk : before + chunk;
-    if (tail.length > 2 * window) tail = tail.slice(tail.length - window);
+  const maxChars = readLimit(limit.maxChars);
+  const maxBytes = readLimit(limit.maxBytes);
+  const chars = text.length;
+  // A unit is one to three bytes: mostly they need not be counted.
+  const isShort = chars <= maxBytes && (chars * 3 <= maxBytes || utf8Length(text) <= maxBytes);
+  if (chars <= maxChars && isShort) {
+    return { text, truncated: false, original_chars: chars, kept_chars: chars };
   }
-
-  /** Only while it can still matter: past the limit nobody asks by how much. */
-  function countBytes(chunk: string): void {
-    if (bytes > maxBytes || maxBytes === Infinity) return;
-    // Bytes are never fewer than units, but for the two taken back below.
-    if (bytes + chunk.length > maxBytes + 2) {
-      bytes = Infinity;
-      return;
-    }
-    bytes += utf8Length(chunk);
-    // Two halves of one character were counted as two broken characters of three bytes each.
-    if (endsInHighSurrogate && isLowSurrogate(chunk.charCodeAt(0))) bytes -= 2;
-    endsInHighSurrogate = isHighSurrogate(chunk.charCodeAt(chunk.length - 1));
-  }
-
-  function result(): HeadTail {
-    if (chars <= maxChars && bytes <= maxBytes) {
-      return { text: head, truncated: false, original_chars: chars, kept_chars: chars };
-    }
-    return cut(head, chars <= window ? head : tail, chars, maxChars, maxBytes);
-  }
-}
-
-/** A limit that is no number at all bounds nothing; anything below zero is zero. */
-function bound(limit: number | undefined): number {
-  if (limit === undefined || Number.isNaN(limit)) return Infinity;
-  return Math.max(0, Math.floor(limit));
-}
-
-function cut(
-  first: string,
-  last: string,
-  chars: number,
-  maxChars: number,
-  maxBytes: number,
-): HeadTail {
   // The longest the line can get, and a line end on either side of it.
   const line = leftOut(chars, chars);
   const roomChars = maxChars - line.length - 2;
   const roomBytes = maxBytes - utf8Length(line) - 2;
   if (Math.min(roomChars, roomBytes) < 2) {
-    const text = prefix(first, maxChars, maxBytes);
-    return { text, truncated: true, original_chars: chars, kept_chars: text.length };
+    const start = takeStart(text, maxChars, maxBytes);
+    return { text: start, truncated: true, original_chars: chars, kept_chars: start.length };
   }
-  const head = toLineEnd(prefix(first, Math.ceil(roomChars / 2), Math.ceil(roomBytes / 2)));
+  const head = toLineEnd(takeStart(text, Math.ceil(roomChars / 2), Math.ceil(roomBytes / 2)));
   // What the head did not need is the tail's.
   const headBytes = maxBytes === Infinity ? 0 : utf8Length(head);
-  const tail = fromLineStart(suffix(last, roomChars - head.length, roomBytes - headBytes));
+  const tail = fromLineStart(takeEnd(text, roomChars - head.length, roomBytes - headBytes));
   const kept = head.length + tail.length;
   const before = head === "" || head.endsWith("\n") ? "" : "\n";
   return {
@@ -114,11 +51,17 @@ function cut(
   };
 }
 
+/** A limit that is no number at all bounds nothing; anything below zero is zero. */
+function readLimit(limit: number | undefined): number {
+  if (limit === undefined || Number.isNaN(limit)) return Infinity;
+  return Math.max(0, Math.floor(limit));
+}
+
 function leftOut(count: number, of: number): string {
   return `… ${count} characters left out (of ${of}) …`;
 }
 
-function prefix(text: string, maxChars: number, maxBytes: number): string {
+function takeStart(text: string, maxChars: number, maxBytes: number): string {
   let end = Math.min(text.length, maxChars);
   if (maxBytes !== Infinity) {
     let bytes = 0;
@@ -134,7 +77,7 @@ function prefix(text: string, maxChars: number, maxBytes: number): string {
   return text.slice(0, splitsPair(text, end) ? end - 1 : end);
 }
 
-function suffix(text: string, maxChars: number, maxBytes: number): string {
+function takeEnd(text: string, maxChars: number, maxBytes: number): string {
   let start = Math.max(0, text.length - maxChars);
   if (maxBytes !== Infinity) {
     let bytes = 0;
@@ -168,4 +111,45 @@ function fromLineStart(tail: string): string {
 
 function splitsPair(text: string, at: number): boolean {
   return isHighSurrogate(text.charCodeAt(at - 1)) && isLowSurrogate(text.charCodeAt(at));
+}
+
+/** Longer than any secret we know of: a private key of 16 384 bits has about 13 000 characters. */
+export const MARGIN = 16 * 1024;
+
+/**
+ * Head and tail of a text that may hold secrets: redacted first and cut afterwards, because half a secret is still a
+ * secret and no pattern knows it. Of a very long text only the ends are looked at, with a margin that is cut away again.
+ */
+export function redactedPreview(redactor: Redactor, text: string, maxChars: number): string {
+  if (text.length <= maxChars + 4 * MARGIN) {
+    return headTail(redactor.text(text), { maxChars }).text;
+  }
+  return joinedPreview(
+    redactor,
+    text.slice(0, maxChars + MARGIN),
+    text.slice(-(maxChars + MARGIN)),
+    maxChars,
+    text.length,
+  );
+}
+
+/** Of the two ends of a text of `chars` characters, each longer than shown by the margin. */
+export function joinedPreview(
+  redactor: Redactor,
+  first: string,
+  last: string,
+  maxChars: number,
+  chars: number,
+): string {
+  const line = `… about ${chars - maxChars} characters left out (of ${chars}) …`;
+  const half = Math.max(0, Math.floor((maxChars - line.length - 2) / 2));
+  const head = whole(redactor.text(first).slice(0, half));
+  const redactedLast = redactor.text(last);
+  const tail = whole(redactedLast.slice(Math.max(0, redactedLast.length - half)));
+  return `${head}\n${line}\n${tail}`;
+}
+
+/** Half of a surrogate pair at either end goes. */
+function whole(text: string): string {
+  return text.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "");
 }

@@ -4,8 +4,5 @@
 export * from "./bound-result.ts";
 export * from "./head-tail.ts";
 export * from "./map-result.ts";
-export * from "./preview.ts";
 export * from "./read-return.ts";
-export * from "./snapshot.ts";
-export * from "./views.ts";
 export { exactLine, exactText, visible, visibleJson, visibleLine } from "./visible.ts";

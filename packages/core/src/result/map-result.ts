@@ -5,7 +5,10 @@ import type { Redactor } from "../journal/index.ts";
 import { shorten, type JsonValue } from "@soong/schema";
 import {
   isErrorStatus,
+  isPromise,
+  messageOf,
   toolError,
+  type AnyTool,
   type ArtifactRef,
   type ContentBlock,
   type ResultMetadata,
@@ -93,11 +96,10 @@ function redactBlock(block: ContentBlock, rules: MappingRules): ContentBlock {
     case "json":
       return { ...block, json: redactor.value(block.json, { scope, sensitive: rules.sensitive }) };
     case "resource": {
-      const { text, blob: _bytes, ...about } = block as ResourceParts;
-      const shown = redactor.value(about, { scope });
-      return text === undefined
-        ? { ...block, ...shown }
-        : { ...shown, text: redactor.text(text, scope) };
+      // Bytes are left alone, as those of an image are: text found in base64 is no text.
+      if ("text" in block) return redactor.value(block, { scope });
+      const { blob, ...about } = block;
+      return { ...redactor.value(about, { scope }), blob };
     }
     case "resource_link":
       return redactor.value(block, { scope });
@@ -112,22 +114,13 @@ function redactName(ref: ArtifactRef, redactor: Redactor): ArtifactRef {
   return ref.name === undefined ? ref : { ...ref, name: redactor.text(ref.name) };
 }
 
-/** Bytes are left alone, as those of an image are: text found in base64 is no text. */
-interface ResourceParts {
-  type: "resource";
-  uri: string;
-  media_type?: string;
-  text?: string;
-  blob?: string;
-}
-
 function redactError(error: ToolError, { redactor }: MappingRules): ToolError {
   const message = redactor.text(error.message);
   return toolError({
     ...error,
     // The head alone: what was thrown may have been cut at its end, in the middle of a secret.
     message: message.length > MAX_ERROR_CHARS ? `${message.slice(0, MAX_ERROR_CHARS)}…` : message,
-    ...(error.details === undefined ? {} : { details: redactor.value(error.details) }),
+    details: error.details && redactor.value(error.details),
   });
 }
 
@@ -139,23 +132,21 @@ export function textOf(content: readonly ContentBlock[]): string {
     else if (block.type === "json") parts.push(JSON.stringify(block.json));
     else if (block.type === "image" || block.type === "audio")
       parts.push(`[${block.type} ${block.media_type}]`);
-    else if (block.type === "resource_link") parts.push(linkText(block));
-    else if (block.type === "resource") parts.push(resourceText(block));
+    else if (block.type === "resource_link" || block.type === "resource")
+      parts.push(describeResource(block));
     else parts.push(`[artifact ${block.artifact_id}, ${block.size} bytes]`);
   }
   return parts.join("\n");
 }
 
-function linkText({
-  uri,
-  name = "resource",
-  description,
-}: Extract<ContentBlock, { type: "resource_link" }>): string {
-  return description === undefined ? `[${name}: ${uri}]` : `[${name}: ${uri}] ${description}`;
-}
-
-function resourceText(block: Extract<ContentBlock, { type: "resource" }>): string {
+function describeResource(
+  block: Extract<ContentBlock, { type: "resource" | "resource_link" }>,
+): string {
   const { uri, media_type } = block;
+  if (block.type === "resource_link") {
+    const { name = "resource", description } = block;
+    return description === undefined ? `[${name}: ${uri}]` : `[${name}: ${uri}] ${description}`;
+  }
   const head =
     media_type === undefined ? `[resource: ${uri}]` : `[resource: ${uri}, ${media_type}]`;
   return "text" in block ? `${head}\n${block.text}` : head;
@@ -209,4 +200,40 @@ function shapeOf(value: JsonValue): string {
     keys.push(key);
   }
   return firstLine(["{ ", keys.join(", "), " }"].join(""));
+}
+
+/** Three views of one result (RESULT-5), each derived from the same mapped result and made once. */
+export interface ResultViews {
+  model: readonly ContentBlock[];
+  person: string;
+  search: string;
+}
+
+const MAX_SEARCH_CHARS = 16_384;
+
+/** A result as the model, a person and a search see it. */
+export function viewsOf(result: ToolResult, tool?: Pick<AnyTool, "render">): ResultViews {
+  const known = made.get(result);
+  if (known !== undefined) return known;
+  const text = textOf(result.content);
+  const views: ResultViews = {
+    model: result.content,
+    person: renderResult(result, tool) ?? text,
+    search: `${result.tool_name} ${result.summary}\n${text}`.slice(0, MAX_SEARCH_CHARS),
+  };
+  made.set(result, views);
+  return views;
+}
+
+const made = new WeakMap<ToolResult, ResultViews>();
+
+/** A tool that cannot show its result costs only its own picture of it. */
+function renderResult(result: ToolResult, tool?: Pick<AnyTool, "render">): string | undefined {
+  if (tool?.render === undefined) return undefined;
+  try {
+    const text: unknown = tool.render(result);
+    return !isPromise(text) && typeof text === "string" ? text : undefined;
+  } catch (error) {
+    return `${textOf(result.content)}\n(The tool could not render this: ${messageOf(error)})`;
+  }
 }

@@ -1,7 +1,7 @@
 // Folds whatever a handler returned or threw into one shape (DEF-7, RESULT-2). Nothing here trusts the
 // value: it may be cyclic, huge, a proxy, or hold getters that throw.
 
-import { type JsonObject, type JsonValue, isRecord, omitUndefined } from "@soong/schema";
+import { asRecord, isJsonObject, isRecord, type JsonObject, type JsonValue } from "@soong/schema";
 import {
   isContextNodeKind,
   isErrorClass,
@@ -21,7 +21,6 @@ import {
   type HandlerStatus,
   type ToolError,
 } from "../tool/index.ts";
-import { snapshotOf, type Snapshot } from "./snapshot.ts";
 
 export interface HandlerOutcome {
   status: HandlerStatus;
@@ -38,18 +37,9 @@ export interface HandlerOutcome {
   modify_context?: ContextModifier;
 }
 
-const FULL_RESULT_KEYS: ReadonlySet<string> = new Set([
-  "ok",
-  "status",
-  "content",
-  "summary",
-  "data",
-  "artifacts",
-  "error",
-  "metadata",
-  "context_nodes",
-  "modify_context",
-]);
+const FULL_RESULT_KEYS: ReadonlySet<string> = new Set(
+  "ok status content summary data artifacts error metadata context_nodes modify_context".split(" "),
+);
 
 export function readReturn(value: unknown): HandlerOutcome {
   try {
@@ -136,20 +126,21 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
   const error = readError(value.error);
   const status = readStatus(value, error !== undefined);
   const data = value.data === undefined ? undefined : snapshotOf(value.data);
-  const metadata = plainObject(value.metadata);
+  const { summary, context_nodes, modify_context } = value;
   return {
     status,
     content,
     artifacts: readArtifacts(value.artifacts),
-    ...omitUndefined({ data }),
-    ...(typeof value.summary === "string" ? { summary: value.summary } : {}),
-    ...(isHandlerErrorStatus(status) ? { error: error ?? errorFrom(status, value.summary) } : {}),
-    ...(status === "partial" && error !== undefined ? { error } : {}),
-    ...omitUndefined({ metadata }),
-    ...(Array.isArray(value.context_nodes)
-      ? { context_nodes: readNodes(value.context_nodes) }
-      : {}),
-    ...(typeof value.modify_context === "function" ? { modify_context: value.modify_context } : {}),
+    data,
+    summary: typeof summary === "string" ? summary : undefined,
+    error: isHandlerErrorStatus(status)
+      ? (error ?? errorFrom(status, summary))
+      : status === "partial"
+        ? error
+        : undefined,
+    metadata: plainObject(value.metadata),
+    context_nodes: Array.isArray(context_nodes) ? readNodes(context_nodes) : undefined,
+    modify_context: typeof modify_context === "function" ? modify_context : undefined,
   };
 }
 
@@ -197,10 +188,10 @@ function readError(error: unknown): ToolError | undefined {
   return toolError({
     code: typeof code === "string" && code !== "" ? label(code) : "execution_failed",
     message: typeof message === "string" ? message : FAILED_WITHOUT_ERROR.message,
-    ...(isErrorClass(error_class) ? { error_class } : {}),
-    ...(typeof retryable === "boolean" ? { retryable } : {}),
-    ...(isRecovery(recovery) ? { recovery } : {}),
-    ...(isRecord(details) ? { details } : {}),
+    error_class: isErrorClass(error_class) ? error_class : undefined,
+    retryable: typeof retryable === "boolean" ? retryable : undefined,
+    recovery: isRecovery(recovery) ? recovery : undefined,
+    details: isJsonObject(details) ? details : undefined,
   });
 }
 
@@ -231,31 +222,30 @@ function label(text: unknown): string {
 }
 
 /** Whether a value is a block that a result may hold. */
-export function isContentBlock(block: unknown): block is ContentBlock {
-  if (typeof block !== "object" || block === null) return false;
-  const given = block as Record<string, unknown>;
-  switch (given["type"]) {
+export function isContentBlock(given: unknown): given is ContentBlock {
+  const { type, text, json, media_type, data, uri, blob, artifact_id } = asRecord(given);
+  switch (type) {
     case "text":
-      return typeof given["text"] === "string";
+      return isText(text);
     case "json":
-      return given["json"] !== undefined;
+      return json !== undefined;
     case "image":
     case "audio":
-      return typeof given["media_type"] === "string" && typeof given["data"] === "string";
+      return isText(media_type) && isText(data);
     case "resource":
-      return typeof given["uri"] === "string" && hasOneOf(given, "text", "blob");
+      // One of the two, and only one.
+      return isText(uri) && isText(text ?? blob) && (text === undefined || blob === undefined);
     case "resource_link":
-      return typeof given["uri"] === "string";
+      return isText(uri);
     case "artifact_ref":
-      return typeof given["artifact_id"] === "string";
+      return isText(artifact_id);
     default:
       return false;
   }
 }
 
-function hasOneOf(given: Record<string, unknown>, one: string, other: string): boolean {
-  const [has, lacks] = given[one] === undefined ? [other, one] : [one, other];
-  return typeof given[has] === "string" && given[lacks] === undefined;
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function readArtifacts(artifacts: unknown): ArtifactRef[] {
@@ -269,7 +259,7 @@ function readArtifacts(artifacts: unknown): ArtifactRef[] {
       media_type: label(media_type),
       size: typeof size === "number" ? size : 0,
       sha256: label(sha256),
-      ...(typeof name === "string" ? { name: label(name) } : {}),
+      name: typeof name === "string" ? label(name) : undefined,
     };
   });
 }
@@ -286,4 +276,103 @@ function readNodes(nodes: readonly ContextNode[]): ContextNode[] {
 function plainObject(value: unknown): JsonObject | undefined {
   if (!isRecord(value)) return undefined;
   return JSON.parse(JSON.stringify(value)) as Record<string, JsonValue>;
+}
+
+/**
+ * A copy of what a handler returned, as JSON of our own: the handler may keep its object and change it, the record may
+ * not. Plain data is copied directly; everything odd goes the long way through JSON text, which knows about toJSON, drops
+ * what JSON has no word for, and refuses cycles.
+ */
+export interface Snapshot {
+  readonly value: JsonValue;
+  /** How long the value is as text, at the most: cheap to tell, and enough to see that it is short. */
+  readonly chars: number;
+}
+
+/** Deeper data is copied through text. */
+const MAX_DEPTH = 64;
+
+/** Undefined when the value has no JSON form at all (a function, a symbol). Throws where JSON.stringify does. */
+export function snapshotOf(given: unknown): Snapshot | undefined {
+  const counter = { chars: 0 };
+  const copied = copy(given, counter, 0);
+  if (copied !== ODD) return { value: copied, chars: counter.chars };
+  const text: string | undefined = JSON.stringify(given);
+  if (text === undefined) return undefined;
+  return { value: JSON.parse(text) as JsonValue, chars: text.length };
+}
+
+const ODD = Symbol("not plain data");
+
+function copy(given: unknown, counter: { chars: number }, depth: number): JsonValue | typeof ODD {
+  switch (typeof given) {
+    case "string":
+      // A control character takes six.
+      counter.chars += 6 * given.length + 2;
+      return given;
+    case "number":
+      counter.chars += 25;
+      return Number.isFinite(given) ? given : null;
+    case "boolean":
+      counter.chars += 5;
+      return given;
+    case "object": {
+      if (given === null) {
+        counter.chars += 4;
+        return null;
+      }
+      if (depth >= MAX_DEPTH) return ODD;
+      if (!Array.isArray(given)) return copyObject(given, counter, depth);
+      const list: JsonValue[] = [];
+      for (const item of given) {
+        const copied = copy(item, counter, depth + 1);
+        if (copied === ODD) return ODD;
+        counter.chars += 1;
+        list.push(copied);
+      }
+      return list;
+    }
+    default:
+      return ODD;
+  }
+}
+
+function copyObject(
+  given: object,
+  counter: { chars: number },
+  depth: number,
+): JsonObject | typeof ODD {
+  const prototype: unknown = Object.getPrototypeOf(given);
+  if ((prototype !== Object.prototype && prototype !== null) || "toJSON" in given) return ODD;
+  const object: JsonObject = {};
+  for (const key of Object.keys(given)) {
+    const value = (given as Record<string, unknown>)[key];
+    if (value === undefined) continue;
+    // Assigned like any other key it would set the prototype.
+    if (key === "__proto__") return ODD;
+    const copied = copy(value, counter, depth + 1);
+    if (copied === ODD) return ODD;
+    counter.chars += 6 * key.length + 4;
+    object[key] = copied;
+  }
+  return object;
+}
+
+/** Some JSON for any value: what a schema of the author's made of an input may be anything. */
+export function recordable(given: unknown): JsonValue {
+  try {
+    const snapshot = snapshotOf(given);
+    if (snapshot !== undefined) return snapshot.value;
+  } catch {
+    // A big integer or a cycle inside: told below as well as it can be.
+  }
+  try {
+    const text = JSON.stringify(given, (_key, value: unknown) =>
+      typeof value === "bigint" ? value.toString() : value,
+    ) as string | undefined;
+    if (text !== undefined) return JSON.parse(text) as JsonValue;
+  } catch {
+    // Nothing of it can be written down.
+  }
+  return "(a value that is not JSON)";
 }
