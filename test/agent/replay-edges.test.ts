@@ -384,7 +384,7 @@ describe("as a script", () => {
       { tools: [readTool("a.read", () => "x")] },
     );
     const run_id = facts.find((fact) => fact.type === "run.started")?.run_id ?? "";
-    const source = createReplaySource({ facts, nodes: [] }, { read: () => undefined });
+    const source = createReplaySource({ facts, nodes: [] }, { read: async () => undefined });
     const { script, notes } = await exported({ source, run_id });
     expect(script.turns).toEqual([{ calls: [{ tool: "a.read", input: {} }] }]);
     expect(notes.join(" ")).toContain("had no answer here");

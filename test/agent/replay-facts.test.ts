@@ -58,7 +58,10 @@ it("says of every fact whose data has another form that the journal is damaged, 
         const data = { ...fact.data, [field]: other };
         const changed = { ...fact, data } as Fact;
         const facts = kept.facts.map((one, i) => (i === at ? changed : one));
-        const changedSource = createReplaySource({ facts, nodes: [] }, { read: () => undefined });
+        const changedSource = createReplaySource(
+          { facts, nodes: [] },
+          { read: async () => undefined },
+        );
         const source: ReplaySource = {
           ...kept.source,
           facts: (page) => changedSource.facts(page),

@@ -83,12 +83,12 @@ test("a record of the time when planning came first decides the same again", asy
   const started = journal.facts.find((fact) => fact.type === "run.started");
   if (started === undefined) throw new Error("nothing began");
   const { artifact_id } = started.data.definitions!;
-  const bytes = artifacts.read(artifact_id);
+  const bytes = await artifacts.read(artifact_id);
   const text = new TextDecoder()
     .decode(bytes)
     .replace('"functions":["targets"]', '"functions":["prepare"]');
   expect(text).toContain('["prepare"]');
-  const older = artifacts.write(text, {
+  const older = await artifacts.write(text, {
     media_type: "application/json",
     session_id: started.session_id,
     run_id,

@@ -318,7 +318,7 @@ describe("a run that cannot be replayed", () => {
     const holed = facts.filter(({ type }) => type !== "context.resolved");
     const removed = {
       ...source,
-      ...createReplaySource({ facts: holed, nodes: [] }, { read: () => undefined }),
+      ...createReplaySource({ facts: holed, nodes: [] }, { read: async () => undefined }),
     };
     const reading = { ...removed, readArtifact: (id: string) => source.readArtifact(id) };
     await expect(replayRun({ source: reading, run_id })).rejects.toThrow("are missing before it");

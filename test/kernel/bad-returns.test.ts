@@ -121,8 +121,8 @@ describe("what a handler returns", () => {
     const artifacts = {
       write: boom,
       open: boom,
-      read: () => undefined,
-      stat: () => undefined,
+      read: async () => undefined,
+      stat: async () => undefined,
     };
     const { result } = await callBadly({ handler: () => "x".repeat(200_000) }, { artifacts });
     expect(result.status).toBe("succeeded");

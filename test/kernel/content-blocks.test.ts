@@ -74,7 +74,7 @@ describe("sound and embedded resources", () => {
     const text = "a line of the file\n".repeat(10_000);
     const { ended, read } = await result({ type: "resource", uri: "file:///a.txt", text }, wav);
     expect(ended.content).toMatchObject([{ type: "text" }, { type: "artifact_ref" }, wav]);
-    const kept = new TextDecoder().decode(read(ended.artifacts[0]!.artifact_id));
+    const kept = new TextDecoder().decode(await read(ended.artifacts[0]!.artifact_id));
     expect(JSON.parse(kept)).toEqual([{ type: "resource", uri: "file:///a.txt", text }]);
   });
 
@@ -93,7 +93,7 @@ describe("sound and embedded resources", () => {
       { type: "resource_link", uri: "file:///plain.bin" },
       { type: "artifact_ref", media_type: "application/octet-stream;base64" },
     ]);
-    expect(read(ended.artifacts[0]!.artifact_id)).toHaveLength(data.length);
+    expect(await read(ended.artifacts[0]!.artifact_id)).toHaveLength(data.length);
     expect(JSON.stringify(ended).length).toBeLessThan(4 * KIB);
   });
 });

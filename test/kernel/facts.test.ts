@@ -265,6 +265,6 @@ describe("the journal", () => {
     expect(output?.artifact_id).toBe(long.artifacts[0]?.artifact_id);
     expect(data("long", "tool.requested")).toMatchObject({ model_input_chars: 50_011 });
     expect(kept).toMatchObject({ name: ARGUMENTS_NAME, size: 50_011, tool_call_id: "long" });
-    expect(stage.artifacts.stat(kept?.artifact_id as string)).toEqual(kept);
+    expect(await stage.artifacts.stat(kept?.artifact_id as string)).toEqual(kept);
   });
 });

@@ -82,7 +82,7 @@ describe("an abort", () => {
     expect(textOf(result).length).toBeLessThan(70_000);
     const [artifact] = result?.artifacts ?? [];
     expect(artifact?.size).toBe(5000 * line.length);
-    expect(stage.artifacts.stat(artifact?.artifact_id ?? "")?.tool_call_id).toBe("1");
+    expect((await stage.artifacts.stat(artifact?.artifact_id ?? ""))?.tool_call_id).toBe("1");
   });
 
   it.each([

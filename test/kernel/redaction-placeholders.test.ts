@@ -179,8 +179,8 @@ describe("tools whose text must stay usable", () => {
 });
 
 describe("artifacts", () => {
-  function bytesOf(world: World, result: ToolResult | undefined): string {
-    const bytes = world.artifacts.read(result?.artifacts[0]?.artifact_id ?? "");
+  async function bytesOf(world: World, result: ToolResult | undefined): Promise<string> {
+    const bytes = await world.artifacts.read(result?.artifacts[0]?.artifact_id ?? "");
     return new TextDecoder().decode(bytes);
   }
 
@@ -190,7 +190,7 @@ describe("artifacts", () => {
     const tool = reader("notes.read", 0, { max_result_chars: 200, handler: () => text });
     const world = await createWatchedWorld({ tools: [tool] });
     const [result] = await world.execute({ name: "notes.read", arguments: {} });
-    expect(bytesOf(world, result)).toBe(text);
+    expect(await bytesOf(world, result)).toBe(text);
     expect(leaksIn(world.allText(result))).toEqual([]);
   });
 
@@ -204,7 +204,7 @@ describe("artifacts", () => {
     });
     const world = await createWatchedWorld({ tools: [tool] });
     const [result] = await world.execute({ name: "notes.read", arguments: {} });
-    expect(bytesOf(world, result)).toBe(BOTH);
+    expect(await bytesOf(world, result)).toBe(BOTH);
     expect(leaksIn(world.allText(result))).toEqual([]);
   });
 

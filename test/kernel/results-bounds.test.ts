@@ -37,12 +37,13 @@ async function bounded(
   });
   const [result] = await world.execute({ name: "a.tool", arguments: {} });
   if (result === undefined) throw new Error("no result");
-  const kept = (ownArtifacts ? result.artifacts : []).map(({ artifact_id, sha256, size }) => {
-    const bytes = world.artifacts.read(artifact_id);
+  const kept: string[] = [];
+  for (const { artifact_id, sha256, size } of ownArtifacts ? result.artifacts : []) {
+    const bytes = await world.artifacts.read(artifact_id);
     expect(bytes && sha256Hex(bytes)).toBe(sha256);
     expect(bytes?.length).toBe(size);
-    return new TextDecoder().decode(bytes);
-  });
+    kept.push(new TextDecoder().decode(bytes));
+  }
   return { result, kept, facts: world.facts().map(({ type }) => type) };
 }
 
@@ -120,7 +121,7 @@ describe("a result over the inline bound", () => {
       const text = textOf(result);
       for (const part of ["exited with 1", "first", "last"]) expect(text).toContain(part);
       expect(bytesOf(text)).toBeLessThan(66 * KIB);
-      const bytes = world.artifacts.read(result?.artifacts[0]?.artifact_id ?? "");
+      const bytes = await world.artifacts.read(result?.artifacts[0]?.artifact_id ?? "");
       expect(new TextDecoder().decode(bytes)).toBe(output);
     }
   });
@@ -171,8 +172,8 @@ describe("a result over the inline bound", () => {
       artifacts: {
         write: () => Promise.reject(new Error("disk full")),
         open: () => raise("disk full"),
-        read: () => undefined,
-        stat: () => undefined,
+        read: async () => undefined,
+        stat: async () => undefined,
       },
     });
     const [result] = await world.execute({ name: "a.tool", arguments: {} });

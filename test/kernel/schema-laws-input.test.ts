@@ -253,7 +253,7 @@ describe("the four inputs", () => {
     expect(JSON.stringify(fact).length).toBeLessThan(50_000);
     const [, created] = world.facts("artifact.created");
     expect(created?.data).toMatchObject({ name: ARGUMENTS_NAME, tool_call_id: "c" });
-    const kept = world.artifacts.read(created?.data.artifact_id as string);
+    const kept = await world.artifacts.read(created?.data.artifact_id as string);
     expect(new TextDecoder().decode(kept)).toBe(sent);
   });
 });

@@ -117,7 +117,7 @@ describe("the user's word through a source", () => {
     const world = await createWorld({ sources: [server("s", all, vouching)], policy });
     const started = world.facts("run.started")[0]!.data;
     const { artifact_id } = started.definitions!;
-    const bytes = world.artifacts.read(artifact_id, { offset: 0, length: 1e6 }) as Uint8Array;
+    const bytes = await world.artifacts.read(artifact_id, { offset: 0, length: 1e6 });
     const { sources, tools } = JSON.parse(new TextDecoder().decode(bytes)) as {
       sources: { id: string; permission_from?: string }[];
       tools: { name: string; permission?: string; source: number }[];

@@ -330,7 +330,7 @@ describe("the catalog fact", () => {
       ["mcp.s.late", "loaded"],
     ]);
     const [of = "", name] = last?.tools[0]?.metadata_ref?.split("#") ?? [];
-    const kept = stage.artifacts.read(of.replace("artifact:", ""));
+    const kept = await stage.artifacts.read(of.replace("artifact:", ""));
     const { tools } = JSON.parse(new TextDecoder().decode(kept)) as DefinitionsRecord;
     expect(tools.find((tool) => tool.name === name)).toMatchObject({ description: "New" });
     expect(last?.removed).toEqual(["b.goes"]);

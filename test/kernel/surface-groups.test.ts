@@ -28,7 +28,7 @@ describe("a catalog of many deferred tools", () => {
     for (const { description: _text, ...entry } of whole) {
       expect(recorded.get(entry.tool_name)).toMatchObject(entry);
     }
-    const kept = world.artifacts.read(definitions?.[1] ?? "");
+    const kept = await world.artifacts.read(definitions?.[1] ?? "");
     expect(new TextDecoder().decode(kept)).toContain("The tool mcp.s.tool_7, for tests");
   });
 

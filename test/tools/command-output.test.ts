@@ -103,7 +103,7 @@ test("a store that fails costs the rest of the output, not the command", async (
     open: () => ({
       write: () => Promise.reject(new Error("no room on the disk")),
       close: () => Promise.reject(new Error("no room on the disk")),
-      discard: () => undefined,
+      discard: async () => undefined,
     }),
   };
   const { command } = await open({ session: { artifacts } });
@@ -132,7 +132,7 @@ test("a slow store holds the command back, and loses nothing", async () => {
             setImmediate(resolve);
           });
           waiting -= bytes.length;
-          sink.write(bytes);
+          await sink.write(bytes);
         },
       };
     },

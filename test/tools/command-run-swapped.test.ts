@@ -47,12 +47,12 @@ async function open(interference: Interference, ...rules: PermissionRule[]) {
     ...desk,
     starts: () => starts,
     /** Everything the model, a user or a program could read afterwards. */
-    kept: () =>
-      JSON.stringify(facts) +
-      artifacts
-        .list()
-        .map(({ artifact_id }) => Buffer.from(artifacts.read(artifact_id) ?? []).toString())
-        .join("\n"),
+    async kept() {
+      const texts = artifacts.list().map(async ({ artifact_id }) => {
+        return Buffer.from((await artifacts.read(artifact_id)) ?? []).toString();
+      });
+      return JSON.stringify(facts) + (await Promise.all(texts)).join("\n");
+    },
   };
 }
 
@@ -96,7 +96,7 @@ describe("a name that is swapped for a link while a proven command runs", () => 
       recovery: "retry",
     });
     expect(opened.starts()).toBe(3);
-    expect(JSON.stringify(result) + opened.kept()).not.toContain("swordfish");
+    expect(JSON.stringify(result) + (await opened.kept())).not.toContain("swordfish");
   });
 
   test("the working directory: nothing of the output is shown", async () => {
@@ -107,7 +107,7 @@ describe("a name that is swapped for a link while a proven command runs", () => 
     });
     const result = await opened.command(["cat", "f"], { cwd: "src" });
     expect(result.error?.code).toBe("changed_while_reading");
-    expect(JSON.stringify(result) + opened.kept()).not.toContain("swordfish");
+    expect(JSON.stringify(result) + (await opened.kept())).not.toContain("swordfish");
   });
 
   test("output that is too long for a result leaves no artifact", async () => {
@@ -122,7 +122,7 @@ describe("a name that is swapped for a link while a proven command runs", () => 
     expect(result.artifacts).toEqual([]);
     const ofCall = opened.facts.filter(({ tool_call_id }) => tool_call_id === result.tool_call_id);
     expect(ofCall.map(({ type }) => type)).not.toContain("artifact.created");
-    expect(JSON.stringify(result) + opened.kept()).not.toContain("swordfish");
+    expect(JSON.stringify(result) + (await opened.kept())).not.toContain("swordfish");
   });
 
   test("swapped once, the second run shows the file that was judged", async () => {
@@ -138,7 +138,7 @@ describe("a name that is swapped for a link while a proven command runs", () => 
     const result = await opened.command(["cat", "src/f"]);
     expect(textOf(result)).toBe("harmless");
     expect(opened.starts()).toBe(2);
-    expect(JSON.stringify(result) + opened.kept()).not.toContain("swordfish");
+    expect(JSON.stringify(result) + (await opened.kept())).not.toContain("swordfish");
   });
 
   test("left as a link, it is judged again before the second run, which never starts", async () => {
@@ -149,7 +149,7 @@ describe("a name that is swapped for a link while a proven command runs", () => 
     const result = await opened.command(["cat", "src/f"]);
     expect(result.error?.code).toBe("changed_since_approval");
     expect(opened.starts()).toBe(1);
-    expect(JSON.stringify(result) + opened.kept()).not.toContain("swordfish");
+    expect(JSON.stringify(result) + (await opened.kept())).not.toContain("swordfish");
   });
 
   test("left as a link to a path that a rule denies, the same", async () => {
@@ -162,7 +162,7 @@ describe("a name that is swapped for a link while a proven command runs", () => 
     const result = await opened.command(["cat", "g"]);
     expect(result.error?.code).toBe("changed_since_approval");
     expect(opened.starts()).toBe(1);
-    expect(JSON.stringify(result) + opened.kept()).not.toContain("swordfish");
+    expect(JSON.stringify(result) + (await opened.kept())).not.toContain("swordfish");
   });
 
   test("cut short, neither progress nor the partial output shows anything", async () => {

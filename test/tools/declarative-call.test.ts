@@ -325,7 +325,7 @@ describe("what it prints", () => {
     expect(about.stderr).toMatch(/^line 0\n.*line 999\n$/s);
     expect(about.stderr.length).toBeLessThanOrEqual(2000);
     const [ref] = got.artifacts;
-    const bytes = artifacts.read(ref?.artifact_id ?? "", { offset: 0, length: 20 });
+    const bytes = await artifacts.read(ref?.artifact_id ?? "", { offset: 0, length: 20 });
     expect(Buffer.from(bytes ?? []).toString()).toMatch(/^line 0\nline 1\n/);
   });
 

@@ -97,9 +97,10 @@ describe("a result", () => {
     );
     const { call, artifacts: kept } = await startDeclaredRun(places);
     const result = await call("test.tool");
-    const texts = result.artifacts.map(({ artifact_id }) =>
-      Buffer.from(kept.read(artifact_id) ?? []).toString(),
-    );
+    const texts: string[] = [];
+    for (const { artifact_id } of result.artifacts) {
+      texts.push(Buffer.from((await kept.read(artifact_id)) ?? []).toString());
+    }
     expect(texts).toEqual(["all of it", "hi"]);
     const [first] = result.artifacts;
     const again = await call("test.again", { id: first?.artifact_id ?? "" });
@@ -147,7 +148,7 @@ describe('"output": "text"', () => {
     expect(result.artifacts).toHaveLength(1);
     const [{ artifact_id, size } = { artifact_id: "", size: 0 }] = result.artifacts;
     expect(size).toBe(3 * 1024 * 1024 + "first\n\nlast\n".length);
-    expect(artifacts.read(artifact_id)?.length).toBe(size);
+    expect((await artifacts.read(artifact_id))?.length).toBe(size);
     expect(existsSync(join(places.project, "done"))).toBe(true);
   });
 });

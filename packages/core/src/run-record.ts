@@ -43,7 +43,7 @@ export function definitionsKeeper(artifacts: ArtifactStore): KeepDefinitions {
       const known = kept.get(sha256);
       if (known !== undefined) return { ok: true, ref: refOf(await known) };
       const about = { media_type: "application/json", name: DEFINITIONS_NAME, ...of };
-      const writing = Promise.resolve(artifacts.write(text, about));
+      const writing = artifacts.write(text, about);
       kept.set(sha256, writing);
       writing.catch(() => kept.delete(sha256));
       const created = await writing;

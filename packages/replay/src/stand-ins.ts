@@ -276,9 +276,13 @@ export function noArtifacts(stage: Stage): ArtifactStore {
       }
       return recordOf(about);
     },
-    open: (about) => ({ write() {}, close: () => recordOf(about), discard() {} }),
-    read: () => undefined,
-    stat: () => undefined,
+    open: (about) => ({
+      async write() {},
+      close: async () => recordOf(about),
+      async discard() {},
+    }),
+    read: async () => undefined,
+    stat: async () => undefined,
   };
 }
 

@@ -1,9 +1,10 @@
 // Bytes kept outside the conversation (ART-1): the record of an artifact, the store behind which a disk
 // or a database stands, and the store in memory. Bytes are kept raw; whoever reads them redacts.
 
-import { isHighSurrogate } from "@soong/schema";
+import { isHighSurrogate, omitUndefined } from "@soong/schema";
 import { sha256Hex, ToolFailure, utf8Bytes, type ArtifactDescription } from "../tool/index.ts";
-import type { Clock, IdSource } from "./ports.ts";
+import type { Clock } from "./clock.ts";
+import type { IdSource } from "./ids.ts";
 
 export interface ArtifactRecord {
   artifact_id: string;
@@ -33,23 +34,20 @@ export interface ByteRange {
 }
 
 export interface ArtifactStore {
-  write(bytes: string | Uint8Array, about: ArtifactInput): ArtifactRecord | Promise<ArtifactRecord>;
+  write(bytes: string | Uint8Array, about: ArtifactInput): Promise<ArtifactRecord>;
   /** For bytes that arrive piece by piece. Nothing can be read of them before `close`. */
   open(about: ArtifactInput): ArtifactStoreSink;
   /** What there is of the range, which may reach past the end; undefined for an unknown artifact. */
-  read(
-    artifact_id: string,
-    range?: ByteRange,
-  ): Uint8Array | undefined | Promise<Uint8Array | undefined>;
-  stat(artifact_id: string): ArtifactRecord | undefined | Promise<ArtifactRecord | undefined>;
+  read(artifact_id: string, range?: ByteRange): Promise<Uint8Array | undefined>;
+  stat(artifact_id: string): Promise<ArtifactRecord | undefined>;
 }
 
 /** After `close`, `discard` or a failure to write, nothing more is taken. */
 export interface ArtifactStoreSink {
-  write(bytes: string | Uint8Array): void | Promise<void>;
-  close(): ArtifactRecord | Promise<ArtifactRecord>;
+  write(bytes: string | Uint8Array): Promise<void>;
+  close(): Promise<ArtifactRecord>;
   /** Gives up what was written. May be called twice; does nothing after `close`. */
-  discard(): void | Promise<void>;
+  discard(): Promise<void>;
 }
 
 export interface MemoryArtifactsOptions {
@@ -60,20 +58,9 @@ export interface MemoryArtifactsOptions {
   clock?: Pick<Clock, "now">;
 }
 
-/** Every answer is at hand, so none of its methods returns a promise. */
 export interface MemoryArtifacts extends ArtifactStore {
-  write(bytes: string | Uint8Array, about: ArtifactInput): ArtifactRecord;
-  open(about: ArtifactInput): MemoryArtifactSink;
-  read(artifact_id: string, range?: ByteRange): Uint8Array | undefined;
-  stat(artifact_id: string): ArtifactRecord | undefined;
   /** Oldest first. */
   list(): ArtifactRecord[];
-}
-
-export interface MemoryArtifactSink extends ArtifactStoreSink {
-  write(bytes: string | Uint8Array): void;
-  close(): ArtifactRecord;
-  discard(): void;
 }
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
@@ -86,22 +73,22 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
   let count = 0;
 
   return {
-    write(bytes, about) {
+    async write(bytes, about) {
       const sink = open(about);
-      sink.write(bytes);
+      await sink.write(bytes);
       return sink.close();
     },
     open,
-    read(artifact_id, range) {
+    async read(artifact_id, range) {
       const found = kept.get(artifact_id);
       // A copy: an artifact is what its hash says, whatever a reader does with the bytes.
       return found && (range === undefined ? found.bytes.slice() : part(found.bytes, range));
     },
-    stat: (artifact_id) => kept.get(artifact_id)?.record,
+    stat: async (artifact_id) => kept.get(artifact_id)?.record,
     list: () => Array.from(kept.values(), ({ record }) => record),
   };
 
-  function open(about: ArtifactInput): MemoryArtifactSink {
+  function open(about: ArtifactInput): ArtifactStoreSink {
     const described = { ...about };
     let buffer = new Uint8Array(0);
     let size = 0;
@@ -110,7 +97,7 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
     let heldBack = "";
 
     return {
-      write(bytes) {
+      async write(bytes) {
         refuseUnlessOpen();
         if (typeof bytes === "string") {
           const text = heldBack + bytes;
@@ -121,13 +108,13 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
           append(bytes);
         }
       },
-      close() {
+      async close() {
         refuseUnlessOpen();
         flush();
         state = "closed";
         return keep();
       },
-      discard() {
+      async discard() {
         if (state === "open") release("discarded");
       },
     };
@@ -163,12 +150,12 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
         sha256: digest,
         media_type,
         size,
-        ...(name === undefined ? {} : { name }),
+        ...omitUndefined({ name }),
         session_id,
         run_id,
-        ...(tool_call_id === undefined ? {} : { tool_call_id }),
+        ...omitUndefined({ tool_call_id }),
         created_at: new Date(clock.now()).toISOString(),
-        ...(retention === undefined ? {} : { retention }),
+        ...omitUndefined({ retention }),
       });
       kept.set(record.artifact_id, {
         record,

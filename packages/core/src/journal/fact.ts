@@ -1,6 +1,7 @@
-// One line of the journal (EVENT-1, EVENT-2).
+// One line of the journal (EVENT-1, EVENT-2), and one node of the conversation tree beside it (STORE-2).
 
-import type { ToolStatus } from "../tool/index.ts";
+import type { JsonObject } from "@soong/schema";
+import type { ContentBlock, ToolStatus } from "../tool/index.ts";
 
 /**
  * What each type of fact carries. Every package adds its own types where it writes them:
@@ -79,4 +80,31 @@ const TERMINAL_TYPES: ReadonlySet<string> = new Set(Object.values(TERMINAL));
 /** The one fact that ends a call, with its result. */
 export function isTerminalFact(fact: Fact): fact is Fact<TerminalFactType> {
   return TERMINAL_TYPES.has(fact.type);
+}
+
+export type NodeKind =
+  | "message"
+  | "tool_result"
+  | "skill_context"
+  | "memory_context"
+  | "instruction_context"
+  | "plan_instruction"
+  | "task_instruction"
+  | "child_result"
+  | "compaction"
+  | "hook_context";
+
+export interface ConversationNode {
+  node_id: string;
+  /** Parents may be committed after their children: calls end in any order, the path keeps call order. */
+  parent_id?: string;
+  session_id: string;
+  run_id: string;
+  agent_id: string;
+  kind: NodeKind;
+  tool_call_id?: string;
+  /** What the model reads. */
+  content: ContentBlock[];
+  is_error?: boolean;
+  data?: JsonObject;
 }

@@ -3,13 +3,11 @@
 
 export * from "./artifacts.ts";
 export * from "./bound-fact.ts";
-export * from "./deadline.ts";
+export * from "./clock.ts";
 export * from "./fact.ts";
-export * from "./held-clock.ts";
+export * from "./ids.ts";
 export * from "./journal.ts";
 export * from "./live-facts.ts";
-export type * from "./node.ts";
-export * from "./ports.ts";
 export * from "./recorder.ts";
 export type { RedactionScope } from "./redact/find-secrets.ts";
 export {

@@ -1,8 +1,7 @@
 // The append-only record of a session behind the interface a durable store implements, and the one in
 // memory. One writer per session; readers page by seq.
 
-import type { Fact } from "./fact.ts";
-import type { ConversationNode } from "./node.ts";
+import type { ConversationNode, Fact } from "./fact.ts";
 
 /** Committed whole or not at all (PIPE-3): a result's node never without its terminal fact. */
 export interface JournalEntry {

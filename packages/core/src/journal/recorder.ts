@@ -2,10 +2,9 @@
 // The only writer of a session's journal.
 
 import { SoongError, messageOf } from "../tool/index.ts";
-import type { Fact, FactData, FactLevel, FactType } from "./fact.ts";
+import type { ConversationNode, Fact, FactData, FactLevel, FactType } from "./fact.ts";
 import type { Journal } from "./journal.ts";
-import type { ConversationNode } from "./node.ts";
-import type { Clock } from "./ports.ts";
+import type { Clock } from "./clock.ts";
 import type { Redactor } from "./redact/redactor.ts";
 
 export interface FactOrigin {
@@ -20,31 +19,23 @@ export interface FactCall {
   readonly tool_name: string;
 }
 
+type RecordFact = <T extends FactType>(
+  type: T,
+  data: FactData<T>,
+  call?: FactCall,
+  level?: FactLevel,
+) => Fact<T>;
+
 /** Everything recorded for one run, or (without origin) for the session itself. */
 export interface Recorder {
   /** Redacts what it records: no text of a tool, a hook or a person gets past this (REDACT-1). */
-  record<T extends FactType>(
-    type: T,
-    data: FactData<T>,
-    call?: FactCall,
-    level?: FactLevel,
-  ): Fact<T>;
+  readonly record: RecordFact;
   /** For data that is our own words, or has been redacted where it was made. */
-  recordClean<T extends FactType>(
-    type: T,
-    data: FactData<T>,
-    call?: FactCall,
-    level?: FactLevel,
-  ): Fact<T>;
+  readonly recordClean: RecordFact;
+  /** A fact that is not appended yet, of clean data; hand it to `commit`. */
+  readonly draft: RecordFact;
   /** Several facts and nodes as one entry: all of them or none. */
   commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void;
-  /** A fact that is not appended yet, of clean data; hand it to `commit`. */
-  draft<T extends FactType>(
-    type: T,
-    data: FactData<T>,
-    call?: FactCall,
-    level?: FactLevel,
-  ): Fact<T>;
   flush(): Promise<void>;
   /** Of the session, whichever run it is of. */
   readonly lastSeq: number;
@@ -159,32 +150,21 @@ class JournalRecorder implements SessionRecorder {
     return new JournalRecorder(this.#log, origin, redactor);
   }
 
-  record<T extends FactType>(
-    type: T,
-    data: FactData<T>,
-    call?: FactCall,
-    level?: FactLevel,
-  ): Fact<T> {
-    return this.recordClean(type, this.#redactor.value(data), call, level);
-  }
+  record: RecordFact = (type, data, call, level) =>
+    this.recordClean(type, this.#redactor.value(data), call, level);
 
-  recordClean<T extends FactType>(
-    type: T,
-    data: FactData<T>,
-    call?: FactCall,
-    level?: FactLevel,
-  ): Fact<T> {
+  recordClean: RecordFact = (type, data, call, level) => {
     const fact = this.draft(type, data, call, level);
     this.#log.append([fact as Fact]);
     return fact;
-  }
+  };
 
-  draft<T extends FactType>(
+  draft: RecordFact = <T extends FactType>(
     type: T,
     data: FactData<T>,
     call?: FactCall,
     level?: FactLevel,
-  ): Fact<T> {
+  ) => {
     const { run_id, agent_id, parent_run_id, parent_agent_id } = this.#origin;
     const seq = (this.#log.seq += 1);
     const fact = {
@@ -205,7 +185,7 @@ class JournalRecorder implements SessionRecorder {
     if (parent_run_id !== undefined) fact.parent_run_id = parent_run_id;
     if (parent_agent_id !== undefined) fact.parent_agent_id = parent_agent_id;
     return fact;
-  }
+  };
 
   commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void {
     this.#log.append(facts, nodes);

@@ -34,14 +34,14 @@ const setTools = () =>
 
 const catalogOf = (stage: Stage): Fact[] => stage.facts("run.started", "tool.catalog.resolved");
 
-function definitionsOf(stage: Stage, revision?: number): unknown {
-  const bytes = stage.artifacts.read(definitionsRef(catalogOf(stage), revision) ?? "");
+async function definitionsOf(stage: Stage, revision?: number): Promise<unknown> {
+  const bytes = await stage.artifacts.read(definitionsRef(catalogOf(stage), revision) ?? "");
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-const options = (stage: Stage, revision?: number) => ({
+const options = async (stage: Stage, revision?: number) => ({
   run_id: stage.run.identity.run_id,
-  definitions: definitionsOf(stage, revision),
+  definitions: await definitionsOf(stage, revision),
   ...(revision === undefined ? {} : { revision }),
 });
 
@@ -49,7 +49,7 @@ describe("the surface of a run", () => {
   it("has every tool with where it stands, why, and what the kernel reckons it costs", async () => {
     verifies("UI-1");
     const stage = await setTools();
-    const view = surfaceView(catalogOf(stage), options(stage));
+    const view = surfaceView(catalogOf(stage), await options(stage));
     const { surface } = stage.run;
     const expected = new Map([...surface.standing].map(([name, { state }]) => [name, state]));
     expect(new Map(view?.tools.map(({ tool_name, state }) => [tool_name, state]))).toEqual(
@@ -89,10 +89,10 @@ describe("the surface of a run", () => {
   it("is told as it was at each revision: loaded by a search, changed, taken away", async () => {
     verifies("UI-1");
     const stage = await setTools();
-    const views = [surfaceView(catalogOf(stage), options(stage))];
+    const views = [surfaceView(catalogOf(stage), await options(stage))];
     await found(stage, "select:a.later");
     await stage.run.tools();
-    views.push(surfaceView(catalogOf(stage), options(stage)));
+    views.push(surfaceView(catalogOf(stage), await options(stage)));
     const handle = stage.kernel.registry.open({
       id: "more",
       kind: "code",
@@ -100,10 +100,10 @@ describe("the surface of a run", () => {
       tools: [reader("b.new"), reader("b.other")],
     });
     await stage.run.tools();
-    views.push(surfaceView(catalogOf(stage), options(stage)));
+    views.push(surfaceView(catalogOf(stage), await options(stage)));
     handle.set([reader("b.new", 0, { description: "Another description." })], []);
     await stage.run.tools();
-    const last = surfaceView(catalogOf(stage), options(stage));
+    const last = surfaceView(catalogOf(stage), await options(stage));
     views.push(last);
     expect(last?.revisions.map(({ revision }) => revision)).toEqual([1, 2, 3, 4]);
     expect(last?.revisions.slice(1).map(({ changed }) => changed)).toEqual([1, 2, 2]);
@@ -121,17 +121,17 @@ describe("the surface of a run", () => {
     expect(new Set(last?.tools.map(({ tool_name }) => tool_name))).toEqual(
       new Set(stage.run.surface.standing.keys()),
     );
-    views.forEach((view, i) => {
-      const again = surfaceView(catalogOf(stage), options(stage, i + 1));
+    for (const [i, view] of views.entries()) {
+      const again = surfaceView(catalogOf(stage), await options(stage, i + 1));
       expect({ ...again, revisions: [] }, `revision ${i + 1}`).toEqual({ ...view, revisions: [] });
-    });
-    expect(surfaceView(catalogOf(stage), options(stage, 9))).toBeUndefined();
+    }
+    expect(surfaceView(catalogOf(stage), await options(stage, 9))).toBeUndefined();
     expect(surfaceView([], { run_id: "r" })).toBeUndefined();
   });
 
   it("is there without the definitions, as far as the catalog tells", async () => {
     const stage = await setTools();
-    const exact = surfaceView(catalogOf(stage), options(stage));
+    const exact = surfaceView(catalogOf(stage), await options(stage));
     for (const definitions of [
       undefined,
       null,
@@ -165,7 +165,7 @@ describe("a search of the surface", () => {
     verifies("UI-1");
     const stage = await setTools();
     const facts = catalogOf(stage);
-    const definitions = definitionsOf(stage);
+    const definitions = await definitionsOf(stage);
     const { matches } = searchSurface(facts, query, { definitions });
     const answer = await drive(stage.clock, found(stage, query, { limit: 20 }));
     const ofModel = matches.filter(({ is_found_by_model }) => is_found_by_model);
@@ -176,7 +176,7 @@ describe("a search of the surface", () => {
 
   it("finds loaded tools beside them, best first, and no excluded one", async () => {
     const stage = await setTools();
-    const definitions = definitionsOf(stage);
+    const definitions = await definitionsOf(stage);
     const { query, matches } = searchSurface(catalogOf(stage), "read a file", { definitions });
     expect(query).toBe("read a file");
     expect(matches[0]).toMatchObject({ tool_name: "a.read", is_found_by_model: false });

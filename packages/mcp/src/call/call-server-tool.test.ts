@@ -44,7 +44,7 @@ describe("an answer", () => {
       _meta: { big: "x".repeat(50_000) },
     });
     const id = result.metadata.tool?.["meta_artifact_id"] as string;
-    expect(artifacts.stat(id)?.size).toBeGreaterThan(50_000);
+    expect((await artifacts.stat(id))?.size).toBeGreaterThan(50_000);
     expect(result.artifacts).toHaveLength(1);
   });
 

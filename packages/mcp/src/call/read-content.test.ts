@@ -44,7 +44,7 @@ describe("content", () => {
         media_type: "text/x-diff",
       },
     ]);
-    const svg = artifacts.read(result.artifacts[0]!.artifact_id, { offset: 0, length: 10 });
+    const svg = await artifacts.read(result.artifacts[0]!.artifact_id, { offset: 0, length: 10 });
     expect(Buffer.from(svg!).toString()).toBe("<svg/>");
   });
 
@@ -146,7 +146,7 @@ describe("content", () => {
   test("a thousand blocks are five hundred and an artifact with the rest", async () => {
     const content = Array.from({ length: 1_000 }, (_, i) => ({ type: "text", text: `${i}` }));
     const { result, artifacts } = await answered({ content });
-    const rest = artifacts.read(result.artifacts[0]!.artifact_id, { offset: 0, length: 1e6 });
+    const rest = await artifacts.read(result.artifacts[0]!.artifact_id, { offset: 0, length: 1e6 });
     expect(JSON.parse(Buffer.from(rest!).toString())).toEqual(content.slice(500));
     expect(result.content).toHaveLength(502);
   });

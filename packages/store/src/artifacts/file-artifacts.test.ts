@@ -207,11 +207,13 @@ describe("artifacts on disk", () => {
           await disk.write(bytes);
         }
         const kept = await disk.close();
-        const expected = memory.close();
+        const expected = await memory.close();
         expect({ ...kept, artifact_id: "" }).toEqual({ ...expected, artifact_id: "" });
-        expect(await onDisk.read(kept.artifact_id)).toEqual(inMemory.read(expected.artifact_id));
+        expect(await onDisk.read(kept.artifact_id)).toEqual(
+          await inMemory.read(expected.artifact_id),
+        );
         expect(await onDisk.read(kept.artifact_id, part)).toEqual(
-          inMemory.read(expected.artifact_id, part),
+          await inMemory.read(expected.artifact_id, part),
         );
       }),
       { numRuns: 100 },

@@ -64,7 +64,7 @@ export function sessionArtifacts(options: SessionArtifactsOptions): ArtifactStor
       return writeArtifact({ ...place, ready: ready() }, bytes, about);
     },
     read: (artifact_id, range) => readSessionArtifact(directory, rows, artifact_id, range),
-    stat: (artifact_id) => rows.find(artifact_id),
+    stat: async (artifact_id) => rows.find(artifact_id),
   };
 
   function ready(): Promise<string> {

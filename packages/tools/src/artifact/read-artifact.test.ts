@@ -35,7 +35,7 @@ async function desk(inline_limit_bytes = 64 * 1024): Promise<Desk> {
     session,
     async keep(bytes) {
       const about = { media_type: "text/plain", session_id: session.session_id, run_id: "r" };
-      return artifacts.write(bytes, about).artifact_id;
+      return (await artifacts.write(bytes, about)).artifact_id;
     },
     async read(input) {
       calls += 1;
@@ -186,7 +186,7 @@ describe("internal.read_artifact", () => {
   test("an artifact of another session does not exist here", async () => {
     verifies("ART-3");
     const artifacts = createMemoryArtifacts();
-    const { artifact_id } = artifacts.write("theirs", {
+    const { artifact_id } = await artifacts.write("theirs", {
       media_type: "text/plain",
       session_id: "other",
       run_id: "r",

@@ -46,7 +46,7 @@ test("more than the bound is an artifact with every byte, however it came in pie
       }
       if (kept.kind !== "artifact") throw new Error(kept.kind);
       expect(kept.ref.sha256).toBe(createHash("sha256").update(all).digest("hex"));
-      expect(Buffer.from(store.read(kept.ref.artifact_id) ?? [])).toEqual(all);
+      expect(Buffer.from((await store.read(kept.ref.artifact_id)) ?? [])).toEqual(all);
     }),
   );
 });
