@@ -1,7 +1,7 @@
 // Which of the included tools are sent with their schema, and in which order (SURF-7, SEARCH-1).
 
 import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
-import { listBudgetTokens, nameTokens } from "./list-deferred.ts";
+import { listBudgetTokens, nameTokens } from "./model-tools.ts";
 import { offeredSchema, type ModelProfile } from "./profile.ts";
 import type { JsonSchema } from "@soong/schema";
 import type { Surface, SurfaceProblem } from "./surface.ts";

@@ -5,17 +5,14 @@ import type { RegisteredTool } from "../registry/index.ts";
 import { isRepeatable, type Effects } from "../tool/index.ts";
 
 export function effectsUnder(policy: Policy, tool: RegisteredTool): Effects {
+  const { name: tool_name, trust, source, definition } = tool;
   const { worst } = tool.effects;
-  if (tool.source.kind !== "mcp") return worst;
-  const marked = isMarkedReadonly(policy, {
-    tool_name: tool.name,
-    source_kind: "mcp",
-    ...trustOf(tool),
-  });
-  if (marked === worst.read_only) return worst;
-  if (!marked) return { ...worst, read_only: false, concurrency_safe: false, repeatable: false };
-  const concurrency_safe = tool.definition.concurrency_safe ?? true;
-  const repeatable = isRepeatable(tool.definition, { read_only: true, concurrency_safe });
+  if (source.kind !== "mcp") return worst;
+  const isMarked = isMarkedReadonly(policy, { tool_name, source_kind: "mcp", trust });
+  if (isMarked === worst.read_only) return worst;
+  if (!isMarked) return { ...worst, read_only: false, concurrency_safe: false, repeatable: false };
+  const concurrency_safe = definition.concurrency_safe ?? true;
+  const repeatable = isRepeatable(definition, { read_only: true, concurrency_safe });
   return { ...worst, read_only: true, destructive: false, concurrency_safe, repeatable };
 }
 
@@ -28,11 +25,7 @@ export function toolFacts(policy: Policy, tool: RegisteredTool): StaticFacts {
     tags: tool.tags,
     source_kind: tool.source.kind,
     source_id: tool.source.id,
-    ...trustOf(tool),
+    trust: tool.trust,
     effects,
   };
-}
-
-function trustOf({ trust }: RegisteredTool): Pick<StaticFacts, "trust"> {
-  return trust === undefined ? {} : { trust };
 }

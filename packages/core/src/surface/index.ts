@@ -2,12 +2,10 @@
 // Pure functions of data.
 
 export * from "./catalog.ts";
-export type { CatalogEntry, CatalogPolicy } from "./catalog-entry.ts";
-export { entriesIn, type CatalogGroup } from "./catalog-groups.ts";
 export * from "./ceiling.ts";
 export { estimateDefinition, estimateTokens, SEARCH_TOOLS } from "./defer.ts";
 export * from "./effects-under.ts";
-export type { DeferredList } from "./list-deferred.ts";
+export { modelTools, type DeferredList, type ModelTool, type ModelTools } from "./model-tools.ts";
 export * from "./profile.ts";
 export * from "./resolve-surface.ts";
 export * from "./search-deferred.ts";
