@@ -5,16 +5,23 @@ import { SoongError } from "@soong/core";
 import type { Store } from "@soong/store";
 import { loadConfig, type SoongConfig } from "../config/index.ts";
 
-export function agentsFolder(home: string): string {
-  return join(home, "agents");
-}
-
-export function skillsFolder(home: string): string {
-  return join(home, "skills");
-}
-
-export function memoryFolder(home: string): string {
-  return join(home, "memory");
+export function homePaths(home: string) {
+  return {
+    agents: join(home, "agents"),
+    skills: join(home, "skills"),
+    memory: join(home, "memory"),
+    tools: join(home, "tools"),
+    hooks: join(home, "hooks.json"),
+    servers: join(home, "mcp.json"),
+    /** What was accepted of the servers' tools (MCP-7). */
+    pins: join(home, "mcp-pins.json"),
+    /** What came of `soong mcp login`. */
+    logins: join(home, "mcp-logins"),
+    /** Where a server's standard error goes (MCP-8). */
+    serverLog: (server_id: string) => join(home, "mcp-logs", `${server_id}.log`),
+    /** The token of `soong mcp serve --http`. */
+    gatewayToken: join(home, "mcp-serve-token"),
+  };
 }
 
 /** What a run leaves behind for later; undefined for an id that names no folder of its own. */
@@ -29,19 +36,12 @@ export async function openHomeStore(
   home: string,
   given: { readonly readOnly?: boolean; readonly values?: SoongConfig } = {},
 ): Promise<Store> {
-  const { readOnly = false } = given;
-  const values =
-    given.values ??
-    (await loadConfig({ home }).then(
-      (config) => config.values,
-      () => undefined,
-    ));
+  const config = given.values ?? (await loadConfig({ home }).catch(() => undefined))?.values;
   const { openStore } = await import("@soong/store");
-  const busyTimeoutMs = values?.store.busy_timeout_ms;
   return openStore({
     directory: home,
-    readOnly,
-    busyTimeoutMs,
+    readOnly: given.readOnly ?? false,
+    busyTimeoutMs: config?.store.busy_timeout_ms,
   });
 }
 

@@ -1,10 +1,10 @@
-// Which models answer a run: the one that was asked for, the config's, or one the environment has a key for;
-// behind it those that stand in for it (MODEL-4).
+// Who answers a run: the model that was asked for, the config's, or one the environment has a key for, with those that
+// replace it (MODEL-4); and the definition of the agent it is started as (CLI-2).
 
-import type { Model, ModelPrices } from "@soong/agent";
-import { omitUndefined } from "@soong/schema";
-import type { ModelSettings, SoongConfig } from "../config/index.ts";
-import { SetupError } from "./home.ts";
+import type { AgentDefinition, Model } from "@soong/agent";
+import { nearestName, omitUndefined } from "@soong/schema";
+import type { SoongConfig } from "../config/index.ts";
+import { homePaths, SetupError } from "./home.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -29,43 +29,51 @@ export async function openModels(
 }
 
 async function open(values: SoongConfig, env: Environment, reference: string): Promise<Model> {
+  // On use: most commands ask no model.
+  const { loadScript, openModel, scriptedModel } = await import("@soong/agent");
   try {
-    return await openReference(values, env, reference);
+    const script = /^script:(.+)$/s.exec(reference)?.[1];
+    if (script !== undefined) return scriptedModel(await loadScript(script), { id: reference });
+    const profile = values.models.profiles[reference];
+    if (profile === undefined) return await openModel(reference, { env });
+    const { provider, model, base_url, api_key_env, context_window, max_output_tokens } = profile;
+    const { input, output, ...prices } = profile.prices;
+    return await openModel(`${provider}:${model}`, {
+      env,
+      limits: omitUndefined({ context_window, max_output_tokens }),
+      prices:
+        input === undefined || output === undefined ? undefined : { ...prices, input, output },
+      baseURL: base_url,
+      apiKeyEnv: api_key_env,
+    });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new SetupError([message], "`soong doctor` checks what a run needs.");
   }
 }
 
-async function openReference(
-  values: SoongConfig,
-  env: Environment,
-  reference: string,
-): Promise<Model> {
-  // On use: most commands ask no model.
-  const { loadScript, openModel, scriptedModel } = await import("@soong/agent");
-  const script = /^script:(.+)$/s.exec(reference)?.[1];
-  if (script !== undefined) return scriptedModel(await loadScript(script), { id: reference });
-  const profile = values.models.profiles[reference];
-  if (profile === undefined) return openModel(reference, { env });
-  const { provider, model, base_url, api_key_env, context_window, max_output_tokens } = profile;
-  const prices = readPrices(profile);
-  return openModel(`${provider}:${model}`, {
-    env,
-    limits: {
-      ...omitUndefined({ context_window, max_output_tokens }),
-    },
-    ...omitUndefined({ prices, baseURL: base_url, apiKeyEnv: api_key_env }),
-  });
-}
-
-function readPrices({ prices }: ModelSettings): ModelPrices | undefined {
-  const { currency, input, output, cache_read, cache_write } = prices;
-  if (input === undefined || output === undefined) return undefined;
-  return {
-    currency,
-    input,
-    output,
-    ...omitUndefined({ cache_read, cache_write }),
-  };
+/** An agent of the home that may be the main one. */
+export async function loadMainAgent(home: string, id: string): Promise<AgentDefinition> {
+  const { describeProblem, loadAgentCatalog } = await import("@soong/agent");
+  const folder = homePaths(home).agents;
+  const catalog = await loadAgentCatalog({ folder });
+  const { definitions, problems } = catalog;
+  const found = definitions.get(id);
+  if (found?.roles.includes("main") === true) return found;
+  const names = catalog.startableAs("main").map((definition) => definition.id);
+  const known =
+    names.length === 0
+      ? `No agent in ${folder} has the role main.`
+      : `There are ${names.join(", ")}.`;
+  if (found !== undefined) {
+    throw new SetupError(
+      [`The agent ${id} is for the roles ${found.roles.join(", ")}, and a run begins with main.`],
+      `Add main to the roles in its file, or choose another. ${known}`,
+    );
+  }
+  const near = nearestName(id, names);
+  throw new SetupError(
+    [`There is no agent ${id}.`, ...problems.map(describeProblem)],
+    near === undefined ? known : `Did you mean ${near}?`,
+  );
 }

@@ -33,10 +33,10 @@ import {
   type LoadedConfig,
   type SoongConfig,
 } from "../config/index.ts";
-import { agentsFolder, findArchive, memoryFolder, skillsFolder } from "./home.ts";
+import { findArchive, homePaths } from "./home.ts";
 import { openInstructions } from "./instructions.ts";
 import { openModels, type Environment } from "./models.ts";
-import { renderSystemText } from "./system-text.ts";
+import { renderSystemText } from "./instructions.ts";
 
 export interface RuntimeAgents {
   readonly agents: Agents;
@@ -61,15 +61,14 @@ interface OpenAgentsOptions {
 export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAgents> {
   const { env, config, roots, store } = options;
   const { home, values } = config;
-  const catalog = await loadAgentCatalog({ folder: agentsFolder(home) });
-  const skills = await loadSkills(skillsFolder(home));
+  const catalog = await loadAgentCatalog({ folder: homePaths(home).agents });
+  const skills = await loadSkills(homePaths(home).skills);
   const tasks = createTasks({
     storage: openTaskStorage(store),
     leaseMs: values.task.lease_ms,
     maxAttempts: values.task.max_attempts,
   });
   const keeper = createClaimKeeper({ tasks });
-  const instructions = openInstructions(config, roots);
   const agents = createAgents({
     catalog,
     childTimeoutMs: values.agents.child_timeout_ms,
@@ -77,20 +76,20 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
     pools: buildWorkerPools(values),
     tasks: { tasks, keeper },
     system: renderSystemText(roots.project),
-    instructions,
+    instructions: openInstructions(config, roots),
   });
   const findRun = (ids: CallIds): ReturnType<Agents["activeRuns"]["find"]> =>
     agents.activeRuns.find(ids);
   const sources = [
     agents.source,
     taskTools({ tasks, keeper, resolveCaller: (ids) => agents.resolveCaller(ids) }),
-    skillTools({ folder: skillsFolder(home), findRun }),
+    skillTools({ folder: homePaths(home).skills, findRun }),
     memoryTools({
-      folder: memoryFolder(home),
+      folder: homePaths(home).memory,
       findRun,
       enabled: values.memory.enabled,
       recallTokens: values.memory.recall_tokens,
-      ...createRecall(values),
+      external: createRecall(values),
       writing: createMemoryWriter(values, home),
     }),
   ];
@@ -111,13 +110,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
 /** The pools of the config; without any there is one, so that a task can be worked on. */
 function buildWorkerPools({ agents }: SoongConfig): WorkerPool[] {
   const pools = Object.entries(agents.worker_pools).map(
-    ([name, { agent, size, model, allowed_tools }]): WorkerPool => ({
-      name,
-      size,
-      agent_definition_id: agent,
-      model,
-      allowed_tools,
-    }),
+    ([name, { agent, ...pool }]): WorkerPool => ({ name, agent_definition_id: agent, ...pool }),
   );
   return pools.length === 0 ? [{ name: "workers", size: 4 }] : pools;
 }
@@ -148,30 +141,24 @@ function createMemoryWriter(
   { memory }: SoongConfig,
   home: string,
 ): Parameters<typeof memoryTools>[0]["writing"] {
-  const { write_mode, external_tool, write_arguments } = memory;
+  const { write_mode, external_tool: tool, write_arguments } = memory;
   if (write_mode === "disabled") return { mode: "disabled" };
-  if (write_mode === "external" && external_tool !== undefined) {
-    return { mode: "external", tool: external_tool, ...argumentsBy(write_arguments) };
+  if (write_mode === "external" && tool !== undefined) {
+    return { mode: "external", tool, mapArguments: createMapping(write_arguments) };
   }
   return { mode: "candidate", findArchive: ({ runId }) => findArchive(home, runId) };
 }
 
-function createRecall({
-  memory,
-}: SoongConfig): Pick<Parameters<typeof memoryTools>[0], "external"> {
-  const { provider, recall_tool, recall_arguments } = memory;
-  if (provider !== "external" || recall_tool === undefined) return {};
-  return { external: { tool: recall_tool, ...argumentsBy(recall_arguments) } };
+function createRecall({ memory }: SoongConfig): Parameters<typeof memoryTools>[0]["external"] {
+  const { provider, recall_tool: tool, recall_arguments } = memory;
+  if (provider !== "external" || tool === undefined) return undefined;
+  return { tool, mapArguments: createMapping(recall_arguments) };
 }
 
-type Fields = Parameters<typeof fillArguments>[1];
+type Mapping = (fields: Parameters<typeof fillArguments>[1]) => JsonObject;
 
-function argumentsBy(template: string | undefined): {
-  mapArguments?: (fields: Fields) => JsonObject;
-} {
-  return template === undefined
-    ? {}
-    : { mapArguments: (fields) => fillArguments(template, fields) };
+function createMapping(template: string | undefined): Mapping | undefined {
+  return template === undefined ? undefined : (fields) => fillArguments(template, fields);
 }
 
 function createStartRecall(
@@ -180,10 +167,10 @@ function createStartRecall(
 ): StartRecall | undefined {
   const { enabled, start_tokens: tokens, start_arguments } = values.memory;
   if (!enabled || tokens === 0) return undefined;
-  const { external } = createRecall(values);
-  if (external !== undefined) {
-    const atStart = { ...external, ...argumentsBy(start_arguments) };
-    return externalStartRecall({ external: atStart, project, tokens });
+  const recall = createRecall(values);
+  if (recall === undefined) {
+    return startRecall({ folder: homePaths(home).memory, project, tokens });
   }
-  return startRecall({ folder: memoryFolder(home), project, tokens });
+  const mapArguments = createMapping(start_arguments) ?? recall.mapArguments;
+  return externalStartRecall({ external: { ...recall, mapArguments }, project, tokens });
 }

@@ -21,12 +21,11 @@ import {
   type SessionOptions,
 } from "@soong/core";
 import { statSync } from "node:fs";
-import { omitUndefined } from "@soong/schema";
-import type { McpServers, McpServersOptions } from "@soong/mcp";
+import type { McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
 import { defaultLockDirectory } from "@soong/platform";
 import { clearAbandonedWrites, findPath, resolveRulePath } from "@soong/tools";
-import { pickKernelConfig, buildPolicy, type LoadedConfig } from "../config/index.ts";
+import { addRule, buildPolicy, pickKernelConfig, type LoadedConfig } from "../config/index.ts";
 import {
   createApprovalBroker,
   storeQuestions,
@@ -39,11 +38,9 @@ import { openHomeStore } from "./home.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
 import { collectSecrets } from "./secrets.ts";
-import { loadUserHooks } from "./user-hooks.ts";
-import { loadUserTools } from "./user-tools.ts";
-import { patternDisk } from "./pattern-disk.ts";
-import { resolvePlaces } from "./places.ts";
-import { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
+import { patternDisk, resolvePlaces } from "./places.ts";
+import { runtimeServers, type OpenedServers, type ServerChoice } from "./servers.ts";
+import { loadUserHooks, loadUserTools } from "./user-tools.ts";
 
 export interface RuntimeOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -62,7 +59,7 @@ export interface RuntimeOptions {
   readonly broker?: ApprovalBroker;
   /** It makes one call: no one can join it to answer. */
   readonly isBrief?: boolean;
-  /** Which MCP servers it may have; none of them is connected before it is `ready`. Left out: all. */
+  /** Which MCP servers it may have; none of them is connected before it is `ready`. Default: all. */
   readonly servers?: ServerChoice;
   /** Whether agents, tasks, skills and memory are part of it: for whatever lets a model work, or shows what one has. */
   readonly agents?: boolean;
@@ -78,7 +75,7 @@ export interface RuntimeOptions {
   note?(text: string): void;
 }
 
-export interface Runtime {
+export interface Runtime extends Pick<OpenedServers, "mcp" | "ready"> {
   readonly kernel: Kernel;
   readonly roots: Roots;
   readonly policy: PolicyInput;
@@ -87,20 +84,13 @@ export interface Runtime {
   /** Whether a call could not be carried out because the project directory was gone. */
   readonly projectMissed: () => boolean;
   readonly agents: RuntimeAgents | undefined;
-  /** The servers of mcp.json, where it names any. */
-  readonly mcp: McpServers | undefined;
-  /**
-   * To be called before a run and before each of its turns: servers are connected, and waited for no longer than the
-   * config says (MCP-2). The signal ends the waiting. Never rejects.
-   */
-  readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Opened when first asked for: looking needs none. */
   store(): Promise<Store>;
-  /** A session that is kept: a new one, or one that is there, by its id. */
+  /** A session that is stored: a new one, or one that is there, by its id. */
   openSession(which?: NewSession | { readonly resume: string }): Promise<StoredSession>;
   /** The session of this id that is open here. */
   heldSession(session_id: string): Session | undefined;
-  /** A session of which nothing is kept and that starts nothing: to look, not to act. */
+  /** A session of which nothing is stored and that starts nothing: to look, not to act. */
   openEphemeralSession(): Promise<Session>;
   /** Lets go of everything that is open. May be called twice. */
   close(): Promise<void>;
@@ -116,28 +106,30 @@ export interface StoredSession {
 }
 
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { env, config, flags = {} } = options;
+  const { env, config, flags = {}, ask, elicit } = options;
   const { values, home } = config;
   const places = await resolvePlaces(options.cwd, home, values.tools);
   const { roots } = places;
   await clearAbandonedWrites(defaultLockDirectory());
-  const { allow = [], deny = [], mode } = flags;
   const servers = await runtimeServers({
     env,
     config,
     roots,
     choice: options.servers ?? "all",
-    canElicit: options.elicit !== undefined || options.broker !== undefined,
+    canElicit: elicit !== undefined || options.broker !== undefined,
     host: options.host,
     onWaiting: (server_ids) => options.onWaiting?.(server_ids),
   });
-  const policy: PolicyInput = {
-    ...buildPolicy(values, { allow, deny, mode }),
-    ...places.policy,
-  };
+  const { allow = [], deny = [], mode } = flags;
+  const policy = { ...buildPolicy(values, { allow, deny, mode }), ...places.policy };
   const { tools, sources } = await loadUserTools(home, values);
   const hooks = await loadUserHooks(home, roots.project, values.hooks);
-  const agents = options.agents === true ? await openRuntimeAgents() : undefined;
+  let opening: Promise<Store> | undefined;
+  const store = (): Promise<Store> => (opening ??= openHomeStore(home, { values }));
+  const agents =
+    options.agents === true
+      ? await (await import("./open-agents.ts")).openAgents({ env, config, roots, store })
+      : undefined;
   const kernel = createKernel({
     tools,
     sources: [...sources, ...(agents?.sources ?? [])],
@@ -157,13 +149,21 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       return isThere;
     },
   };
-  const broker = deskWith(options);
-  const { ask_timeout_ms } = values.permissions;
+  const { broker = createApprovalBroker({ isBrief: options.isBrief ?? false }) } = options;
+  if (ask !== undefined || elicit !== undefined) {
+    // The caller answers as one among others.
+    broker.addResponder({
+      ask: async ({ request }, signal) => ask?.(request, { signal }),
+      elicit: elicit && (async ({ request }, signal) => elicit(request, { signal })),
+    });
+  }
   const open = new Set<StoredSession>();
   const used = new Set<string>();
-  let opening: Promise<Store> | undefined;
   const { mcp, ready, watch: recordServers } = await servers.open(kernel.registry, secrets);
-  const unmatched = matchNothing(withRulesOfAgents(policy, agents), hooks);
+  // The rules of definitions, too: when an agent is started, they are not looked at any more.
+  const definitions = [...(agents?.catalog.definitions.values() ?? [])];
+  const allRules = [...(policy.rules ?? []), ...definitions.flatMap(({ rules = [] }) => rules)];
+  const unmatched = findUnmatched(allRules, hooks);
   for (const warning of [
     ...servers.warnings,
     ...(agents?.problems ?? []),
@@ -187,7 +187,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       const kept =
         "resume" in which
           ? await from.openSession(which.resume)
-          : await from.createSession({ project: roots.project, ...withoutSecrets(which) });
+          : await from.createSession({
+              project: roots.project,
+              ...which,
+              // A title is often a prompt.
+              title: which.title && createRedactor({ secrets }).text(which.title),
+            });
       try {
         return await hold(kept);
       } catch (error) {
@@ -217,24 +222,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
   };
 
-  function matchNothing(given: PolicyInput, by: typeof hooks): readonly PatternWarning[] {
-    return checkPatterns({ ...given, roots }, by, {
+  function findUnmatched(rules: PolicyInput["rules"], by: typeof hooks): readonly PatternWarning[] {
+    return checkPatterns({ ...policy, rules, roots }, by, {
       tools: [...kernel.registry.snapshot().tools.values()],
       servers: servers.configured,
       agents: agents !== undefined,
       hooksFile: "hooks.json",
       disk: patternDisk,
     });
-  }
-
-  async function openRuntimeAgents(): Promise<RuntimeAgents> {
-    const { openAgents } = await import("./open-agents.ts");
-    return openAgents({ env, config, roots, store });
-  }
-
-  function store(): Promise<Store> {
-    opening ??= openHomeStore(home, { values });
-    return opening;
   }
 
   async function hold(kept: OpenSession): Promise<StoredSession> {
@@ -250,22 +245,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       session_id,
       journal,
       artifacts,
-      ...omitUndefined({ lastSeq }),
+      lastSeq,
       hooks: [...hooks, ...(options.hooks ?? [])],
       findRequestId: questions.findRequestId,
-      ask: async (request, { signal, ...more }) => {
-        const patient = noLongerThan(ask_timeout_ms, signal);
-        return keepAlways(request, await questions.ask(request, { ...more, ...patient }));
-      },
-      elicit: (request, { signal }) =>
-        questions.elicit(request, noLongerThan(ask_timeout_ms, signal)),
+      ask: async (request, { signal, ...more }) =>
+        keepAlways(request, await questions.ask(request, { ...more, signal: limitWait(signal) })),
+      elicit: (request, { signal }) => questions.elicit(request, { signal: limitWait(signal) }),
     });
-    const watched = watchSession(opened, {
-      project: roots.project,
-      broker,
-      secrets,
-      questions,
-    });
+    const { project } = roots;
+    const watched = watchSession(opened, { project, broker, secrets, questions });
     recordServers(opened);
     // Not waited for: what the session is for does not need it.
     const serving = serveControl(home, watched.subject).catch((error: unknown) => {
@@ -292,9 +280,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     return held;
   }
 
-  /** A title is often a prompt. */
-  function withoutSecrets({ title, ...rest }: NewSession): NewSession {
-    return title === undefined ? rest : { ...rest, title: createRedactor({ secrets }).text(title) };
+  /** The kernel's own wait ends a little earlier: it says so, and this only clears the broker. */
+  function limitWait(signal: AbortSignal): AbortSignal {
+    const { ask_timeout_ms: ms } = values.permissions;
+    return ms === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms + 100)]);
   }
 
   /** A rule counts from the next session on; in this one the yes is for the session (PERM-18). */
@@ -302,20 +291,17 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     request: PermissionRequest,
     answer: PermissionAnswer,
   ): Promise<PermissionAnswer> {
-    const { always } = answer;
+    const { always, ...once } = answer;
     const rule = always?.rule ?? request.always_rule;
     if (always === undefined || rule === undefined) return answer;
     const limited = always.where === "project" ? { ...rule, project: roots.project } : rule;
     try {
-      const { addRule } = await import("../config/index.ts");
       note(`The rule was added to ${await addRule(home, limited)}.`);
-      const added = { ...policy, rules: [{ ...limited, origin: { code: "the rule" } }] };
-      for (const warning of describeNever(matchNothing(added, []))) note(`warning: ${warning}`);
-      const kept = { ...always, rule: limited };
-      return { ...answer, decision: "allow_for_session", always: kept };
+      const added = [{ ...limited, origin: { code: "the rule" } }];
+      for (const warning of describeNever(findUnmatched(added, []))) note(`warning: ${warning}`);
+      return { ...once, decision: "allow_for_session", always: { ...always, rule: limited } };
     } catch (error) {
       note(`The rule was not kept: ${messageOf(error)}`);
-      const { always: _always, ...once } = answer;
       return once;
     }
   }
@@ -326,42 +312,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-/** A definition's rules are checked before it is started: nobody looks for them then. */
-function withRulesOfAgents(policy: PolicyInput, agents: RuntimeAgents | undefined): PolicyInput {
-  const definitions = [...(agents?.catalog.definitions.values() ?? [])];
-  return {
-    ...policy,
-    rules: [...(policy.rules ?? []), ...definitions.flatMap(({ rules = [] }) => rules)],
-  };
-}
-
 /** What is not there yet is no reason to speak up at every start: `doctor` and `explain` name it. */
 function describeNever(warnings: readonly PatternWarning[]): string[] {
   return warnings.flatMap(({ kind, where, message }) =>
     kind === "never" ? [`${where}: ${message}`] : [],
   );
-}
-
-/** Whoever opened the runtime answers as one among others. */
-function deskWith({
-  ask,
-  elicit,
-  isBrief = false,
-  broker = createApprovalBroker({ isBrief }),
-}: RuntimeOptions): ApprovalBroker {
-  if (ask !== undefined || elicit !== undefined) {
-    broker.addResponder({
-      ask: async ({ request }, signal) => ask?.(request, { signal }),
-      ...(elicit === undefined
-        ? {}
-        : { elicit: async ({ request }, signal) => elicit(request, { signal }) }),
-    });
-  }
-  return broker;
-}
-
-/** The kernel's own patience ends a little earlier: it says so, and this only clears the broker. */
-function noLongerThan(ms: number | undefined, signal: AbortSignal): { signal: AbortSignal } {
-  if (ms === undefined) return { signal };
-  return { signal: AbortSignal.any([signal, AbortSignal.timeout(ms + 100)]) };
 }

@@ -12,7 +12,7 @@ import {
 import { codeTools, readArtifactTool } from "@soong/tools";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { patternDisk } from "./pattern-disk.ts";
+import { patternDisk } from "./places.ts";
 
 const project = realpathSync(mkdtempSync(join(tmpdir(), "soong-patterns-")));
 

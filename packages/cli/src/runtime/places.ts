@@ -1,12 +1,13 @@
 // Where a runtime works and where it never writes, as canonical paths: the project, the roots a user added,
 // and what belongs to Soong itself (PERM-14).
 
+import { lstatSync, readdirSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import type { PolicyInput, Roots } from "@soong/core";
+import type { PatternDisk, PolicyInput, Roots } from "@soong/core";
 import { defaultLockDirectory } from "@soong/platform";
-import { isCaseInsensitive, resolvePath } from "@soong/tools";
+import { isCaseInsensitive, resolvePath, resolveRulePath } from "@soong/tools";
 import { userHome, type SoongConfig } from "../config/index.ts";
 import { SetupError } from "./home.ts";
 
@@ -71,3 +72,27 @@ function fromHome(root: string, user: string): string {
   if (isAbsolute(root)) return root;
   return root === "~" || root.startsWith("~/") ? join(user, root.slice(1)) : root;
 }
+
+/** How the check of rules and hooks looks at the disk (PERM-17). */
+export const patternDisk: PatternDisk = {
+  kindOf(path) {
+    try {
+      return statSync(path).isDirectory() ? "directory" : "file";
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code === "ELOOP") return "loop";
+      // What may not be looked at is not known to be missing.
+      if (code !== "ENOENT") return code === "ENOTDIR" ? "missing" : "directory";
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) return "dangling";
+      const spelled = resolveRulePath(path);
+      return spelled === undefined || spelled === path ? "missing" : patternDisk.kindOf(spelled);
+    }
+  },
+  namesIn(directory) {
+    try {
+      return readdirSync(directory).slice(0, 5000);
+    } catch {
+      return [];
+    }
+  },
+};

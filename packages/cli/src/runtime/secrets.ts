@@ -6,9 +6,8 @@ import { join } from "node:path";
 import type { KnownSecret } from "@soong/core";
 import { secretVariables } from "@soong/core/internal";
 import type { LoadedConfig, SoongConfig } from "../config/index.ts";
-import { hooksFile } from "./user-hooks.ts";
-import { loginsFolder, serverSecrets } from "./user-servers.ts";
-import { toolsFolder } from "./user-tools.ts";
+import { homePaths } from "./home.ts";
+import { serverSecrets } from "./servers.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -42,7 +41,10 @@ export async function collectSecrets(
     allowlistedNames(home),
   ]);
   return [
-    ...(values === undefined ? [] : modelKeys(values, env)),
+    ...(values === undefined ? [] : listKeyNames(values)).flatMap((name) => {
+      const value = env[name] ?? "";
+      return value === "" ? [] : [{ name, value }];
+    }),
     ...secretVariables([...(values?.tools.env_allowlist ?? Object.keys(env)), ...named], env),
     ...servers,
     ...logins,
@@ -50,20 +52,8 @@ export async function collectSecrets(
   ];
 }
 
-/** Where `soong mcp serve --http` keeps its token. */
-export function gatewayTokenFile(home: string): string {
-  return join(home, "mcp-serve-token");
-}
-
-function modelKeys(values: SoongConfig, env: Environment): KnownSecret[] {
-  return listKeyNames(values).flatMap((name) => {
-    const value = env[name];
-    return value === undefined || value === "" ? [] : [{ name, value }];
-  });
-}
-
 async function loginSecrets(home: string): Promise<readonly KnownSecret[]> {
-  const folder = loginsFolder(home);
+  const folder = homePaths(home).logins;
   const names = await readdir(folder).catch((): string[] => []);
   if (names.length === 0) return [];
   const { openMcpLogins } = await import("@soong/mcp");
@@ -71,17 +61,17 @@ async function loginSecrets(home: string): Promise<readonly KnownSecret[]> {
 }
 
 async function gatewayToken(home: string): Promise<KnownSecret[]> {
-  const value = (await readFile(gatewayTokenFile(home), "utf8").catch(() => "")).trim();
+  const value = (await readFile(homePaths(home).gatewayToken, "utf8").catch(() => "")).trim();
   return value === "" ? [] : [{ name: "gateway_token", value }];
 }
 
 /** Variables that declarative tools and hooks are given by name. */
 async function allowlistedNames(home: string): Promise<string[]> {
-  const folder = toolsFolder(home);
+  const folder = homePaths(home).tools;
   const names = await readdir(folder).catch((): string[] => []);
   const files = names.filter((name) => name.endsWith(".json")).map((name) => join(folder, name));
   const texts = await Promise.all(
-    [...files, hooksFile(home)].map((file) => readFile(file, "utf8").catch(() => "")),
+    [...files, homePaths(home).hooks].map((file) => readFile(file, "utf8").catch(() => "")),
   );
   return texts.flatMap((text) => {
     const lists = text.matchAll(/"env_allowlist"\s*:\s*\[([^\]]*)\]/g);

@@ -2,7 +2,7 @@ import { createKernel, type Fact, type Session } from "@soong/core";
 import type { ServerFact } from "@soong/mcp";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { createServerFacts } from "./server-facts.ts";
+import { createServerFacts } from "./servers.ts";
 
 test("a run begins with how each server is by then, and hears of changes until it ends; its children do not", async () => {
   verifies("MCP-2", "MCP-3");

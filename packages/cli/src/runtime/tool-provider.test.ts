@@ -2,7 +2,7 @@ import type { McpServers, McpServerStatus } from "@soong/mcp";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { parseConfig } from "../config/index.ts";
-import { createToolProvider } from "./tool-provider.ts";
+import { createToolProvider } from "./servers.ts";
 
 const STATUS: readonly McpServerStatus[] = [
   { server_id: "a", state: "connected", tools: ["mcp.a.x"], excluded: [], instructions: "Use x." },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { parseConfig } from "../config/index.ts";
-import { loadUserServers } from "./user-servers.ts";
+import { loadUserServers } from "./servers.ts";
 
 describe("mcp.json of a home", () => {
   let home: string;

@@ -1,27 +1,25 @@
-// The tools of a runtime: the built-in ones, and what the user declared in the home (DECL-1). A project
+// The tools and hooks of a runtime: the built-in tools, and what the user declared in the home (DECL-1, HOOK-1). A project
 // declares nothing.
 
-import { join } from "node:path";
-import type { AnyTool, ToolSource } from "@soong/core";
+import type { AnyHook, AnyTool, ToolSource } from "@soong/core";
 import { DEFAULT_ENV_ALLOWLIST } from "@soong/platform";
 import {
   codeTools,
   describeProblem,
   loadDeclarativeTools,
+  loadHooks,
   readArtifactTool,
   type DeclarativeToolsOptions,
 } from "@soong/tools";
-import { overrideTool, type SoongConfig } from "../config/index.ts";
+import { overrideTool, userHome, type SoongConfig } from "../config/index.ts";
 import { limitInstructions } from "./instructions.ts";
-import { SetupError } from "./home.ts";
+import { homePaths, SetupError } from "./home.ts";
 
-export interface UserTools {
-  readonly tools: readonly AnyTool[];
-  readonly sources: readonly ToolSource[];
-}
-
-export async function loadUserTools(home: string, values: SoongConfig): Promise<UserTools> {
-  const declared = await loadDeclarativeTools(toolsFolder(home), declarativeOptions(values));
+export async function loadUserTools(
+  home: string,
+  values: SoongConfig,
+): Promise<{ tools: readonly AnyTool[]; sources: readonly ToolSource[] }> {
+  const declared = await loadDeclarativeTools(homePaths(home).tools, declarativeOptions(values));
   if (!declared.ok) {
     throw new SetupError(
       declared.problems.map(describeProblem),
@@ -51,15 +49,25 @@ export function declarativeOptions(values: SoongConfig | undefined): Declarative
   const builtIn = new Set([...codeTools(), readArtifactTool()].map(({ name }) => name));
   return {
     takenBy: (name) => (builtIn.has(name) ? "a built-in tool" : undefined),
-    ...(values === undefined
-      ? {}
-      : {
-          maxTimeoutMs: values.tools.max_timeout_ms,
-          envAllowlist: values.tools.env_allowlist,
-        }),
+    maxTimeoutMs: values?.tools.max_timeout_ms,
+    envAllowlist: values?.tools.env_allowlist,
   };
 }
 
-export function toolsFolder(home: string): string {
-  return join(home, "tools");
+/** hooks.json of the home (HOOK-1). */
+export async function loadUserHooks(
+  home: string,
+  project: string,
+  { timeout_ms }: SoongConfig["hooks"],
+): Promise<readonly AnyHook[]> {
+  const loaded = await loadHooks(homePaths(home).hooks, {
+    project,
+    userHome: userHome(process.env),
+    timeout_ms,
+  });
+  if (loaded.ok) return loaded.hooks;
+  throw new SetupError(
+    loaded.problems.map(describeProblem),
+    "Fix hooks.json, or move it away to run without hooks.",
+  );
 }

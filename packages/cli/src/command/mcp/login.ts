@@ -3,7 +3,7 @@
 
 import type { McpLoginReport, McpServerEntry } from "@soong/mcp";
 import { EXIT, visibleLine } from "../../output/index.ts";
-import { loginsFolder, loadUserServers } from "../../runtime/index.ts";
+import { loadUserServers, homePaths } from "../../runtime/index.ts";
 import { loadUserConfig } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { openBrowser } from "../open-browser.ts";
@@ -17,7 +17,7 @@ export const logIn: Handler<"mcp login"> = async (context, { server }, { browser
   return withInterrupt(context, async (signal) => {
     try {
       const report = await logInToServer(entry, {
-        logins: openMcpLogins(loginsFolder(home)),
+        logins: openMcpLogins(homePaths(home).logins),
         signal,
         show(url) {
           output.note(`To log in to ${visibleLine(server)}, go to:\n\n  ${visibleLine(url)}\n`);
@@ -36,7 +36,7 @@ export const logIn: Handler<"mcp login"> = async (context, { server }, { browser
 export const logOut: Handler<"mcp logout"> = async (context, { server }) => {
   const { entry, home } = await findConfiguredServer(context, server);
   const { logOutOfServer, openMcpLogins } = await import("@soong/mcp");
-  const logins = openMcpLogins(loginsFolder(home));
+  const logins = openMcpLogins(homePaths(home).logins);
   const was_logged_in = await logOutOfServer(entry, { logins });
   context.print({ server_id: server, was_logged_in }, () =>
     was_logged_in

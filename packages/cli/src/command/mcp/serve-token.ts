@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { link, mkdir, open, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
-import { gatewayTokenFile } from "../../runtime/index.ts";
+import { homePaths } from "../../runtime/index.ts";
 
 const MAX_BYTES = 4096;
 /** What fits behind `Bearer`, and is not guessed. */
@@ -23,7 +23,7 @@ export async function loadServeToken(
   given: string | undefined,
   note: (text: string) => void,
 ): Promise<ServeToken> {
-  const file = given ?? gatewayTokenFile(home);
+  const file = given ?? homePaths(home).gatewayToken;
   await make(file);
   const { token, isSeenByOthers } = await read(file);
   if (!TOKEN.test(token)) {

@@ -5,7 +5,7 @@ import { NobodyToAsk, type Session } from "@soong/core";
 import { createApprovalBroker } from "@soong/control";
 import type { GatewayOptions } from "@soong/mcp";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
-import { loadUserServers, serversFile } from "../../runtime/index.ts";
+import { loadUserServers, homePaths } from "../../runtime/index.ts";
 import { loadUserConfig, withRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { untilSignal } from "../signals.ts";
@@ -25,7 +25,7 @@ export const serveTools: Handler<"mcp serve"> = async (context, _given, options)
     const { entries } = await loadUserServers(config.home, env, config.values.mcp);
     if (findServer(entries, server, config).disabled) {
       throw new UsageError(
-        `The MCP server ${server} is disabled in ${serversFile(config.home)}; take "disabled" out of its entry to serve it.`,
+        `The MCP server ${server} is disabled in ${homePaths(config.home).servers}; take "disabled" out of its entry to serve it.`,
       );
     }
   }

@@ -15,7 +15,7 @@ import {
   wrap,
   type Output,
 } from "../../output/index.ts";
-import { loginsFolder, loadUserServers, serverLog, serversFile } from "../../runtime/index.ts";
+import { loadUserServers, homePaths } from "../../runtime/index.ts";
 import { loadUserConfig, withReadyRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
@@ -30,16 +30,16 @@ export const listServers: Handler<"mcp list"> = async (context, { server }) => {
   const servers = server === undefined ? "all" : { only: server };
   return withReadyRuntime(context, {}, { config, servers }, async ({ mcp }) => {
     if (mcp === undefined) {
-      if (!json) output.note(`There are no MCP servers: ${serversFile(home)} names none.`);
+      if (!json) output.note(`There are no MCP servers: ${homePaths(home).servers} names none.`);
       return EXIT.ok;
     }
     const { openMcpLogins } = await import("@soong/mcp");
-    const logins = openMcpLogins(loginsFolder(home));
+    const logins = openMcpLogins(homePaths(home).logins);
     const statuses = mcp.status();
     for (const status of statuses) {
       const { server_id } = status;
       const entry = findServer(entries, server_id, config);
-      const log = serverLog(home, server_id);
+      const log = homePaths(home).serverLog(server_id);
       const changes = mcp.changes(server_id);
       const isRemote = entry.transport.kind === "http";
       // One that cannot be read is none: the state of the server says why it is needed.
@@ -209,6 +209,6 @@ export function findServer(
   const nearest = nearestName(server, names);
   const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
   throw new UsageError(
-    `${serversFile(home)} names no server ${visibleLine(server)}.${hint} \`soong mcp list\` lists those it names.`,
+    `${homePaths(home).servers} names no server ${visibleLine(server)}.${hint} \`soong mcp list\` lists those it names.`,
   );
 }

@@ -19,22 +19,16 @@ import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
 import { loadConfig, userHome, type LoadedConfig } from "../../config/index.ts";
 import { describeFailure, EXIT, pad, visible } from "../../output/index.ts";
 import {
-  agentsFolder,
   collectSecrets,
   declarativeOptions,
-  hooksFile,
   listKeyNames,
   loadUserServers,
-  memoryFolder,
   openHomeStore,
   openRuntime,
   resolvePlaces,
   runtimeServers,
-  serverLog,
-  serversFile,
   SetupError,
-  skillsFolder,
-  toolsFolder,
+  homePaths,
 } from "../../runtime/index.ts";
 import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
@@ -103,12 +97,12 @@ async function* checkAll(
     });
     yield* checkServers(context, read);
   }
-  const { definitions, problems } = await loadAgentCatalog({ folder: agentsFolder(home) });
+  const { definitions, problems } = await loadAgentCatalog({ folder: homePaths(home).agents });
   const own = [...definitions.values()].filter(({ origin }) => origin.kind === "file").length;
   yield ["agents", checkDocuments(`${own} in agents/`, problems)];
-  const loaded = await loadSkills(skillsFolder(home));
+  const loaded = await loadSkills(homePaths(home).skills);
   yield ["skills", checkDocuments(`${loaded.skills.length} in skills/`, loaded.problems)];
-  const memory = await listMemories(memoryFolder(home));
+  const memory = await listMemories(homePaths(home).memory);
   yield ["memory", checkDocuments(`${memory.entries.length} remembered`, memory.problems)];
   if (read === undefined) return;
   // Whether they are there; never what they are.
@@ -222,7 +216,10 @@ async function checkRipgrep(): Promise<Found> {
 }
 
 async function checkTools(home: string, config: LoadedConfig | undefined): Promise<Found> {
-  const loaded = await loadDeclarativeTools(toolsFolder(home), declarativeOptions(config?.values));
+  const loaded = await loadDeclarativeTools(
+    homePaths(home).tools,
+    declarativeOptions(config?.values),
+  );
   if (!loaded.ok) {
     const says = loaded.problems.map(describeProblem).join("\n");
     return fail(says, "`soong tools check FILE` looks at one.");
@@ -236,7 +233,7 @@ async function checkTools(home: string, config: LoadedConfig | undefined): Promi
 
 async function checkHooks(home: string, project: string): Promise<Found> {
   const options = { project, userHome: userHome(process.env) };
-  const loaded = await loadHooks(hooksFile(home), options);
+  const loaded = await loadHooks(homePaths(home).hooks, options);
   if (loaded.ok) return ok(`${loaded.hooks.length} in hooks.json`);
   const says = loaded.problems.map(describeProblem).join("\n");
   return fail(says, "Fix hooks.json, or move it away.");
@@ -279,7 +276,7 @@ async function* checkServers(
   yield await check("mcp.json", async () => {
     const { entries, warnings } = await loadUserServers(home, env, values.mcp);
     count = entries.length;
-    const says = count === 0 ? "no MCP servers" : `${count} in ${serversFile(home)}`;
+    const says = count === 0 ? "no MCP servers" : `${count} in ${homePaths(home).servers}`;
     return warnings.length === 0 ? ok(says) : warn([says, ...warnings]);
   });
   if (count === 0) return;
@@ -303,7 +300,7 @@ async function* checkServers(
 
 function checkServer(status: McpServerStatus, home: string): Found {
   const { server_id, state, tools, excluded, message = "", protocol_version = "" } = status;
-  const log = serverLog(home, server_id);
+  const log = homePaths(home).serverLog(server_id);
   if (state === "disabled") return ok("disabled in mcp.json");
   if (state === "connected") {
     const says = `${tools.length} tools, MCP ${protocol_version}`;

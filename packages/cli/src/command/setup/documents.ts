@@ -2,7 +2,7 @@
 
 import { loadAgentCatalog, loadSkills } from "@soong/agent";
 import { fit, pad, visibleLine } from "../../output/index.ts";
-import { agentsFolder, skillsFolder } from "../../runtime/index.ts";
+import { homePaths } from "../../runtime/index.ts";
 import { printProblems, resolveHome } from "../context.ts";
 import type { Handler } from "../handler.ts";
 
@@ -10,7 +10,7 @@ import type { Handler } from "../handler.ts";
 export const listAgents: Handler<"agents"> = async (context) => {
   const { output, print } = context;
   const { bold, dim } = output.colours;
-  const folder = agentsFolder(resolveHome(context));
+  const folder = homePaths(resolveHome(context)).agents;
   const { definitions, problems } = await loadAgentCatalog({ folder });
   for (const agent of definitions.values()) {
     print({ agent }, () => {
@@ -29,7 +29,7 @@ export const listAgents: Handler<"agents"> = async (context) => {
 export const listSkills: Handler<"skills"> = async (context) => {
   const { output, json, print } = context;
   const { bold, dim } = output.colours;
-  const folder = skillsFolder(resolveHome(context));
+  const folder = homePaths(resolveHome(context)).skills;
   const { skills, problems } = await loadSkills(folder);
   for (const { body: _body, ...skill } of skills) {
     print({ skill }, () => {

@@ -13,7 +13,7 @@ import {
 import { defaultLockDirectory, withFileLock } from "@soong/platform";
 import type { Store } from "@soong/store";
 import { CommandError, EXIT, UsageError, visibleLine, wrap } from "../../output/index.ts";
-import { findArchive, memoryFolder } from "../../runtime/index.ts";
+import { findArchive, homePaths } from "../../runtime/index.ts";
 import { createHomeRedactor, loadUserConfig, printProblems, resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { iterateSessions, withReadOnlyStore } from "../stored.ts";
@@ -26,7 +26,7 @@ const exclusively: Exclusively = (path, work) =>
 export const listStoredMemories: Handler<"memory list"> = async (context) => {
   const { output, json, print } = context;
   const { bold, dim } = output.colours;
-  const { entries, problems } = await listMemories(memoryFolder(resolveHome(context)));
+  const { entries, problems } = await listMemories(homePaths(resolveHome(context)).memory);
   for (const memory of entries) {
     print({ memory }, () => {
       const { id, scope, created_at, content, conflicts_with } = memory;
@@ -50,7 +50,7 @@ export const listStoredMemories: Handler<"memory list"> = async (context) => {
 
 /** What a memory came from does not bring it back. */
 export const forgetStoredMemory: Handler<"memory forget"> = async (context, { id }) => {
-  const folder = memoryFolder(resolveHome(context));
+  const folder = homePaths(resolveHome(context)).memory;
   const forgotten = await forgetMemory({ folder, id, exclusively });
   if (forgotten.kind === "unknown") {
     throw new CommandError(
@@ -75,7 +75,7 @@ export const extractCandidates: Handler<"memory extract"> = async (context) => {
     (store) =>
       extractMemories({
         candidates: readCandidates(iterateArchives(store, home)),
-        folder: memoryFolder(home),
+        folder: homePaths(home).memory,
         redactor,
         async isOnRecord(source) {
           const { session_id, run_id, tool_call_id } = source;

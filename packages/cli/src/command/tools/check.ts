@@ -6,7 +6,7 @@ import type { JsonObject } from "@soong/core";
 import { isRecord } from "@soong/schema";
 import { checkDeclarativeTool, describeProblem } from "@soong/tools";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
-import { declarativeOptions, toolsFolder } from "../../runtime/index.ts";
+import { declarativeOptions, homePaths } from "../../runtime/index.ts";
 import { loadUserConfig } from "../context.ts";
 import type { Handler } from "../handler.ts";
 
@@ -22,7 +22,7 @@ export const checkToolFiles: Handler<"tools check"> = async (
   const { values, home } = await loadUserConfig(context);
   const options = {
     ...declarativeOptions(values),
-    directory: toolsFolder(home),
+    directory: homePaths(home).tools,
     ...(sample === undefined
       ? {}
       : { sample: { input: parseSample(sample), project: context.cwd } }),
