@@ -25,12 +25,13 @@ export function readOAuth(
   const read = (
     name: OAuthKey,
     problem?: string,
-    isSound = (_: URL) => true,
+    isSound?: (url: URL) => boolean,
   ): string | undefined => {
     const written = readValue(given.get(name), anyLine);
     const text = written === undefined ? undefined : filler.fill(written, name);
     if (text === undefined || problem === undefined || holdsVariable(text)) return text;
-    if (!URL.canParse(text) || !isSound(new URL(text))) given.get(name)?.place.report(problem);
+    if (!URL.canParse(text) || isSound?.(new URL(text)) === false)
+      given.get(name)?.place.report(problem);
     return text;
   };
   const client_id = read("client_id");
