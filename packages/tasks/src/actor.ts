@@ -35,25 +35,20 @@ export type TaskAction =
   | "fail"
   | "cancel";
 
-const WORKER_ACTIONS: ReadonlySet<TaskAction> = new Set([
-  "get",
-  "query_steps",
-  "claim_step",
-  "update_step",
-]);
+const WORKER_ACTIONS: readonly TaskAction[] = ["get", "query_steps", "claim_step", "update_step"];
+
+export function mayAct({ kind }: TaskActor, action: TaskAction): boolean {
+  return kind === "orchestrator" || (kind === "worker" && WORKER_ACTIONS.includes(action));
+}
 
 /** Before anything is looked at. */
-export function checkAction(actor: TaskActor, action: TaskAction): void {
-  if (actor.kind === "orchestrator") return;
-  if (actor.kind === "worker" && WORKER_ACTIONS.has(action)) return;
-  const who = actor.kind === "worker" ? "a worker" : `an agent in the role ${actor.role}`;
-  const may =
-    actor.kind === "worker"
-      ? "A worker may get its own task, query its steps, claim a ready one and update the one it claimed."
-      : "Tasks are for the orchestrator and its workers.";
-  return refuse(
+export function requireAction(actor: TaskActor, action: TaskAction): void {
+  if (mayAct(actor, action)) return;
+  throw refuse(
     "not_allowed",
-    `${who[0]?.toUpperCase()}${who.slice(1)} may not ${action} tasks. ${may}`,
+    actor.kind === "worker"
+      ? `A worker may not ${action} tasks. A worker may get its own task, query its steps, claim a ready one and update the one it claimed.`
+      : `An agent in the role ${"role" in actor ? actor.role : ""} may not ${action} tasks. Tasks are for the orchestrator and its workers.`,
   );
 }
 

@@ -1,13 +1,10 @@
 // Whether steps make a plan that can be carried out: ids that are there and unique, no circle, nothing that waits for
 // what will never happen, all within bounds. Says everything that is wrong, a circle with its path.
 
-import { TASK_LIMITS, type StepStatus, isStepOver } from "./records.ts";
+import { TASK_LIMITS } from "./limits.ts";
+import { isStepOver, type StepRecord } from "./records.ts";
 
-interface PlannedStep {
-  readonly step_id: string;
-  readonly depends_on: readonly string[];
-  readonly status: StepStatus;
-}
+type PlannedStep = Pick<StepRecord, "step_id" | "depends_on" | "status">;
 
 export function findPlanProblems(steps: readonly PlannedStep[]): string[] {
   const problems = sizeProblems(steps);
@@ -95,73 +92,9 @@ function findCycle(
 
 const SHOWN = 20;
 
-function renderCycle(circle: readonly string[]): string {
-  const [first = ""] = circle;
-  if (circle.length <= SHOWN) return circle.join(" → ");
-  return [...circle.slice(0, SHOWN - 2), `… ${circle.length - SHOWN + 1} more …`, first].join(
-    " → ",
-  );
-}
-
-// What a caller may write into a task, checked field by field. The tools' schemas say the same to a model; this also
-// holds for code.
-
-const STEP_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
-
-/** Nothing, or what is wrong in one sentence. */
-export function textProblem(
-  field: string,
-  value: unknown,
-  maxChars: number,
-  { required = true } = {},
-): string | undefined {
-  if (value === undefined && !required) return undefined;
-  if (typeof value !== "string") return `${field} must be a text`;
-  if (required && value.trim() === "") return `${field} is empty`;
-  if (value.length > maxChars) {
-    return `${field} has ${value.length} characters; at most ${maxChars}. Put the rest into an artifact or another step`;
-  }
-  return undefined;
-}
-
-export function stepIdProblem(value: unknown): string | undefined {
-  const isFine =
-    typeof value === "string" && value.length <= TASK_LIMITS.stepIdChars && STEP_ID.test(value);
-  if (isFine) return undefined;
-  const given = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : typeof value;
-  return `${given} is no step_id: up to ${TASK_LIMITS.stepIdChars} letters, digits, "_", "-" and ".", beginning with a letter or digit`;
-}
-
-export function attemptsProblem(value: unknown): string | undefined {
-  const isFine =
-    value === undefined ||
-    (Number.isInteger(value) &&
-      (value as number) >= 1 &&
-      (value as number) <= TASK_LIMITS.attempts);
-  return isFine
-    ? undefined
-    : `max_attempts must be a whole number from 1 to ${TASK_LIMITS.attempts}`;
-}
-
-export function idListProblem(field: string, value: unknown, most: number): string | undefined {
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value)) return `${field} must be a list of ids`;
-  if (value.length > most) return `${field} has ${value.length} entries; at most ${most}`;
-  for (const id of value) {
-    const problem = stepIdProblem(id);
-    if (problem !== undefined) return `${field}: ${problem}`;
-  }
-  return undefined;
-}
-
-export function artifactsProblem(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  const { artifacts, artifactIdChars } = TASK_LIMITS;
-  if (!Array.isArray(value)) return "artifacts must be a list of artifact ids";
-  if (value.length > artifacts)
-    return `artifacts has ${value.length} entries; at most ${artifacts}`;
-  const isFine = value.every(
-    (id) => typeof id === "string" && id !== "" && id.length <= artifactIdChars,
-  );
-  return isFine ? undefined : `artifacts must hold ids of up to ${artifactIdChars} characters`;
+function renderCycle(cycle: readonly string[]): string {
+  const more = cycle.length - SHOWN + 1;
+  const shown =
+    more <= 1 ? cycle : [...cycle.slice(0, SHOWN - 2), `… ${more} more …`, cycle[0] ?? ""];
+  return shown.join(" → ");
 }

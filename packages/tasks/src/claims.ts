@@ -1,17 +1,13 @@
-// Taking a step (TASK-4): one claim a run, the first ready step or the one asked for.
+// Taking a step (TASK-4): one claim a run, the first ready step or the one asked for. And claims that end without a
+// result: the lease ran out, the worker gave the step back, or the orchestrator took it away. The step can be claimed again
+// while it has attempts left, and has failed when it has none: a step that kills its workers must not do so for ever.
 
 import { omitUndefined } from "@soong/schema";
 import type { TaskActor } from "./actor.ts";
-import { describeClaim, type Draft, withoutClaim } from "./draft.ts";
-import { refuseEnded } from "./plan-update.ts";
-import {
-  isTaskEnded,
-  type ClaimRecord,
-  type StepRecord,
-  type TaskRecord,
-  type EarlierAttempt,
-} from "./records.ts";
-import { refuse } from "./refusal.ts";
+import { claimOf, describeClaim, withoutClaim, type Draft } from "./draft.ts";
+import { requireOpen } from "./plan-task.ts";
+import type { ClaimRecord, EarlierAttempt, StepRecord, TaskRecord } from "./records.ts";
+import { refuse, type TaskRefused } from "./refusal.ts";
 
 export interface ClaimRequest {
   readonly task_id: string;
@@ -42,16 +38,16 @@ export function planClaim(
   token: string,
 ): Claimed {
   expireLeases(draft);
-  if (isTaskEnded(task.status)) return refuseEnded(task);
+  requireOpen(task);
   if (task.status === "blocked") {
-    return refuse(
+    throw refuse(
       "task_blocked",
       `Task ${task.task_id} is blocked: ${task.reason ?? "no reason was given"}. Its steps can be claimed when the orchestrator unblocks it.`,
     );
   }
   const held = draft.allSteps().find(({ claim }) => claim?.run_id === actor.run_id);
   if (held !== undefined) {
-    return refuse(
+    throw refuse(
       "claim_held",
       `This run works on step ${held.step_id} already, and a run works on one step at a time. Finish it with task_update_step first.`,
       { step_id: held.step_id },
@@ -60,36 +56,35 @@ export function planClaim(
   const ready = draft.steps().filter(({ status }) => status === "ready");
   const given = getAssignedStep(actor);
   if (given !== undefined && request.step_id !== undefined && request.step_id !== given) {
-    return refuse("not_allowed", `This worker was given step ${given} and takes no other.`, {
-      step_id: given,
-    });
+    const message = `This worker was given step ${given} and takes no other.`;
+    throw refuse("not_allowed", message, { step_id: given });
   }
   const step_id = request.step_id ?? given;
   const chosen = step_id === undefined ? ready[0] : draft.step(step_id);
   if (chosen === undefined) {
     if (step_id === undefined) return { kind: "nothing_ready", task };
-    return refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
+    throw refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
   }
-  if (chosen.status !== "ready") return refuseNotReady(chosen, ready);
-  const claimed = claimStep(draft, actor, chosen, token);
+  if (chosen.status !== "ready") throw refuseNotReady(chosen, ready);
+  claimStep(draft, actor, chosen, token);
   const begun = startTask(draft, task);
-  const { run_id } = claimed;
   if (request.start === true) startStep(draft, draft.step(chosen.step_id) ?? chosen);
   const step = draft.step(chosen.step_id) ?? chosen;
-  const heldNow = { task_id: task.task_id, step_id: chosen.step_id, token, run_id };
-  return { kind: "claimed", task: begun, step, claim: heldNow };
+  const { run_id } = actor;
+  const claim = { task_id: task.task_id, step_id: chosen.step_id, token, run_id };
+  return { kind: "claimed", task: begun, step, claim };
 }
 
 export function getAssignedStep(actor: TaskActor): string | undefined {
   return actor.kind === "worker" ? actor.step_id : undefined;
 }
 
-function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: string): ClaimRecord {
+function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: string): void {
   const taken: ClaimRecord = {
     token,
     run_id: actor.run_id,
     agent_id: actor.agent_id,
-    ...(actor.kind === "worker" && actor.worker !== undefined ? { worker: actor.worker } : {}),
+    ...(actor.kind === "worker" && omitUndefined({ worker: actor.worker })),
     claimed_at: draft.at,
     ...startLease(draft),
   };
@@ -102,31 +97,25 @@ function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: stri
     max_attempts: step.max_attempts,
     claim: describeClaim(taken),
   });
-  return taken;
 }
 
 /** The holder of the claim begins to work. */
 export function startStep(draft: Draft, step: StepRecord): void {
   draft.putStep({ ...step, status: "running", started_at: draft.at });
-  const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
-  draft.addFact("task.step.started", step, { attempt: step.attempts, ...by });
+  draft.addFact("task.step.started", step, { attempt: step.attempts, ...claimOf(step) });
 }
 
 /** A task runs from its first claim on. */
 function startTask(draft: Draft, task: TaskRecord): TaskRecord {
   if (task.status !== "pending") return task;
-  const begun: TaskRecord = {
-    ...task,
-    status: "running",
-    started_at: draft.at,
-    updated_at: draft.at,
-  };
+  const { at } = draft;
+  const begun: TaskRecord = { ...task, status: "running", started_at: at, updated_at: at };
   draft.putTask(begun);
   draft.addFact("task.started", task);
   return begun;
 }
 
-function refuseNotReady(step: StepRecord, ready: readonly StepRecord[]): never {
+function refuseNotReady(step: StepRecord, ready: readonly StepRecord[]): TaskRefused {
   const { step_id, status, claim: held, open_dependencies } = step;
   const why =
     held !== undefined
@@ -136,15 +125,9 @@ function refuseNotReady(step: StepRecord, ready: readonly StepRecord[]): never {
         : `is ${status}`;
   const ids = ready.map((one) => one.step_id);
   const others = ids.length === 0 ? "No step is ready now." : `Ready now: ${ids.join(", ")}.`;
-  return refuse("step_not_ready", `Step ${step_id} ${why} and cannot be claimed. ${others}`, {
-    status,
-    ready: ids,
-  });
+  const message = `Step ${step_id} ${why} and cannot be claimed. ${others}`;
+  return refuse("step_not_ready", message, { status, ready: ids });
 }
-
-// Claims that end without a result (TASK-4): the lease ran out, the worker gave the step back, or the orchestrator took
-// it away. The step can be claimed again while it has attempts left, and has failed when it has none: a step that
-// kills its workers must not do so for ever.
 
 /**
  * The first to read a task makes the steps of lost workers ready again. A claim whose worker is in this process is not
@@ -158,7 +141,7 @@ export function expireLeases(draft: Draft): void {
       draft.putStep({ ...step, claim: { ...claim, ...startLease(draft) } });
       continue;
     }
-    const until = step.claim?.lease_expires_at ?? draft.at;
+    const until = claim.lease_expires_at;
     endClaim(draft, step, "lease_lost", `its worker sent no heartbeat until ${until}`);
   }
 }
@@ -170,9 +153,9 @@ export function startLease({
 }: Draft): Pick<ClaimRecord, "lease_expires_at" | "lease_clock"> {
   return {
     lease_expires_at: new Date(now + leaseMs).toISOString(),
-    ...(machineTime === undefined
-      ? {}
-      : { lease_clock: { machine: machineTime.machine, until_ms: machineTime.ms + leaseMs } }),
+    ...(machineTime && {
+      lease_clock: { machine: machineTime.machine, until_ms: machineTime.ms + leaseMs },
+    }),
   };
 }
 
@@ -192,13 +175,8 @@ export function endClaim(
 ): void {
   const { claim, attempts, max_attempts } = step;
   if (claim === undefined) return;
-  const failure = {
-    code,
-    message: why,
-    attempt: attempts,
-    run_id: claim.run_id,
-    at: draft.at,
-  };
+  const { run_id } = claim;
+  const failure = { code, message: why, attempt: attempts, run_id, at: draft.at };
   const data = { reason: why, attempt: attempts, max_attempts, claim: describeClaim(claim) };
   const hasFailed = attempts >= max_attempts;
   draft.addFact(`task.step.${code}`, step, { ...data, status: hasFailed ? "failed" : "ready" });
@@ -224,9 +202,7 @@ export function returnStep(draft: Draft, step: StepRecord, why: string): void {
   });
 }
 
-// The earlier attempts at a step: the next worker has to know what was tried, how that ended, and what it may have
-// changed by then.
-
+/** Attempts at a step that are kept. */
 const MOST_KEPT = 10;
 const MESSAGE_CHARS = 500;
 

@@ -1,17 +1,17 @@
 // A change of a task while it is planned: the rows as they were found, what has been put in their place so far, and
-// the facts that are recorded once it is committed.
+// the facts that are recorded once it is committed. And records as the rows a storage keeps, and back.
 
 import type { FactData, JsonObject } from "@soong/core";
 import type { MachineTime } from "@soong/platform";
 import { asJson, omitUndefined } from "@soong/schema";
 import type { PublicClaim, TaskFact, TaskFactType } from "./facts.ts";
 import {
-  type ClaimRecord,
-  type StepRecord,
-  type TaskRecord,
   STEP_STATUSES,
+  type ClaimRecord,
   type StepCounts,
+  type StepRecord,
   type StepStatus,
+  type TaskRecord,
   type TaskStatus,
 } from "./records.ts";
 import type {
@@ -24,43 +24,20 @@ import type {
 } from "./storage.ts";
 import { mayBecome } from "./transitions.ts";
 
-export interface Draft {
-  /** Milliseconds since the epoch, the same for all of one change. */
-  readonly now: number;
-  readonly at: string;
-  /** By the clock that the processes of this machine share; undefined: there is none. */
-  readonly machineTime: MachineTime | undefined;
+export type Draft = ReturnType<typeof createDraft>;
+
+export interface DraftRules {
   /** Of new steps that say nothing of it. */
   readonly maxAttempts: number;
   readonly leaseMs: number;
   /** Whether the worker of a claim lives in this process: then its lease is renewed, however late that is. */
   isAlive(token: string): boolean;
-  readonly found: FoundRows;
-  readonly facts: readonly TaskFact[];
-  task(): TaskRecord | undefined;
-  /** Of the selected task, by position. */
-  steps(): StepRecord[];
-  step(step_id: string): StepRecord | undefined;
-  /** Steps of other tasks, too: those a run has claimed. */
-  allSteps(): StepRecord[];
-  putTask(task: TaskRecord): void;
-  putStep(step: StepRecord): void;
-  /** With its definition: it is new, or its plan was changed. */
-  putDefinedStep(step: StepRecord): void;
-  removeStep(step_id: string): void;
-  addFact<T extends TaskFactType>(
-    type: T,
-    about: { task_id: string; step_id?: string },
-    data?: Omit<FactData<T>, "task_id" | "step_id">,
-  ): void;
-  writes(): Omit<PlannedChange<never>, "answer">;
-}
-
-interface DraftRules extends Pick<Draft, "maxAttempts" | "leaseMs" | "isAlive"> {
+  /** By the clock that the processes of this machine share; undefined: there is none. */
   machineTime(): MachineTime | undefined;
 }
 
-export function createDraft(found: FoundRows, now: number, rules: DraftRules): Draft {
+/** `now`: milliseconds since the epoch, the same for all of one change. */
+export function createDraft(found: FoundRows, now: number, rules: DraftRules) {
   const at = new Date(now).toISOString();
   let task = found.task === undefined ? undefined : toTaskRecord(found.task);
   let taskChanged = false;
@@ -78,46 +55,56 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
     found,
     facts,
     task: () => task,
-    steps: () => listTaskSteps(),
-    step: (step_id) =>
-      task === undefined ? undefined : steps.get(stepKey({ task_id: task.task_id, step_id })),
-    allSteps: () => [...steps.values()],
-    putTask(next) {
+    /** Of the selected task, by position. */
+    steps: (): StepRecord[] =>
+      [...steps.values()]
+        .filter(({ task_id }) => task_id === task?.task_id)
+        .toSorted((a, b) => a.position - b.position),
+    step: (step_id: string) => (task === undefined ? undefined : steps.get(ownKey(step_id))),
+    /** Steps of other tasks, too: those a run has claimed. */
+    allSteps: (): StepRecord[] => [...steps.values()],
+    putTask(next: TaskRecord): void {
       task = next;
       taskChanged = true;
     },
     putStep,
-    putDefinedStep(step) {
+    /** With its definition: it is new, or its plan was changed. */
+    putDefinedStep(step: StepRecord): void {
       putStep(step);
       redefined.add(stepKey(step));
       removed.delete(step.step_id);
     },
-    removeStep(step_id) {
-      if (task === undefined) return;
-      const key = stepKey({ task_id: task.task_id, step_id });
-      steps.delete(key);
-      changed.delete(key);
+    removeStep(step_id: string): void {
+      steps.delete(ownKey(step_id));
+      changed.delete(ownKey(step_id));
       removed.add(step_id);
     },
-    addFact(type, { task_id, step_id }, data) {
+    addFact<T extends TaskFactType>(
+      type: T,
+      { task_id, step_id }: { task_id: string; step_id?: string },
+      data?: Omit<FactData<T>, "task_id" | "step_id">,
+    ): void {
       const about = step_id === undefined ? { task_id } : { task_id, step_id };
       facts.push({ type, data: { ...about, ...data } } as TaskFact);
     },
-    writes() {
+    writes(): Omit<PlannedChange<never>, "answer"> {
       const written = [...changed].flatMap((key) => {
         const step = steps.get(key);
         if (step === undefined) return [];
-        return redefined.has(key)
-          ? [{ ...toStepState(step), definition: toStepDefinition(step) }]
-          : [toStepState(step)];
+        const definition = redefined.has(key) && { definition: toStepDefinition(step) };
+        return [{ ...toStepState(step), ...definition }];
       });
       return {
-        ...(taskChanged && task !== undefined ? { task: toTaskRow(task) } : {}),
-        ...(written.length > 0 ? { steps: written } : {}),
-        ...(removed.size > 0 ? { removed_steps: [...removed] } : {}),
+        ...(taskChanged && task !== undefined && { task: toTaskRow(task) }),
+        ...(written.length > 0 && { steps: written }),
+        ...(removed.size > 0 && { removed_steps: [...removed] }),
       };
     },
   };
+
+  function ownKey(step_id: string): string {
+    return stepKey({ task_id: task?.task_id ?? "", step_id });
+  }
 
   function putStep(step: StepRecord): void {
     const from = steps.get(stepKey(step))?.status ?? step.status;
@@ -127,12 +114,6 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
     steps.set(stepKey(step), { ...step, updated_at: at });
     changed.add(stepKey(step));
   }
-
-  function listTaskSteps(): StepRecord[] {
-    return [...steps.values()]
-      .filter(({ task_id }) => task_id === task?.task_id)
-      .toSorted((a, b) => a.position - b.position);
-  }
 }
 
 /** Neither id has a slash in it. */
@@ -140,8 +121,14 @@ function stepKey({ task_id, step_id }: Pick<StepRecord, "task_id" | "step_id">):
   return `${task_id}/${step_id}`;
 }
 
+/** Who holds it, for a fact or a model: never the token. */
 export function describeClaim({ token: _token, ...claim }: ClaimRecord): PublicClaim {
   return claim;
+}
+
+/** The same as a member, where there is a claim. */
+export function claimOf({ claim }: StepRecord): { claim?: PublicClaim } {
+  return claim === undefined ? {} : { claim: describeClaim(claim) };
 }
 
 /** The step without the claim it had. */
@@ -161,80 +148,52 @@ export function shortenForFact(text: string): string {
     .trimEnd()}…`;
 }
 
-// Records as the rows a storage keeps, and back.
-
 export function toTaskRecord(row: StoredTask): TaskRecord {
   const { content, status, ...columns } = row;
-  return {
-    ...readStored("task", content),
-    ...columns,
-    status: status as TaskStatus,
-  };
+  return { ...readStored("task", content), ...columns, status: status as TaskStatus };
 }
 
-function toTaskRow(task: TaskRecord): StoredTask {
-  const { task_id, session_id, status, created_at, updated_at, ...content } = task;
-  return {
-    task_id,
-    session_id,
-    status,
-    created_at,
-    updated_at,
-    content: asJson(omitUndefined(content)),
-  };
+export function toTaskRow(task: TaskRecord): StoredTask {
+  const { task_id, session_id, status, created_at, updated_at, ...rest } = task;
+  const content = asJson(omitUndefined(rest));
+  return { task_id, session_id, status, created_at, updated_at, content };
 }
-
-interface StoredClaim extends Omit<ClaimRecord, "run_id" | "lease_expires_at"> {}
 
 export function toStepRecord(row: StoredStep): StepRecord {
   const { task_id, step_id, position, status, open_dependencies, run_id, lease_expires_at } = row;
   const { claim, ...state } = readStored("state", row.state);
-  const definition = readStored("definition", row.definition.content);
+  const isHeld = claim !== undefined && run_id !== undefined && lease_expires_at !== undefined;
   return {
     task_id,
     step_id,
-    ...definition,
+    ...readStored("definition", row.definition.content),
     depends_on: row.definition.depends_on,
     position,
     status: status as StepStatus,
     open_dependencies,
     ...state,
-    ...(claim === undefined || run_id === undefined || lease_expires_at === undefined
-      ? {}
-      : {
-          claim: { ...claim, run_id, lease_expires_at: new Date(lease_expires_at).toISOString() },
-        }),
+    ...(isHeld && {
+      claim: { ...claim, run_id, lease_expires_at: new Date(lease_expires_at).toISOString() },
+    }),
   };
 }
 
-function toStepState(step: StepRecord): StepState {
+export function toStepState(step: StepRecord): StepState {
   const { task_id, step_id, position, status, open_dependencies, claim, ...rest } = step;
   const { title: _title, instructions: _instructions, expected_output: _output, ...state } = rest;
   const { depends_on: _dependencies, ...kept } = state;
-  if (claim === undefined) {
-    return {
-      task_id,
-      step_id,
-      position,
-      status,
-      open_dependencies,
-      state: asJson(omitUndefined(kept)),
-    };
-  }
+  const columns = { task_id, step_id, position, status, open_dependencies };
+  if (claim === undefined) return { ...columns, state: asJson(omitUndefined(kept)) };
   const { run_id, lease_expires_at, ...storedClaim } = claim;
   return {
-    task_id,
-    step_id,
-    position,
-    status,
-    open_dependencies,
+    ...columns,
     run_id,
     lease_expires_at: Date.parse(lease_expires_at),
     state: asJson(omitUndefined({ ...kept, claim: storedClaim })),
   };
 }
 
-function toStepDefinition(step: StepRecord): StepDefinition {
+export function toStepDefinition(step: StepRecord): StepDefinition {
   const { title, instructions, expected_output, depends_on } = step;
   return { depends_on, content: asJson(omitUndefined({ title, instructions, expected_output })) };
 }
@@ -246,7 +205,9 @@ export function toStepCounts(found: Readonly<Record<string, number>> | undefined
 
 interface StoredContents {
   task: Omit<TaskRecord, keyof StoredTask>;
-  state: Pick<StepRecord, "attempts" | "max_attempts" | "updated_at"> & { claim?: StoredClaim };
+  state: Pick<StepRecord, "attempts" | "max_attempts" | "updated_at"> & {
+    claim?: Omit<ClaimRecord, "run_id" | "lease_expires_at">;
+  };
   definition: Pick<StepRecord, "title" | "instructions" | "expected_output">;
 }
 

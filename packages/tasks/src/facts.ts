@@ -1,6 +1,6 @@
-// The facts of tasks and their steps, by type (TASK-3).
+// The facts of tasks and their steps, by type (TASK-3), and what they say.
 
-import { type FactContent, countOf, inBrackets, phrase, type FactTexts } from "@soong/core";
+import { countOf, inBrackets, phrase, type FactContent, type FactTexts } from "@soong/core";
 import type { ClaimRecord, StepCounts } from "./records.ts";
 
 declare module "@soong/core" {
@@ -77,8 +77,6 @@ type ClaimEnded = OfStep &
     /** False: the attempt does not count. */
     counted?: boolean;
   };
-
-// What the facts of tasks say.
 
 export const TASK_FACT_TEXTS: FactTexts<keyof TaskFactPayloads> = {
   "task.created": ({ task_id, title, steps }) =>

@@ -47,12 +47,12 @@ export function createMemoryTasks(): TaskStorage {
     const steps = [...asked].toSorted((a, b) => a.position - b.position);
     const all = [...tasks.values()];
     return structuredClone({
-      ...(kept === undefined ? {} : { task: kept.row }),
+      ...(kept && { task: kept.row }),
       steps,
-      ...(counts === true ? { counts: countByStatus(own) } : {}),
-      ...(tasks_of_session === undefined
-        ? {}
-        : { session_tasks: all.filter(({ row }) => row.session_id === tasks_of_session).length }),
+      ...(counts === true && { counts: countByStatus(own) }),
+      ...(tasks_of_session !== undefined && {
+        session_tasks: all.filter(({ row }) => row.session_id === tasks_of_session).length,
+      }),
     });
   }
 

@@ -1,14 +1,21 @@
-// The operations of a task update (TASK-3): what each needs, and what it is when it has that. They come flat, as one
-// object with an `op`, because that is what every model provider can be given a schema for.
+// The operations of a task update (TASK-3): what each needs, and what it does to the copy of a task. They come flat, as
+// one object with an `op`, because that is what every model provider can be given a schema for. A claimed step keeps its
+// text and dependencies.
 
 import type { FactContent } from "@soong/core";
-import { omitUndefined, collapseSpace } from "@soong/schema";
-import { attemptsProblem, idListProblem, stepIdProblem, textProblem } from "./check-plan.ts";
-import { TASK_LIMITS, type StepRecord, type StepStatus, type TaskRecord } from "./records.ts";
-import { newStepProblems, type NewStep, assignStepIds, createStep } from "./new-task.ts";
-import { describeClaim, withoutClaim } from "./draft.ts";
-import { checkRequest, checkTaskTransition } from "./transitions.ts";
-import { TaskRefused } from "./refusal.ts";
+import { collapseSpace, omitUndefined } from "@soong/schema";
+import { claimOf, withoutClaim } from "./draft.ts";
+import {
+  attemptsProblem,
+  idListProblem,
+  stepIdProblem,
+  TASK_LIMITS,
+  textProblem,
+} from "./limits.ts";
+import { assignStepIds, createStep, newStepProblems, type NewStep } from "./plan-task.ts";
+import type { StepRecord, TaskRecord } from "./records.ts";
+import { refuse, TaskRefused } from "./refusal.ts";
+import { requireRequestable, requireTaskTransition } from "./transitions.ts";
 
 export type TaskOperation =
   | { readonly op: "set_title"; readonly title: string }
@@ -28,6 +35,10 @@ export type TaskOperation =
   | { readonly op: "block_task"; readonly reason: string }
   | { readonly op: "unblock_task" };
 
+type StepEdit = Partial<
+  Pick<NewStep, "title" | "instructions" | "expected_output" | "max_attempts">
+>;
+
 /** As it is given: which fields an operation has is checked when it is planned. */
 export interface GivenOperation extends Partial<NewStep> {
   readonly op: TaskOperation["op"];
@@ -37,49 +48,131 @@ export interface GivenOperation extends Partial<NewStep> {
   readonly step_ids?: readonly string[] | undefined;
 }
 
-interface StepEdit {
-  readonly title?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly expected_output?: string | undefined;
-  readonly max_attempts?: number | undefined;
+/** The copy: what the operations work on. */
+export interface TaskCopy {
+  task: TaskRecord;
+  /** By position. */
+  steps: StepRecord[];
+  /** Ids of steps that are new, also under the name of one that was removed. */
+  readonly added: Set<string>;
+  readonly at: string;
+  readonly maxAttempts: number;
+  readonly facts: FactContent<
+    "task.step.cancelled" | "task.step.retried" | "task.step.unblocked"
+  >[];
 }
 
-/** Fields by operation, and those it cannot do without. */
-const FIELDS = {
-  set_title: { needs: ["title"], takes: [] },
-  set_goal: { needs: ["goal"], takes: [] },
+type Operations = {
+  readonly [Op in TaskOperation["op"]]: {
+    /** Fields it cannot do without. */
+    readonly needs: readonly string[];
+    readonly takes?: readonly string[];
+    /** Throws a refusal whose message says why not. */
+    apply(copy: TaskCopy, operation: TaskOperation & { readonly op: Op }): void;
+  };
+};
+
+const BY_NAME: Operations = {
+  set_title: {
+    needs: ["title"],
+    apply(copy, { title }) {
+      copy.task = { ...copy.task, title: collapseSpace(title) };
+    },
+  },
+  set_goal: {
+    needs: ["goal"],
+    apply(copy, { goal }) {
+      copy.task = { ...copy.task, goal };
+    },
+  },
   add_step: {
     needs: ["title", "instructions"],
     takes: ["step_id", "expected_output", "depends_on", "max_attempts", "before"],
+    apply: addStep,
   },
   update_step: {
     needs: ["step_id"],
     takes: ["title", "instructions", "expected_output", "max_attempts"],
+    apply: (copy, edit) => replaceStep(copy, edit.step_id, (step) => editStep(step, edit)),
   },
-  remove_step: { needs: ["step_id"], takes: [] },
-  add_dependency: { needs: ["step_id", "depends_on"], takes: [] },
-  remove_dependency: { needs: ["step_id", "depends_on"], takes: [] },
-  reorder: { needs: ["step_ids"], takes: [] },
-  cancel_step: { needs: ["step_id", "reason"], takes: [] },
-  retry_step: { needs: ["step_id"], takes: [] },
-  unblock_step: { needs: ["step_id"], takes: [] },
-  block_task: { needs: ["reason"], takes: [] },
-  unblock_task: { needs: [], takes: [] },
-} as const satisfies Record<
-  TaskOperation["op"],
-  { needs: readonly string[]; takes: readonly string[] }
->;
+  remove_step: {
+    needs: ["step_id"],
+    apply: (copy, { step_id }) =>
+      replaceStep(copy, step_id, (step) => requireEditable(step, "be removed")),
+  },
+  add_dependency: {
+    needs: ["step_id", "depends_on"],
+    apply: (copy, { step_id, depends_on }) =>
+      replaceStep(copy, step_id, (step) => {
+        requireEditable(step, "get other dependencies");
+        return { ...step, depends_on: [...step.depends_on, ...depends_on] };
+      }),
+  },
+  remove_dependency: {
+    needs: ["step_id", "depends_on"],
+    apply: (copy, { step_id, depends_on }) =>
+      replaceStep(copy, step_id, (step) => {
+        const missing = depends_on.find((id) => !step.depends_on.includes(id));
+        if (missing !== undefined) throw invalid(`step ${step_id} does not depend on ${missing}`);
+        requireEditable(step, "get other dependencies");
+        return { ...step, depends_on: step.depends_on.filter((id) => !depends_on.includes(id)) };
+      }),
+  },
+  reorder: { needs: ["step_ids"], apply: reorder },
+  cancel_step: {
+    needs: ["step_id", "reason"],
+    apply: (copy, { step_id, reason }) =>
+      replaceStep(copy, step_id, (step) => {
+        requireRequestable("orchestrator", step, "cancelled");
+        const data = { task_id: step.task_id, step_id, reason, ...claimOf(step) };
+        copy.facts.push({ type: "task.step.cancelled", data });
+        return { ...withoutClaim(step), status: "cancelled", reason, ended_at: copy.at };
+      }),
+  },
+  retry_step: { needs: ["step_id"], apply: reopenStep },
+  unblock_step: { needs: ["step_id"], apply: reopenStep },
+  block_task: {
+    needs: ["reason"],
+    apply(copy, { reason }) {
+      requireTaskTransition(copy.task, "blocked");
+      copy.task = { ...copy.task, status: "blocked", reason };
+    },
+  },
+  unblock_task: {
+    needs: [],
+    apply(copy) {
+      requireTaskTransition(copy.task, "pending");
+      const { reason: _reason, ...rest } = copy.task;
+      copy.task = { ...rest, status: "pending" };
+    },
+  },
+};
 
-export const OPERATIONS = Object.keys(FIELDS) as readonly TaskOperation["op"][];
+export const OPERATIONS = Object.keys(BY_NAME) as readonly TaskOperation["op"][];
+
+/** Nothing, or why not. */
+export function applyOperation<Op extends TaskOperation["op"]>(
+  copy: TaskCopy,
+  operation: TaskOperation & { readonly op: Op },
+): string | undefined {
+  const known: Operations[Op] = BY_NAME[operation.op];
+  try {
+    known.apply(copy, operation);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TaskRefused) return error.message;
+    throw error;
+  }
+}
 
 /** What is wrong with it, regardless of the task. */
 export function operationProblems(given: unknown, where: string): string[] {
   if (typeof given !== "object" || given === null) return [`${where} must be an object`];
   const { op, ...fields } = given as { op?: unknown } & Record<string, unknown>;
-  if (!isOperation(op)) {
+  if (typeof op !== "string" || !Object.hasOwn(BY_NAME, op)) {
     return [`${where}: op must be one of ${OPERATIONS.join(", ")}`];
   }
-  const { needs, takes }: { needs: readonly string[]; takes: readonly string[] } = FIELDS[op];
+  const { needs, takes = [] } = BY_NAME[op as TaskOperation["op"]];
   const there = Object.keys(fields).filter((field) => fields[field] !== undefined);
   const missing = needs.filter((field) => !there.includes(field));
   const foreign = there.filter((field) => !needs.includes(field) && !takes.includes(field));
@@ -118,214 +211,88 @@ const CHECKS: Readonly<Record<string, (value: unknown) => string | undefined>> =
   step_ids: (value) => idListProblem("step_ids", value, TASK_LIMITS.steps),
 };
 
-function isOperation(op: unknown): op is TaskOperation["op"] {
-  return typeof op === "string" && Object.hasOwn(FIELDS, op);
-}
-
-// One operation on the copy of a task (TASK-3). A claimed step keeps its text and dependencies.
-
-/** The copy: what the operations work on. */
-export interface TaskCopy {
-  task: TaskRecord;
-  /** By position. */
-  steps: StepRecord[];
-  /** Ids of steps that are new, also under the name of one that was removed. */
-  readonly added: Set<string>;
-  readonly at: string;
-  readonly maxAttempts: number;
-  readonly problems: string[];
-  readonly facts: FactContent<
-    "task.step.cancelled" | "task.step.retried" | "task.step.unblocked"
-  >[];
-}
-
-export function applyOperation(copy: TaskCopy, operation: TaskOperation, where: string): void {
-  let problem: string | undefined;
-  try {
-    problem = runOperation(copy, operation);
-  } catch (error) {
-    if (!(error instanceof TaskRefused)) throw error;
-    problem = error.message;
-  }
-  if (problem !== undefined) copy.problems.push(`${where} (${operation.op}): ${problem}`);
-}
-
-/** Nothing, or why not. */
-function runOperation(copy: TaskCopy, operation: TaskOperation): string | undefined {
-  switch (operation.op) {
-    case "set_title":
-      copy.task = { ...copy.task, title: collapseSpace(operation.title) };
-      return undefined;
-    case "set_goal":
-      copy.task = { ...copy.task, goal: operation.goal };
-      return undefined;
-    case "block_task":
-    case "unblock_task":
-      return blockTask(copy, operation);
-    case "add_step":
-      return addStep(copy, operation);
-    case "reorder":
-      return reorder(copy, operation.step_ids);
-    case "update_step":
-    case "remove_step":
-    case "add_dependency":
-    case "remove_dependency":
-    case "cancel_step":
-    case "retry_step":
-    case "unblock_step":
-      return applyToStep(copy, operation);
-  }
-}
-
-function blockTask(
-  copy: TaskCopy,
-  operation: Extract<TaskOperation, { op: "block_task" | "unblock_task" }>,
-): string | undefined {
-  const to = operation.op === "block_task" ? "blocked" : "pending";
-  checkTaskTransition(copy.task, to);
-  const { reason: _reason, ...rest } = copy.task;
-  copy.task = {
-    ...rest,
-    status: to,
-    ...(operation.op === "block_task" ? { reason: operation.reason } : {}),
-  };
-  return undefined;
-}
-
 function addStep(
   copy: TaskCopy,
-  { before, ...given }: Extract<TaskOperation, { op: "add_step" }>,
-): string | undefined {
+  { before, ...given }: TaskOperation & { readonly op: "add_step" },
+): void {
   const taken = new Set(copy.steps.map(({ step_id }) => step_id));
   const [step_id = ""] = assignStepIds([given], taken);
-  if (taken.has(step_id)) return `there is a step ${step_id} already`;
-  const place = before === undefined ? copy.steps.length : findStepIndex(copy, before);
-  if (place === -1) return describeUnknownStep(copy, before ?? "");
+  if (taken.has(step_id)) throw invalid(`there is a step ${step_id} already`);
+  const position = before === undefined ? copy.steps.length : findStepIndex(copy, before);
   const { task_id } = copy.task;
+  const { at, maxAttempts } = copy;
   copy.added.add(step_id);
-  copy.steps = copy.steps.toSpliced(
-    place,
-    0,
-    createStep(
-      { ...given, step_id },
-      { task_id, position: place, at: copy.at, maxAttempts: copy.maxAttempts },
-    ),
-  );
-  return undefined;
+  const step = createStep({ ...given, step_id }, { task_id, position, at, maxAttempts });
+  copy.steps = copy.steps.toSpliced(position, 0, step);
 }
 
-function reorder(copy: TaskCopy, step_ids: readonly string[]): string | undefined {
-  const missing = step_ids.find((step_id) => findStepIndex(copy, step_id) === -1);
-  if (missing !== undefined) return describeUnknownStep(copy, missing);
-  if (new Set(step_ids).size < step_ids.length) return "step_ids names a step twice";
-  const places = step_ids.map((step_id) => findStepIndex(copy, step_id)).toSorted((a, b) => a - b);
+function reorder(copy: TaskCopy, { step_ids }: { readonly step_ids: readonly string[] }): void {
+  const from = step_ids.map((step_id) => findStepIndex(copy, step_id));
+  if (new Set(step_ids).size < step_ids.length) throw invalid("step_ids names a step twice");
   const next = [...copy.steps];
-  for (const [i, place] of places.entries()) {
-    const step = copy.steps.find(({ step_id }) => step_id === step_ids[i]);
+  for (const [i, place] of from.toSorted((a, b) => a - b).entries()) {
+    const step = copy.steps[from[i] ?? -1];
     if (step !== undefined) next[place] = step;
   }
   copy.steps = next;
-  return undefined;
 }
 
-type StepOperation = Extract<TaskOperation, { step_id: string }> & {
-  op: Exclude<TaskOperation["op"], "add_step">;
-};
-
-function applyToStep(copy: TaskCopy, operation: StepOperation): string | undefined {
-  const at = findStepIndex(copy, operation.step_id);
-  const step = copy.steps[at];
-  if (step === undefined) return describeUnknownStep(copy, operation.step_id);
-  const next = changeStep(copy, step, operation);
-  if (typeof next === "string") return next;
-  copy.steps = next === undefined ? copy.steps.toSpliced(at, 1) : copy.steps.with(at, next);
-  return undefined;
-}
-
-/** The step as it becomes; undefined when it goes; or why not, in words. */
-function changeStep(
+/** By the step it becomes, or nothing when it goes. */
+function replaceStep(
   copy: TaskCopy,
-  step: StepRecord,
-  operation: StepOperation,
-): StepRecord | undefined | string {
-  switch (operation.op) {
-    case "update_step":
-      return editStep(step, operation);
-    case "remove_step":
-      return checkEditable(step, "be removed") ?? undefined;
-    case "add_dependency":
-      return (
-        checkEditable(step, "get other dependencies") ?? {
-          ...step,
-          depends_on: [...step.depends_on, ...operation.depends_on],
-        }
-      );
-    case "remove_dependency": {
-      const missing = operation.depends_on.find((id) => !step.depends_on.includes(id));
-      if (missing !== undefined) return `step ${step.step_id} does not depend on ${missing}`;
-      const depends_on = step.depends_on.filter((id) => !operation.depends_on.includes(id));
-      return checkEditable(step, "get other dependencies") ?? { ...step, depends_on };
-    }
-    case "cancel_step":
-      return cancelStep(copy, step, operation.reason);
-    case "retry_step":
-      return reopenStep(copy, step, "failed");
-    case "unblock_step":
-      return reopenStep(copy, step, "blocked");
-  }
+  step_id: string,
+  change: (step: StepRecord) => StepRecord | void,
+): void {
+  const at = findStepIndex(copy, step_id);
+  const next = change(copy.steps[at] as StepRecord);
+  copy.steps = next === undefined ? copy.steps.toSpliced(at, 1) : copy.steps.with(at, next);
 }
 
 /** A worker reads its step when it claims it: what it read must stay true until it is done. */
-function checkEditable({ step_id, status, claim }: StepRecord, what: string): string | undefined {
+function requireEditable({ step_id, status, claim }: StepRecord, what: string): void {
   if (status === "claimed" || status === "running") {
     const by = claim === undefined ? "" : ` by run ${claim.run_id}`;
-    return `step ${step_id} is ${status}${by} and cannot ${what}: wait for its end, or cancel_step it and add another`;
+    throw invalid(
+      `step ${step_id} is ${status}${by} and cannot ${what}: wait for its end, or cancel_step it and add another`,
+    );
   }
-  if (status === "completed") return `step ${step_id} is completed and cannot ${what}`;
-  return undefined;
+  if (status === "completed") throw invalid(`step ${step_id} is completed and cannot ${what}`);
 }
 
-function editStep(step: StepRecord, edit: StepEdit): StepRecord | string {
+function editStep(step: StepRecord, edit: StepEdit): StepRecord {
   const { title, instructions, expected_output, max_attempts } = edit;
   const isText = title !== undefined || instructions !== undefined || expected_output !== undefined;
-  const problem = isText ? checkEditable(step, "be given another text") : undefined;
-  if (problem !== undefined) return problem;
+  if (isText) requireEditable(step, "be given another text");
   if (max_attempts !== undefined && max_attempts < step.attempts) {
-    return `step ${step.step_id} has had ${step.attempts} attempts; max_attempts cannot be below that`;
+    throw invalid(
+      `step ${step.step_id} has had ${step.attempts} attempts; max_attempts cannot be below that`,
+    );
   }
   return {
     ...step,
-    ...(title === undefined ? {} : { title: collapseSpace(title) }),
+    ...(title !== undefined && { title: collapseSpace(title) }),
     ...omitUndefined({ instructions, expected_output, max_attempts }),
   };
 }
 
-function cancelStep(copy: TaskCopy, step: StepRecord, reason: string): StepRecord | string {
-  checkRequest("orchestrator", step, "cancelled");
-  const claim = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
-  copy.facts.push({ type: "task.step.cancelled", data: { ...stepIds(step), reason, ...claim } });
-  return { ...withoutClaim(step), status: "cancelled", reason, ended_at: copy.at };
-}
-
 function reopenStep(
   copy: TaskCopy,
-  step: StepRecord,
-  from: Extract<StepStatus, "failed" | "blocked">,
-): StepRecord | string {
-  if (step.status !== from) {
-    const undo = from === "failed" ? "tried again" : "unblocked";
-    return `step ${step.step_id} is ${step.status}; only a ${from} step can be ${undo}`;
-  }
-  const problem = checkAttemptsLeft(step);
-  if (problem !== undefined) return problem;
-  const type = from === "failed" ? "task.step.retried" : "task.step.unblocked";
-  const { attempts, max_attempts } = step;
-  copy.facts.push({ type, data: { ...stepIds(step), attempts, max_attempts } });
-  return resetStep(step);
-}
-
-function stepIds({ task_id, step_id }: StepRecord): Pick<StepRecord, "task_id" | "step_id"> {
-  return { task_id, step_id };
+  { op, step_id }: { readonly op: "retry_step" | "unblock_step"; readonly step_id: string },
+): void {
+  const [from, undo, type] =
+    op === "retry_step"
+      ? (["failed", "tried again", "task.step.retried"] as const)
+      : (["blocked", "unblocked", "task.step.unblocked"] as const);
+  replaceStep(copy, step_id, (step) => {
+    const { task_id, status, attempts, max_attempts } = step;
+    if (status !== from) {
+      throw invalid(`step ${step_id} is ${status}; only a ${from} step can be ${undo}`);
+    }
+    const problem = attemptsLeftProblem(step);
+    if (problem !== undefined) throw invalid(problem);
+    copy.facts.push({ type, data: { task_id, step_id, attempts, max_attempts } });
+    return resetStep(step);
+  });
 }
 
 /** As pending as its dependencies make it. */
@@ -334,23 +301,22 @@ export function resetStep(step: StepRecord): StepRecord {
   return { ...rest, status: step.open_dependencies === 0 ? "ready" : "pending" };
 }
 
-export function checkAttemptsLeft({
-  step_id,
-  attempts,
-  max_attempts,
-}: StepRecord): string | undefined {
+export function attemptsLeftProblem(step: StepRecord): string | undefined {
+  const { step_id, attempts, max_attempts } = step;
   return attempts < max_attempts
     ? undefined
     : `step ${step_id} has had ${attempts} of ${max_attempts} attempts: give it a higher max_attempts with update_step first, or cancel it`;
 }
 
-function findStepIndex({ steps }: TaskCopy, step_id: string): number {
-  return steps.findIndex((step) => step.step_id === step_id);
-}
-
-function describeUnknownStep({ steps, task }: TaskCopy, step_id: string): string {
+function findStepIndex({ steps, task }: TaskCopy, step_id: string): number {
+  const at = steps.findIndex((step) => step.step_id === step_id);
+  if (at !== -1) return at;
   const some = steps.slice(0, 20).map((step) => step.step_id);
   const more = steps.length > some.length ? ` and ${steps.length - some.length} more` : "";
   const known = some.length === 0 ? "it has none" : `it has ${some.join(", ")}${more}`;
-  return `${step_id} is no step of task ${task.task_id}; ${known}`;
+  throw invalid(`${step_id} is no step of task ${task.task_id}; ${known}`);
+}
+
+function invalid(message: string): TaskRefused {
+  return refuse("invalid_plan", message);
 }

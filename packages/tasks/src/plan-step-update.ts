@@ -2,20 +2,14 @@
 // step has now counts: what comes under an older one is refused, also from the same run (TASK-4).
 
 import type { TaskActor } from "./actor.ts";
-import { artifactsProblem, textProblem } from "./check-plan.ts";
-import { describeClaim, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
+import { claimOf, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
+import { artifactsProblem, TASK_LIMITS, textProblem } from "./limits.ts";
+import { attemptsLeftProblem, resetStep } from "./operation.ts";
 import { addEarlierAttempt, endClaim, expireLeases, startStep } from "./claims.ts";
-import {
-  TASK_LIMITS,
-  isStepOver,
-  isTaskEnded,
-  type StepRecord,
-  type TaskRecord,
-} from "./records.ts";
-import { checkAttemptsLeft, resetStep } from "./operation.ts";
-import { refuseEnded } from "./plan-update.ts";
+import { requireOpen } from "./plan-task.ts";
+import { isStepOver, type StepRecord, type TaskRecord } from "./records.ts";
 import { refuse } from "./refusal.ts";
-import { checkRequest, type RequestedStatus } from "./transitions.ts";
+import { requireRequestable, type RequestedStatus } from "./transitions.ts";
 
 export interface StepUpdate {
   readonly task_id: string;
@@ -39,33 +33,33 @@ export function planStepUpdate(
   update: StepUpdate,
 ): StepRecord {
   expireLeases(draft);
-  const step = draft.step(update.step_id);
+  const { step_id, status, note } = update;
+  const step = draft.step(step_id);
   if (step === undefined) {
-    refuse("step_unknown", `${update.step_id} is no step of task ${task.task_id}.`);
+    throw refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
   }
   const who = actor.kind === "orchestrator" ? "orchestrator" : "worker";
-  if (who === "worker") checkClaim(step, actor, update);
-  if (isTaskEnded(task.status)) return refuseEnded(task);
-  const wrong = checkStepUpdate(update);
-  if (wrong !== undefined) refuse("invalid_plan", `Step ${step.step_id}: ${wrong}.`);
-  const { status, note } = update;
+  if (who === "worker") requireClaim(step, actor, update);
+  requireOpen(task);
+  const wrong = stepUpdateProblem(update);
+  if (wrong !== undefined) throw refuse("invalid_plan", `Step ${step_id}: ${wrong}.`);
   if (status !== undefined) {
-    checkRequest(who, step, status);
+    requireRequestable(who, step, status);
     moveStep(draft, step, status, update, actor);
   }
-  const moved = draft.step(step.step_id) ?? step;
+  const moved = draft.step(step_id) ?? step;
   if (note !== undefined) draft.putStep({ ...moved, note });
-  return draft.step(step.step_id) ?? moved;
+  return draft.step(step_id) ?? moved;
 }
 
 /** The holder of a claim has its token; others receive the reason why they have none. */
-function checkClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): void {
+function requireClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): void {
   const { claim, step_id, status, last_run_id } = step;
   if (claim?.run_id === actor.run_id && claim.token === update.token) return;
   const wasHeld =
     update.token !== undefined || last_run_id === actor.run_id || claim?.run_id === actor.run_id;
   if (!wasHeld) {
-    refuse(
+    throw refuse(
       "not_allowed",
       `This run has not claimed step ${step_id}, which is ${status}. A worker updates only the step it has claimed with task_claim_step.`,
     );
@@ -74,20 +68,15 @@ function checkClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): voi
     claim === undefined || claim.run_id === actor.run_id
       ? `The step is ${status} now`
       : `The step is ${status} by run ${claim.run_id} now`;
-  refuse(
+  throw refuse(
     "claim_lost",
     `This claim on step ${step_id} has ended: it was finished, its lease ran out, or it was taken away. ${now}; this update was not recorded. Stop working on it; claim a ready step if there is more to do.`,
     { status },
   );
 }
 
-function checkStepUpdate({
-  status,
-  summary,
-  artifacts,
-  reason,
-  note,
-}: StepUpdate): string | undefined {
+function stepUpdateProblem(update: StepUpdate): string | undefined {
+  const { status, summary, artifacts, reason, note } = update;
   if (status === undefined && note === undefined) return "give a status, a note, or both";
   const { summaryChars, reasonChars, noteChars } = TASK_LIMITS;
   const needsReason = status === "failed" || status === "blocked" || status === "cancelled";
@@ -99,7 +88,6 @@ function checkStepUpdate({
   );
 }
 
-/** Nothing, or why not after all. */
 function moveStep(
   draft: Draft,
   step: StepRecord,
@@ -108,49 +96,39 @@ function moveStep(
   actor: TaskActor,
 ): void {
   const { attempts: attempt, max_attempts } = step;
-  const free = withoutClaim(step);
-  const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
+  const { at } = draft;
+  const by = claimOf(step);
+  const short = shortenForFact(reason);
   switch (to) {
     case "running":
-      startStep(draft, step);
-      return;
-    case "completed":
-      draft.putStep({ ...free, status: to, result: { summary, artifacts }, ended_at: draft.at });
-      draft.addFact("task.step.completed", step, {
-        attempt,
-        ...by,
-        summary: shortenForFact(summary),
-        artifacts,
-        now_ready: freeDependents(draft, step).slice(0, MAX_NAMED_STEPS),
-      });
-      return;
+      return startStep(draft, step);
+    case "completed": {
+      const result = { summary, artifacts };
+      draft.putStep({ ...withoutClaim(step), status: to, result, ended_at: at });
+      const now_ready = freeDependents(draft, step).slice(0, MAX_NAMED_STEPS);
+      const about = { attempt, ...by, summary: shortenForFact(summary), artifacts, now_ready };
+      return draft.addFact("task.step.completed", step, about);
+    }
     case "failed": {
       const run_id = step.claim?.run_id ?? actor.run_id;
-      const failure = { code: to, message: reason, attempt, run_id, at: draft.at };
+      const failure = { code: to, message: reason, attempt, run_id, at };
       const tried = addEarlierAttempt(draft, step, to, reason);
-      draft.putStep({ ...tried, status: to, failure, ended_at: draft.at });
-      draft.addFact("task.step.failed", step, {
-        attempt,
-        max_attempts,
-        ...by,
-        reason: shortenForFact(reason),
-      });
-      return;
+      draft.putStep({ ...tried, status: to, failure, ended_at: at });
+      const about = { attempt, max_attempts, ...by, reason: short };
+      return draft.addFact("task.step.failed", step, about);
     }
-    case "blocked":
+    case "blocked": {
       // Not a failure of the step: it will need this attempt when what blocks it is gone.
-      draft.putStep({
-        ...addEarlierAttempt(draft, step, to, reason),
-        status: to,
-        reason,
-        attempts: attempt - 1,
-      });
-      draft.addFact("task.step.blocked", step, { ...by, reason: shortenForFact(reason) });
-      return;
+      const tried = addEarlierAttempt(draft, step, to, reason);
+      draft.putStep({ ...tried, status: to, reason, attempts: attempt - 1 });
+      return draft.addFact("task.step.blocked", step, { ...by, reason: short });
+    }
     case "ready":
       return makeReady(draft, step);
     case "cancelled":
-      return cancelWaitedStep(draft, step, reason);
+      requireNoWaiting(draft, step);
+      draft.putStep({ ...withoutClaim(step), status: to, reason, ended_at: at });
+      return draft.addFact("task.step.cancelled", step, { ...by, reason: short });
   }
 }
 
@@ -168,35 +146,30 @@ function freeDependents(draft: Draft, done: StepRecord): string[] {
 }
 
 function makeReady(draft: Draft, step: StepRecord): void {
-  const { step_id, attempts, max_attempts, status } = step;
-  const problem = checkAttemptsLeft(step);
+  const { attempts, max_attempts, status } = step;
+  const problem = attemptsLeftProblem(step);
   if (problem !== undefined) {
-    refuse("illegal_transition", `${problem[0]?.toUpperCase()}${problem.slice(1)}.`, {
-      attempts,
-      max_attempts,
-    });
+    const message = `${problem[0]?.toUpperCase()}${problem.slice(1)}.`;
+    throw refuse("illegal_transition", message, { attempts, max_attempts });
   }
-  if (step.claim !== undefined) endClaim(draft, step, "released", "the orchestrator took it away");
-  else {
-    draft.putStep(resetStep(step));
-    const type = status === "blocked" ? "task.step.unblocked" : "task.step.retried";
-    draft.addFact(type, { task_id: step.task_id, step_id }, { attempts, max_attempts });
+  if (step.claim !== undefined) {
+    return endClaim(draft, step, "released", "the orchestrator took it away");
   }
+  draft.putStep(resetStep(step));
+  const type = status === "blocked" ? "task.step.unblocked" : "task.step.retried";
+  return draft.addFact(type, step, { attempts, max_attempts });
 }
 
-function cancelWaitedStep(draft: Draft, step: StepRecord, reason: string): void {
+function requireNoWaiting(draft: Draft, { step_id }: StepRecord): void {
   const waiting = draft
     .steps()
-    .filter((one) => one.depends_on.includes(step.step_id) && !isStepOver(one.status))
-    .map((one) => one.step_id);
-  if (waiting.length > 0) {
-    refuse(
-      "illegal_transition",
-      `Step ${step.step_id} cannot be cancelled alone: ${waiting.slice(0, MAX_NAMED_STEPS).join(", ")} would wait for it for ever. In one task_update, cancel those too or remove their dependency on it.`,
-      { waiting: waiting.slice(0, MAX_NAMED_STEPS) },
-    );
-  }
-  const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
-  draft.putStep({ ...withoutClaim(step), status: "cancelled", reason, ended_at: draft.at });
-  draft.addFact("task.step.cancelled", step, { ...by, reason: shortenForFact(reason) });
+    .filter((one) => one.depends_on.includes(step_id) && !isStepOver(one.status))
+    .map((one) => one.step_id)
+    .slice(0, MAX_NAMED_STEPS);
+  if (waiting.length === 0) return;
+  throw refuse(
+    "illegal_transition",
+    `Step ${step_id} cannot be cancelled alone: ${waiting.join(", ")} would wait for it for ever. In one task_update, cancel those too or remove their dependency on it.`,
+    { waiting },
+  );
 }

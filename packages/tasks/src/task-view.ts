@@ -1,18 +1,19 @@
-// Reading tasks without an actor: for the user at the command line and for code, which may see all of their own store.
-// Writes nothing: a claim whose lease has run out stays unchanged until someone acts on the task.
+// Tasks as they are read: without an actor, for the user at the command line and for code, which may see all of their own
+// store (a claim whose lease has run out stays unchanged until someone acts on the task); as a board of a few lines; and
+// as a model reads them, never with the token of a claim.
 
-import { omitUndefined, asJson, oneLine } from "@soong/schema";
 import type { JsonObject } from "@soong/core";
+import { asJson, omitUndefined, oneLine } from "@soong/schema";
+import { claimOf, toStepCounts, toStepRecord, toTaskRecord } from "./draft.ts";
 import {
+  STEP_STATUSES,
   type StepCounts,
   type StepRecord,
   type StepStatus,
   type TaskRecord,
   type TaskStatus,
-  STEP_STATUSES,
 } from "./records.ts";
 import type { TaskStorage } from "./storage.ts";
-import { toStepCounts, toStepRecord, toTaskRecord, describeClaim } from "./draft.ts";
 
 export interface TaskReader {
   /** Newest first. */
@@ -32,7 +33,7 @@ export interface TaskWithCounts {
   readonly counts: StepCounts;
 }
 
-interface TaskListing {
+export interface TaskListing {
   readonly session_id?: string | undefined;
   readonly statuses?: readonly TaskStatus[] | undefined;
   /** Default: 50. */
@@ -61,34 +62,26 @@ export function taskReader(storage: TaskStorage): TaskReader {
       return found.filter((one) => one !== undefined);
     },
     async steps(task_id, { statuses, after_position, limit = DEFAULT_STEPS } = {}) {
-      const page = {
-        limit,
-        ...omitUndefined({ statuses, after_position }),
-      };
+      const page = { limit, ...omitUndefined({ statuses, after_position }) };
       const { steps } = await storage.read({ task_id, with_status: [page] });
       return steps.map(toStepRecord);
     },
     async step(task_id, step_id) {
       const [row] = (await storage.read({ task_id, steps: [step_id] })).steps;
-      return row === undefined ? undefined : toStepRecord(row);
+      return row && toStepRecord(row);
     },
     board: (task_id) => readBoard(storage, task_id),
   };
 
   async function list(page: TaskListing = {}): Promise<TaskRecord[]> {
     const { session_id, statuses, limit = DEFAULT_TASKS, after } = page;
-    const rows = await storage.list({
-      limit,
-      ...omitUndefined({ session_id, statuses, after }),
-    });
+    const rows = await storage.list({ limit, ...omitUndefined({ session_id, statuses, after }) });
     return rows.map(toTaskRecord);
   }
 
   async function get(task_id: string): Promise<TaskWithCounts | undefined> {
     const { task, counts } = await storage.read({ task_id, counts: true });
-    return task === undefined
-      ? undefined
-      : { task: toTaskRecord(task), counts: toStepCounts(counts) };
+    return task && { task: toTaskRecord(task), counts: toStepCounts(counts) };
   }
 }
 
@@ -96,75 +89,23 @@ export function taskReader(storage: TaskStorage): TaskReader {
 const ON_BOARD = 20;
 
 async function readBoard(storage: TaskStorage, task_id: string): Promise<string | undefined> {
-  const of = (...statuses: StepStatus[]): { statuses: StepStatus[]; limit: number } => ({
-    statuses,
-    limit: ON_BOARD,
-  });
+  const kinds: StepStatus[][] = [["claimed", "running"], ["ready"], ["failed"], ["blocked"]];
   const { task, counts, steps } = await storage.read({
     task_id,
     counts: true,
-    with_status: [of("claimed", "running"), of("ready"), of("failed"), of("blocked")],
+    with_status: kinds.map((statuses) => ({ statuses, limit: ON_BOARD })),
   });
-  return task === undefined
-    ? undefined
-    : renderBoard(toTaskRecord(task), toStepCounts(counts), steps.map(toStepRecord));
+  return task && renderBoard(toTaskRecord(task), toStepCounts(counts), steps.map(toStepRecord));
 }
 
-// Tasks and steps as a model reads them: what it can act on, within bounds, and never the token of a claim.
-
-export function viewTask({ task, counts }: TaskWithCounts): JsonObject {
-  return { ...asJson(task), steps: viewCounts(counts) };
-}
-
-/** In a list there are many: without what only matters when looking at one. */
-export function viewListedTask(task: TaskRecord): JsonObject {
-  const { task_id, title, status, version, created_at, updated_at, reason } = task;
-  const base = { task_id, title, status, version, created_at, updated_at };
-  return reason === undefined ? base : { ...base, reason: reason.slice(0, 200) };
-}
-
-export function viewCounts(counts: StepCounts): JsonObject {
-  const there = STEP_STATUSES.flatMap((status) =>
-    counts[status] > 0 ? [[status, counts[status]] as const] : [],
-  );
-  const total = there.reduce((sum, [, count]) => sum + count, 0);
-  return { total, ...Object.fromEntries(there) };
-}
-
-export function viewStep({ claim, ...step }: StepRecord): JsonObject {
-  const shown = claim === undefined ? {} : { claim: describeClaim(claim) };
-  return asJson({ ...step, ...shown });
-}
-
-export function viewStepBriefly(step: StepRecord): JsonObject {
-  const { step_id, title, status, depends_on, attempts, max_attempts, position } = step;
-  const { claim, reason, failure, result } = step;
-  return {
-    step_id,
-    title,
-    status,
-    position,
-    depends_on: [...depends_on],
-    attempts,
-    max_attempts,
-    ...(claim === undefined ? {} : { claimed_by: claim.worker ?? claim.run_id }),
-    ...(reason === undefined ? {} : { reason: reason.slice(0, BRIEF_CHARS) }),
-    ...(status === "failed" && failure !== undefined
-      ? { failure: failure.message.slice(0, BRIEF_CHARS) }
-      : {}),
-    ...(result === undefined ? {} : { summary: result.summary.slice(0, BRIEF_CHARS) }),
-  };
-}
-
-const BRIEF_CHARS = 300;
-
-// The board of a task: what an orchestrator has to know of it, in a few lines however large the DAG is. Bounded, and
-// the most urgent first: what failed, what is blocked, what runs and where, what could run.
-
-const BOARD_CHARS = 2000;
+export const BOARD_CHARS = 2000;
 
 /** `steps`: some of each status that is not at rest; `counts` says how many there are. */
-function renderBoard(task: TaskRecord, counts: StepCounts, steps: readonly StepRecord[]): string {
+export function renderBoard(
+  task: TaskRecord,
+  counts: StepCounts,
+  steps: readonly StepRecord[],
+): string {
   const last = describeNextMove(task, counts);
   const lines = renderHead(task, counts);
   let room = BOARD_CHARS - [...lines, last].join("\n").length - 1;
@@ -278,3 +219,47 @@ function nameStep({ step_id, title }: StepRecord): string {
 function cut(text: string, chars: number): string {
   return oneLine(text, chars);
 }
+
+export function viewTask({ task, counts }: TaskWithCounts): JsonObject {
+  return { ...asJson(task), steps: viewCounts(counts) };
+}
+
+/** In a list there are many: without what only matters when looking at one. */
+export function viewListedTask(task: TaskRecord): JsonObject {
+  const { task_id, title, status, version, created_at, updated_at, reason } = task;
+  const base = { task_id, title, status, version, created_at, updated_at };
+  return reason === undefined ? base : { ...base, reason: reason.slice(0, 200) };
+}
+
+export function viewCounts(counts: StepCounts): JsonObject {
+  const there = STEP_STATUSES.flatMap((status) =>
+    counts[status] > 0 ? [[status, counts[status]] as const] : [],
+  );
+  const total = there.reduce((sum, [, count]) => sum + count, 0);
+  return { total, ...Object.fromEntries(there) };
+}
+
+export function viewStep(step: StepRecord): JsonObject {
+  const { claim: _claim, ...rest } = step;
+  return asJson({ ...rest, ...claimOf(step) });
+}
+
+export function viewStepBriefly(step: StepRecord): JsonObject {
+  const { step_id, title, status, depends_on, attempts, max_attempts, position } = step;
+  const { claim, reason, failure, result } = step;
+  return {
+    step_id,
+    title,
+    status,
+    position,
+    depends_on: [...depends_on],
+    attempts,
+    max_attempts,
+    ...(claim && { claimed_by: claim.worker ?? claim.run_id }),
+    ...(reason !== undefined && { reason: reason.slice(0, BRIEF_CHARS) }),
+    ...(status === "failed" && failure && { failure: failure.message.slice(0, BRIEF_CHARS) }),
+    ...(result && { summary: result.summary.slice(0, BRIEF_CHARS) }),
+  };
+}
+
+const BRIEF_CHARS = 300;

@@ -1,44 +1,44 @@
-// What can be done with the tasks of a store, by whom, and what comes back: the face `createTasks` puts on a storage.
+// The tasks of a store, for everyone who acts on them: who may (TASK-5), what follows (TASK-2…4), all in one
+// transaction of the storage, recorded as facts when it is done.
 
-import { type FactData, randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
+import { randomIds, systemClock, type Clock, type FactData, type IdSource } from "@soong/core";
 import { machineTime } from "@soong/platform";
-import { type TaskActor, isVisibleTo, checkAction, type TaskAction } from "./actor.ts";
-import type { TaskFactType } from "./facts.ts";
+import { isVisibleTo, mayAct, requireAction, type TaskAction, type TaskActor } from "./actor.ts";
+import { createDraft, toStepRecord, toTaskRecord, type Draft } from "./draft.ts";
 import {
-  type EarlierCalls,
-  type Claimed,
-  type ClaimRequest,
-  type HeldClaim,
   endClaim,
+  expireLeases,
+  getAssignedStep,
+  planClaim,
   returnStep,
   startLease,
-  expireLeases,
-  planClaim,
-  getAssignedStep,
+  type Claimed,
+  type ClaimRequest,
+  type EarlierCalls,
+  type HeldClaim,
 } from "./claims.ts";
-import { type NewTask, planCreate } from "./new-task.ts";
+import type { TaskFactType } from "./facts.ts";
+import { DEFAULT_LEASE_MS, DEFAULT_MAX_ATTEMPTS, MIN_LEASE_MS } from "./limits.ts";
+import { planStepUpdate, type StepUpdate } from "./plan-step-update.ts";
 import {
+  planComplete,
+  planCreate,
+  planEnd,
+  type NewTask,
   type TaskCompletion,
   type TaskEnding,
-  type TaskUpdate,
-  planComplete,
-  planEnd,
-  planUpdate,
-} from "./plan-update.ts";
-import { type StepUpdate, planStepUpdate } from "./plan-step-update.ts";
-import {
-  type StepRecord,
-  type StepStatus,
-  type TaskRecord,
-  type TaskStatus,
-  DEFAULT_LEASE_MS,
-  DEFAULT_MAX_ATTEMPTS,
-  MIN_LEASE_MS,
-} from "./records.ts";
-import { type StepListing, type TaskReader, type TaskWithCounts, taskReader } from "./task-view.ts";
-import { createDraft, type Draft, toStepRecord, toTaskRecord } from "./draft.ts";
+} from "./plan-task.ts";
+import { planUpdate, type TaskUpdate } from "./plan-update.ts";
+import type { StepRecord, StepStatus, TaskRecord } from "./records.ts";
 import { refuse, TaskRefused } from "./refusal.ts";
 import type { FoundRows, StoredTask, TaskSelection, TaskStorage } from "./storage.ts";
+import {
+  taskReader,
+  type StepListing,
+  type TaskListing,
+  type TaskReader,
+  type TaskWithCounts,
+} from "./task-view.ts";
 
 export type RecordTaskFact = <T extends TaskFactType>(type: T, data: FactData<T>) => void;
 
@@ -60,7 +60,7 @@ export interface Tasks {
   create(caller: TaskCaller, task: NewTask): Promise<TaskWithCounts>;
   get(caller: TaskCaller, task_id: string): Promise<TaskWithCounts>;
   /** Those of the orchestrator's session, newest first. */
-  list(caller: TaskCaller, page?: TaskListPage): Promise<TaskRecord[]>;
+  list(caller: TaskCaller, page?: Omit<TaskListing, "session_id">): Promise<TaskRecord[]>;
   querySteps(caller: TaskCaller, query: StepQuery): Promise<StepRecord[]>;
   update(caller: TaskCaller, update: TaskUpdate): Promise<TaskWithCounts>;
   claim(caller: TaskCaller, request: ClaimRequest): Promise<Claimed>;
@@ -78,21 +78,12 @@ export interface Tasks {
 /** `ended`: the worker came to its end, which counts as an attempt. `aborted`: it was stopped from outside. */
 export type ReleaseReason = "ended" | "aborted";
 
-interface TaskListPage {
-  readonly statuses?: readonly TaskStatus[] | undefined;
-  readonly limit?: number | undefined;
-  readonly after?: string | undefined;
-}
-
 export interface StepQuery extends StepListing {
   readonly task_id: string;
   /** Only these; the other filters do not apply to them. */
   readonly step_ids?: readonly string[] | undefined;
   readonly statuses?: readonly StepStatus[] | undefined;
 }
-
-// The tasks of a store, for everyone who acts on them: who may (TASK-5), what follows (TASK-2…4), all in one
-// transaction of the storage, recorded as facts when it is done.
 
 export interface TasksOptions {
   readonly storage: TaskStorage;
@@ -129,7 +120,7 @@ export function createTasks(options: TasksOptions): Tasks {
     async create(caller, given) {
       const task_id = ids.next("task");
       const selection = { task_id, tasks_of_session: caller.actor.session_id };
-      checkAction(caller.actor, "create");
+      requireAction(caller.actor, "create");
       await change(caller.record, selection, (draft) =>
         planCreate(draft, caller.actor, task_id, given),
       );
@@ -140,7 +131,7 @@ export function createTasks(options: TasksOptions): Tasks {
       return readWithCounts(task_id);
     },
     async list({ actor }, page = {}) {
-      checkAction(actor, "list");
+      requireAction(actor, "list");
       return reader.list({ ...page, session_id: actor.session_id });
     },
     async querySteps(caller, { task_id, step_ids, ...page }) {
@@ -152,7 +143,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const selection = { task_id: update.task_id, steps: "all" } as const;
       await changeTask(caller, "update", selection, (draft, task) => {
         expireLeases(draft);
-        return planUpdate(draft, task, update);
+        planUpdate(draft, task, update);
       });
       return readWithCounts(update.task_id);
     },
@@ -165,12 +156,13 @@ export function createTasks(options: TasksOptions): Tasks {
         with_status: [{ statuses: ["ready"], limit: step_id === undefined ? 1 : READY_NAMED }],
         leases_until: clock.now(),
         claims_of: actor.run_id,
-        ...(step_id === undefined ? {} : { steps: [step_id] }),
+        ...(step_id !== undefined && { steps: [step_id] }),
       };
       if (idle.has(task_id)) {
         const found = await storage.read(selection);
-        if (hasNothingFor(actor, found))
+        if (hasNothingFor(actor, found)) {
           return { kind: "nothing_ready", task: toTaskRecord(found.task) };
+        }
       }
       const claimed = await changeTask(caller, "claim_step", selection, (draft, task) =>
         planClaim(draft, task, actor, request, token),
@@ -192,11 +184,11 @@ export function createTasks(options: TasksOptions): Tasks {
         planComplete(draft, task, completion),
       );
     },
-    fail: (caller, ending) => end(caller, "fail", "failed", ending),
-    cancel: (caller, ending) => end(caller, "cancel", "cancelled", ending),
+    fail: (caller, ending) => endTask(caller, "fail", "failed", ending),
+    cancel: (caller, ending) => endTask(caller, "cancel", "cancelled", ending),
     async board(caller, task_id) {
       await checkAndExpire(caller, "get", task_id);
-      return (await reader.board(task_id)) ?? refuseUnknownTask(task_id);
+      return requireTask(task_id, await reader.board(task_id));
     },
     renew(claim, record) {
       return changeClaimedStep(claim, record, (draft, step) => {
@@ -218,7 +210,7 @@ export function createTasks(options: TasksOptions): Tasks {
     },
   };
 
-  function end(
+  function endTask(
     caller: TaskCaller,
     action: "fail" | "cancel",
     status: "failed" | "cancelled",
@@ -237,14 +229,11 @@ export function createTasks(options: TasksOptions): Tasks {
     task_id: string,
   ): Promise<void> {
     const { actor, record } = caller;
-    checkAction(actor, action);
+    requireAction(actor, action);
     const selection = { task_id, leases_until: clock.now() };
-    const found = await storage.read(selection);
-    if (found.task === undefined || !isVisibleTo(actor, found.task)) {
-      refuseUnknownTask(task_id);
-    }
-    if (found.steps.length === 0) return;
-    await change(record, selection, expireLeases);
+    const { task, steps } = await storage.read(selection);
+    requireTask(task_id, task && isVisibleTo(actor, task) ? task : undefined);
+    if (steps.length > 0) await change(record, selection, expireLeases);
   }
 
   async function changeTask<Value>(
@@ -253,12 +242,11 @@ export function createTasks(options: TasksOptions): Tasks {
     selection: TaskSelection,
     plan: (draft: Draft, task: TaskRecord) => Value,
   ): Promise<Value> {
-    checkAction(actor, action);
+    requireAction(actor, action);
     return change(record, selection, (draft) => {
       const task = draft.task();
-      return task === undefined || !isVisibleTo(actor, task)
-        ? refuseUnknownTask(selection.task_id)
-        : plan(draft, task);
+      const own = task && isVisibleTo(actor, task) ? task : undefined;
+      return plan(draft, requireTask(selection.task_id, own));
     });
   }
 
@@ -273,7 +261,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const step = draft.step(step_id);
       if (step?.claim?.token === token) return plan(draft, step);
       const now = step === undefined ? "not there any more" : `${step.status} now`;
-      return refuse("claim_lost", `The claim on step ${step_id} is lost: the step is ${now}.`);
+      throw refuse("claim_lost", `The claim on step ${step_id} is lost: the step is ${now}.`);
     });
   }
 
@@ -289,12 +277,22 @@ export function createTasks(options: TasksOptions): Tasks {
       return { answer: { outcome, facts: draft.facts }, ...draft.writes() };
     });
     for (const { type, data } of facts) record?.(type, data);
-    if ("refused" in outcome) throw outcome.refused;
+    if (outcome instanceof TaskRefused) throw outcome;
     return outcome.value;
   }
 
   async function readWithCounts(task_id: string): Promise<TaskWithCounts> {
-    return (await reader.get(task_id)) ?? refuseUnknownTask(task_id);
+    return requireTask(task_id, await reader.get(task_id));
+  }
+}
+
+/** A refusal is thrown after what the plan found out on the way is written. */
+function attempt<Value>(plan: () => Value): { readonly value: Value } | TaskRefused {
+  try {
+    return { value: plan() };
+  } catch (error) {
+    if (error instanceof TaskRefused) return error;
+    throw error;
   }
 }
 
@@ -307,6 +305,7 @@ function hasNothingFor(
   return (
     task !== undefined &&
     (task.status === "running" || task.status === "pending") &&
+    mayAct(actor, "claim_step") &&
     isVisibleTo(actor, task) &&
     steps.length === 0
   );
@@ -315,18 +314,10 @@ function hasNothingFor(
 /** How many ready steps are named when the requested one is not ready. */
 const READY_NAMED = 5;
 
-function refuseUnknownTask(task_id: string): never {
-  refuse(
+function requireTask<Found>(task_id: string, found: Found | undefined): Found {
+  if (found !== undefined) return found;
+  throw refuse(
     "task_unknown",
     `There is no task ${task_id} for this run. An orchestrator finds its tasks with task_list; a worker has the one it was given.`,
   );
-}
-
-function attempt<Value>(plan: () => Value): { value: Value } | { refused: TaskRefused } {
-  try {
-    return { value: plan() };
-  } catch (error) {
-    if (!(error instanceof TaskRefused)) throw error;
-    return { refused: error };
-  }
 }

@@ -26,17 +26,22 @@ const STEP_NEXT: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
 };
 
 /** What `task_update_step` may be asked for. `ready` means "as ready as its dependencies are". */
-export const REQUESTABLE = {
-  worker: {
-    pending: [],
-    ready: [],
-    claimed: ["running"],
-    running: ["completed", "failed", "blocked"],
-    blocked: [],
-    failed: [],
-    completed: [],
-    cancelled: [],
-  },
+export const REQUESTED_STATUSES = [
+  "running",
+  "completed",
+  "failed",
+  "blocked",
+  "ready",
+  "cancelled",
+] as const;
+
+export type RequestedStatus = (typeof REQUESTED_STATUSES)[number];
+
+/** By whom, and from which status; from any other nothing. */
+const REQUESTABLE: Readonly<
+  Record<"worker" | "orchestrator", Partial<Record<StepStatus, readonly RequestedStatus[]>>>
+> = {
+  worker: { claimed: ["running"], running: ["completed", "failed", "blocked"] },
   orchestrator: {
     pending: ["cancelled"],
     ready: ["cancelled"],
@@ -44,51 +49,33 @@ export const REQUESTABLE = {
     running: ["completed", "failed", "blocked", "ready", "cancelled"],
     blocked: ["ready", "cancelled"],
     failed: ["ready", "cancelled"],
-    completed: [],
-    cancelled: [],
   },
-} as const satisfies Record<string, Readonly<Record<StepStatus, readonly StepStatus[]>>>;
-
-export type RequestedStatus =
-  | "running"
-  | "completed"
-  | "failed"
-  | "blocked"
-  | "ready"
-  | "cancelled";
+};
 
 /** Every plan follows this table. */
 export function mayBecome(from: StepStatus, to: StepStatus): boolean {
   return STEP_NEXT[from].includes(to);
 }
 
-export function checkTaskTransition(
-  task: { readonly task_id: string; readonly status: TaskStatus },
+export function requireTaskTransition(
+  { task_id, status }: { readonly task_id: string; readonly status: TaskStatus },
   to: TaskStatus,
 ): void {
-  const legal = TASK_NEXT[task.status];
-  if (legal.includes(to)) return;
-  return refuse(
-    "illegal_transition",
-    `Task ${task.task_id} is ${task.status} and cannot become ${to}. ${describeNextStatuses(legal)}`,
-    { from: task.status, to, legal: [...legal] },
-  );
+  requireNext(`Task ${task_id}`, status, to, TASK_NEXT[status]);
 }
 
-export function checkRequest(
+export function requireRequestable(
   who: keyof typeof REQUESTABLE,
-  step: { readonly step_id: string; readonly status: StepStatus },
-  to: StepStatus,
+  { step_id, status }: { readonly step_id: string; readonly status: StepStatus },
+  to: RequestedStatus,
 ): void {
-  const legal: readonly StepStatus[] = REQUESTABLE[who][step.status];
-  if (legal.includes(to)) return;
-  return refuse(
-    "illegal_transition",
-    `Step ${step.step_id} is ${step.status} and cannot become ${to}. ${describeNextStatuses(legal)}`,
-    { from: step.status, to, legal: [...legal] },
-  );
+  requireNext(`Step ${step_id}`, status, to, REQUESTABLE[who][status] ?? []);
 }
 
-function describeNextStatuses(legal: readonly string[]): string {
-  return legal.length === 0 ? "Nothing follows that status." : `From there: ${legal.join(", ")}.`;
+function requireNext(what: string, from: string, to: string, legal: readonly string[]): void {
+  if (legal.includes(to)) return;
+  const next =
+    legal.length === 0 ? "Nothing follows that status." : `From there: ${legal.join(", ")}.`;
+  const message = `${what} is ${from} and cannot become ${to}. ${next}`;
+  throw refuse("illegal_transition", message, { from, to, legal: [...legal] });
 }
