@@ -16,30 +16,23 @@ const ORCHESTRATOR: readonly Seat[] = ["orchestrator"];
 const OWN_TOOLS: ReadonlyMap<string, readonly Seat[]> = new Map([
   ...row(
     EVERYONE,
-    "internal.search_tools",
-    "internal.read_artifact",
-    "internal.list_skills",
-    "internal.load_skill",
+    `internal.search_tools internal.read_artifact internal.list_skills internal.load_skill`,
   ),
-  ...row(MAIN, "internal.recall_memory", "internal.write_memory"),
-  ...row(MAIN, "agent.plan_template", "agent.list_agent_definitions", "agent.inspect_agent"),
-  ...row(MAIN, "agent.create_sub_agent", "agent.fork_agent"),
-  ...row(ORCHESTRATOR, "agent.list_workers", "agent.dispatch_worker"),
+  ...row(
+    MAIN,
+    `internal.recall_memory internal.write_memory agent.plan_template
+    agent.list_agent_definitions agent.inspect_agent agent.create_sub_agent agent.fork_agent`,
+  ),
   ...row(
     ORCHESTRATOR,
-    "agent.task_template",
-    "agent.task_create",
-    "agent.task_list",
-    "agent.task_update",
+    `agent.list_workers agent.dispatch_worker agent.task_template agent.task_create agent.task_list
+    agent.task_update agent.task_complete agent.task_fail agent.task_cancel`,
   ),
-  ...row(ORCHESTRATOR, "agent.task_complete", "agent.task_fail", "agent.task_cancel"),
   ...row(
     ["orchestrator", "worker"],
-    "agent.task_get",
-    "agent.task_query_steps",
-    "agent.task_update_step",
+    `agent.task_get agent.task_query_steps agent.task_update_step`,
   ),
-  ...row(["worker"], "agent.task_claim_step"),
+  ...row(["worker"], `agent.task_claim_step`),
 ]);
 
 /** Of ours, what a worker has only when its pool or its dispatch asks for it. */
@@ -71,6 +64,6 @@ function seatOf(role: Role, mode: Mode): Seat {
   return role === "worker" ? "worker" : "child";
 }
 
-function row(seats: readonly Seat[], ...names: string[]): [string, readonly Seat[]][] {
-  return names.map((name) => [name, seats]);
+function row(seats: readonly Seat[], names: string): [string, readonly Seat[]][] {
+  return names.split(/\s+/).map((name) => [name, seats]);
 }

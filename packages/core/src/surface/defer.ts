@@ -4,17 +4,15 @@ import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
 import { listBudgetTokens, nameTokens } from "./model-tools.ts";
 import { offeredSchema, type ModelProfile } from "./profile.ts";
 import type { JsonSchema } from "@soong/schema";
-import type { Surface, SurfaceProblem } from "./surface.ts";
+import type { SurfaceProblem, SurfaceRequest } from "./surface.ts";
 
 /** The tool by which a model finds deferred tools. */
 export const SEARCH_TOOLS = "internal.search_tools";
 
-export interface LoadRequest {
-  readonly profile: ModelProfile;
-  readonly deferBudgetTokens: number;
-  readonly suggestedTools?: readonly string[];
-  readonly loadedLater?: readonly string[];
-  readonly previous?: Surface;
+export interface LoadRequest extends Pick<
+  SurfaceRequest,
+  "profile" | "deferBudgetTokens" | "suggestedTools" | "loadedLater" | "previous"
+> {
   /** Asked for by name: none of these is quietly left out. */
   readonly named: ReadonlySet<string>;
 }
@@ -74,19 +72,15 @@ export function estimateTokens(tool: RegisteredTool, profile?: ModelProfile): nu
 }
 
 export function estimateDefinition(name: string, description: string, schema: JsonSchema): number {
-  return Math.ceil((name.length + description.length + charsOf(schema)) / 4);
-}
-
-/** By the schema: it outlives the tool where a source lists the same again. */
-function charsOf(schema: JsonSchema): number {
   let chars = lengths.get(schema);
   if (chars === undefined) {
     chars = JSON.stringify(schema).length;
     lengths.set(schema, chars);
   }
-  return chars;
+  return Math.ceil((name.length + description.length + chars) / 4);
 }
 
+/** By the schema: it outlives the tool where a source lists the same again. */
 const lengths = new WeakMap<JsonSchema, number>();
 
 const KIND_RANK = { internal: 0, agent: 0, code: 0, declarative: 1, mcp: 2 } as const;
@@ -170,27 +164,18 @@ function leaveOutOverLimit(
     });
   }
   if (loaded.length <= max_tools) return [];
-  return [
-    {
-      code: "unsupported_capability",
-      tool_name: loaded[max_tools]?.name ?? "",
-      message: `the model profile "${id}" takes ${max_tools} tools, and this run needs ${loaded.length}`,
-    },
-  ];
+  const tool_name = loaded[max_tools]?.name ?? "";
+  const message = `the model profile "${id}" takes ${max_tools} tools, and this run needs ${loaded.length}`;
+  return [{ code: "unsupported_capability", tool_name, message }];
 }
 
 /** What an earlier revision showed keeps its place; what came later is appended as it came. */
-function inLoadOrder(loaded: readonly RegisteredTool[], request: LoadRequest): RegisteredTool[] {
+function inLoadOrder(
+  loaded: readonly RegisteredTool[],
+  { previous, loadedLater = [] }: LoadRequest,
+): RegisteredTool[] {
   const byName = new Map(loaded.map((tool) => [tool.name, tool]));
-  const later = new Set(request.loadedLater);
-  const first = (request.previous?.loaded ?? loaded.filter(({ name }) => !later.has(name))).map(
-    ({ name }) => name,
-  );
-  const order = [...first, ...later, ...loaded.map(({ name }) => name)];
-  const result: RegisteredTool[] = [];
-  for (const name of new Set(order)) {
-    const tool = byName.get(name);
-    if (tool !== undefined) result.push(tool);
-  }
-  return result;
+  const first = previous?.loaded ?? loaded.filter(({ name }) => !loadedLater.includes(name));
+  const order = [...first.map(({ name }) => name), ...loadedLater, ...byName.keys()];
+  return [...new Set(order)].flatMap((name) => byName.get(name) ?? []);
 }

@@ -36,12 +36,16 @@ export type OfferedSchema =
 /** The schema a model of this profile is sent for the tool; of a server's tool, relaxed where it has to be. */
 export function offeredSchema(tool: RegisteredTool, profile: ModelProfile): OfferedSchema {
   const { input, definition } = tool;
-  if (isPlain(input, profile) && definition.metadata?.[LOST] === undefined) return input.lowered;
+  const { refused_keywords = [], refused_at_root = [] } = profile;
+  // Nearly every tool: nothing has to be looked at.
+  const isPlain =
+    input.lowered.kind === "core" && refused_keywords.length + refused_at_root.length === 0;
+  if (isPlain && definition.metadata?.[LOST] === undefined) return input.lowered;
   const known = offers.get(input) ?? new WeakMap<ModelProfile, OfferedSchema>();
   offers.set(input, known);
   let offer = known.get(profile);
   if (offer === undefined) {
-    offer = offerOf(tool, profile);
+    offer = offerSchema(tool, profile);
     known.set(profile, offer);
   }
   return offer;
@@ -50,61 +54,45 @@ export function offeredSchema(tool: RegisteredTool, profile: ModelProfile): Offe
 /** In the metadata of a server's tool: places of its schema that could not be read. */
 const LOST = "input_schema_relaxed";
 
-/** Nearly every tool: nothing has to be looked at. */
-function isPlain({ lowered }: RegisteredTool["input"], profile: ModelProfile): boolean {
-  const { refused_keywords = [], refused_at_root = [] } = profile;
-  return lowered.kind === "core" && refused_keywords.length + refused_at_root.length === 0;
-}
-
 /** By the schema: it outlives the tool where a source lists the same again. */
 const offers = new WeakMap<RegisteredTool["input"], WeakMap<ModelProfile, OfferedSchema>>();
 
-function offerOf(
-  { input, source, definition }: RegisteredTool,
+function offerSchema(
+  { input: { lowered }, source, definition }: RegisteredTool,
   profile: ModelProfile,
 ): OfferedSchema {
-  const { kind, schema } = input.lowered;
-  const terms = termsOf(profile);
-  const lost = pointersIn(definition.metadata?.[LOST]);
+  const { kind, schema } = lowered;
+  const terms: SchemaTerms = {
+    extended: profile.extended_schemas,
+    refused: profile.refused_keywords,
+    refusedAtRoot: profile.refused_at_root,
+  };
+  const lost = [definition.metadata?.[LOST]].flat().filter((one) => typeof one === "string");
   const isInside = terms.extended || kind === "core";
   if (isInside && isTaken(schema, { ...terms, extended: true })) {
     return lost.length === 0 ? { kind, schema } : { kind: "relaxed", schema, pointers: lost };
   }
   const relaxed = source.kind === "mcp" ? relaxSchema(schema, terms) : undefined;
-  if (relaxed === undefined) return { kind: "refused", reason: refusalOf(input, profile) };
-  const outside = input.lowered.kind === "extended" ? input.lowered.outside : [];
-  const pointers = terms.extended ? relaxed.pointers : outside.map(({ pointer }) => pointer);
-  return {
-    kind: "relaxed",
-    schema: relaxed.schema,
-    pointers: [...lost, ...(pointers.length === 0 ? relaxed.pointers : pointers)],
-  };
-}
-
-function termsOf(profile: ModelProfile): SchemaTerms {
-  return {
-    extended: profile.extended_schemas,
-    refused: profile.refused_keywords ?? [],
-    refusedAtRoot: profile.refused_at_root ?? [],
-  };
-}
-
-function pointersIn(given: unknown): string[] {
-  return Array.isArray(given) ? given.filter((one) => typeof one === "string") : [];
-}
-
-function refusalOf({ lowered }: RegisteredTool["input"], { id, ...profile }: ModelProfile): string {
-  const first =
-    lowered.kind === "extended" && !profile.extended_schemas ? lowered.outside[0] : undefined;
-  if (first !== undefined) {
-    return `its schema uses ${first.keyword} at ${first.pointer || "/"}, which the model profile "${id}" does not take`;
+  const outside = lowered.kind === "extended" && !terms.extended ? lowered.outside : [];
+  if (relaxed === undefined) {
+    const [{ keyword, pointer } = { keyword: findRefused(schema, terms), pointer: undefined }] =
+      outside;
+    const where = pointer === undefined ? "" : ` at ${pointer || "/"}`;
+    const reason = `its schema uses ${keyword}${where}, which the model profile "${profile.id}" does not take`;
+    return { kind: "refused", reason };
   }
-  const used = keywordsOf(lowered.schema);
+  const places = outside.length === 0 ? relaxed.pointers : outside.map(({ pointer }) => pointer);
+  return { kind: "relaxed", schema: relaxed.schema, pointers: [...lost, ...places] };
+}
+
+function findRefused(
+  schema: JsonSchema,
+  { refused = [], refusedAtRoot = [] }: SchemaTerms,
+): string {
+  const used = keywordsOf(schema);
   const keyword =
-    profile.refused_keywords?.find((candidate) => used.has(candidate)) ??
-    profile.refused_at_root?.find((candidate) => candidate in lowered.schema) ??
-    "keywords";
-  return `its schema uses ${keyword}, which the model profile "${id}" does not take`;
+    refused.find((one) => used.has(one)) ?? refusedAtRoot.find((one) => one in schema);
+  return keyword ?? "keywords";
 }
 
 /** Why this model cannot be sent this tool; undefined when it can. */

@@ -18,28 +18,39 @@ import type {
 
 /** The tools a run may see: loaded, deferred and excluded, each with the reason (SURF-1). */
 export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
-  const { registry, previous } = request;
+  const { registry, previous, role, mode, profile, allowedTools = [] } = request;
   const problems: SurfaceProblem[] = [];
-  const excluded = excludedBySources(request);
+  const excluded = listExcludedBySources(request);
   const included: RegisteredTool[] = [];
   const requested = readRequest(request, problems);
   for (const tool of registry.tools.values()) {
-    const reason = exclusionOf(tool, request, requested);
+    const reason = findExclusion(tool, request, requested);
     if (reason === undefined) included.push(tool);
     else excluded.push({ tool_name: tool.name, ...reason });
   }
-  reportUnsupported(request, excluded, problems);
+  // Tools asked for by their very name; a pattern asks only for what there is of it.
+  const named = new Set(allowedTools.map((wanted) => registry.aliases.get(wanted) ?? wanted));
+  // A tool of ours or one asked for by name that the model cannot take ends the run; others are left out.
+  for (const { tool_name, reason, detail } of excluded) {
+    const isServers = registry.tools.get(tool_name)?.source.kind === "mcp";
+    if (reason !== "model_unsupported" || (isServers && !named.has(tool_name))) continue;
+    problems.push(unsupported(tool_name, detail));
+  }
   reportExcludedRequests(request, included, excluded, problems);
-  const choice = chooseLoaded(included, { ...request, named: namedTools(request) });
+  const choice = chooseLoaded(included, { ...request, named });
+  const { loaded, deferred } = choice;
   excluded.push(...choice.excluded);
-  reportSearch(choice.loaded, request, problems);
+  // The search tool is checked last, because it is sent only when something is deferred.
+  const search = loaded.find(({ name }) => name === SEARCH_TOOLS);
+  const refusal = search && schemaRefusal(search, profile);
+  if (refusal !== undefined) problems.push(unsupported(SEARCH_TOOLS, refusal));
   problems.push(...choice.problems);
   if (problems.length > 0) return { ok: false, problems };
 
   excluded.sort(byToolName);
   const standing = new Map<string, SurfaceStanding>();
-  for (const tool of choice.loaded) standing.set(tool.name, { state: "loaded", tool });
-  for (const tool of choice.deferred) standing.set(tool.name, { state: "deferred", tool });
+  for (const tool of loaded) standing.set(tool.name, { state: "loaded", tool });
+  for (const tool of deferred) standing.set(tool.name, { state: "deferred", tool });
   for (const { tool_name, reason, detail } of excluded) {
     const tool = registry.tools.get(tool_name);
     standing.set(tool_name, { state: "excluded", reason, detail, ...(tool && { tool }) });
@@ -47,23 +58,21 @@ export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
   const surface: Surface = {
     revision: (previous?.revision ?? 0) + 1,
     registryRevision: registry.revision,
-    role: request.role,
-    mode: request.mode,
-    profile: request.profile,
-    loaded: choice.loaded,
-    deferred: choice.deferred,
+    role,
+    mode,
+    profile,
+    loaded,
+    deferred,
     excluded,
     standing,
     aliases: registry.aliases,
   };
-  return {
-    ok: true,
-    surface: previous !== undefined && same(previous, surface) ? previous : surface,
-  };
+  const isSame = previous !== undefined && hasSameTools(previous, surface);
+  return { ok: true, surface: isSame ? previous : surface };
 }
 
 /** One entry a name, and none for a name that another source does offer. */
-function excludedBySources({ registry }: SurfaceRequest): ExcludedTool[] {
+function listExcludedBySources({ registry }: SurfaceRequest): ExcludedTool[] {
   const byName = new Map<string, ExcludedTool>();
   for (const entry of registry.excluded) {
     const isFirst = !byName.has(entry.tool_name);
@@ -75,47 +84,41 @@ function excludedBySources({ registry }: SurfaceRequest): ExcludedTool[] {
 type Requested = ReadonlySet<string> | undefined;
 
 /** The names allowed_tools selects; unknown ones are reported before anything starts. */
-function readRequest(request: SurfaceRequest, problems: SurfaceProblem[]): Requested {
-  const { allowedTools, registry } = request;
-  if (allowedTools === undefined) return undefined;
+function readRequest(
+  { allowedTools, registry }: SurfaceRequest,
+  problems: SurfaceProblem[],
+): Requested {
   const names = new Set<string>();
-  for (const wanted of allowedTools) {
+  for (const wanted of allowedTools ?? []) {
     const name = registry.aliases.get(wanted) ?? wanted;
-    const known = registry.excluded.some(({ tool_name }) => tool_name === name);
+    const isKnown = registry.excluded.some(({ tool_name }) => tool_name === name);
     const matches = registry.tools.has(name)
       ? [name]
       : [...registry.tools.keys()].filter((candidate) => matchesName(name, candidate));
-    if (matches.length === 0 && !known) {
-      problems.push({
-        code: "unknown_tool",
-        tool_name: wanted,
-        message: `allowed_tools names "${wanted}", but no tool of that name is registered`,
-      });
-    }
-    for (const match of known ? [...matches, name] : matches) names.add(match);
+    if (isKnown) matches.push(name);
+    for (const match of matches) names.add(match);
+    if (matches.length > 0) continue;
+    const message = `allowed_tools names "${wanted}", but no tool of that name is registered`;
+    problems.push({ code: "unknown_tool", tool_name: wanted, message });
   }
-  return names;
-}
-
-/** Tools asked for by their very name; a pattern asks only for what there is of it. */
-function namedTools({ allowedTools = [], registry }: SurfaceRequest): ReadonlySet<string> {
-  return new Set(allowedTools.map((wanted) => registry.aliases.get(wanted) ?? wanted));
+  return allowedTools && names;
 }
 
 type Exclusion = Omit<ExcludedTool, "tool_name"> | undefined;
 
-function exclusionOf(
+function findExclusion(
   tool: RegisteredTool,
   request: SurfaceRequest,
   requested: Requested,
 ): Exclusion {
   const { role, mode, policy } = request;
   const facts = toolFacts(policy, tool);
-  const matched = (patterns: readonly NamePattern[] | undefined): string | undefined =>
+  const findMatch = (patterns: readonly NamePattern[] | undefined): string | undefined =>
     patterns?.find((pattern) => matchesName(pattern, tool.name));
-  const off = matched(request.disabled);
-  if (off !== undefined)
+  const off = findMatch(request.disabled);
+  if (off !== undefined) {
     return { reason: "disabled", detail: `switched off by "${off}" in config` };
+  }
   const itself = request.refusedByThemselves?.get(tool.name);
   if (itself !== undefined) {
     return { reason: "disabled", detail: itself, disabled_by: "tool" };
@@ -127,74 +130,44 @@ function exclusionOf(
   if (mode === "plan" && !facts.effects.read_only) {
     return { reason: "mode_restricted", detail: "plan mode has readonly tools only" };
   }
-  const verdict = staticVerdict(policy, facts);
-  if (verdict.verdict === "denied") return { reason: "policy_blocked", detail: verdict.reason };
-  const task = matched(request.taskDenied);
+  const { verdict, reason } = staticVerdict(policy, facts);
+  if (verdict === "denied") return { reason: "policy_blocked", detail: reason };
+  const task = findMatch(request.taskDenied);
   if (task !== undefined) return { reason: "policy_blocked", detail: `the task denies "${task}"` };
   if (tool.name === SEARCH_TOOLS) return undefined;
-  if (requested === undefined ? standing === "on_request" : !requested.has(tool.name)) {
-    const why =
-      requested === undefined ? `${role} agents get it on request only` : "not in allowed_tools";
-    return { reason: "not_requested", detail: why };
+  if (requested === undefined && standing === "on_request") {
+    return { reason: "not_requested", detail: `${role} agents get it on request only` };
+  }
+  if (requested?.has(tool.name) === false) {
+    return { reason: "not_requested", detail: "not in allowed_tools" };
   }
   const refusal = schemaRefusal(tool, request.profile);
   return refusal === undefined ? undefined : { reason: "model_unsupported", detail: refusal };
 }
 
-/** A tool of ours or one asked for by name that the model cannot take ends the run; others are left out. */
-function reportUnsupported(
-  request: SurfaceRequest,
-  excluded: readonly ExcludedTool[],
-  problems: SurfaceProblem[],
-): void {
-  const named = namedTools(request);
-  for (const { tool_name, reason, detail } of excluded) {
-    if (reason !== "model_unsupported") continue;
-    const kind = request.registry.tools.get(tool_name)?.source.kind;
-    if (kind !== "mcp" || named.has(tool_name)) problems.push(unsupported(tool_name, detail));
-  }
-}
-
-/** It is left out of the check above, because it is sent only when something is deferred. */
-function reportSearch(
-  loaded: readonly RegisteredTool[],
-  request: SurfaceRequest,
-  problems: SurfaceProblem[],
-): void {
-  const search = loaded.find(({ name }) => name === SEARCH_TOOLS);
-  const refusal = search === undefined ? undefined : schemaRefusal(search, request.profile);
-  if (refusal !== undefined) problems.push(unsupported(SEARCH_TOOLS, refusal));
-}
-
 function unsupported(tool_name: string, detail: string): SurfaceProblem {
-  return {
-    code: "unsupported_capability",
-    tool_name,
-    message: `"${tool_name}" cannot be sent to this model: ${detail}`,
-  };
+  const message = `"${tool_name}" cannot be sent to this model: ${detail}`;
+  return { code: "unsupported_capability", tool_name, message };
 }
 
 /** A pattern asks for what there is of it; a name asks for that very tool. */
 function reportExcludedRequests(
-  request: SurfaceRequest,
+  { allowedTools = [], registry }: SurfaceRequest,
   included: readonly RegisteredTool[],
   excluded: readonly ExcludedTool[],
   problems: SurfaceProblem[],
 ): void {
-  for (const wanted of request.allowedTools ?? []) {
-    const name = request.registry.aliases.get(wanted) ?? wanted;
+  for (const wanted of allowedTools) {
+    const name = registry.aliases.get(wanted) ?? wanted;
     if (included.some((tool) => matchesName(name, tool.name))) continue;
-    const found = excluded
-      .filter(
-        ({ tool_name, reason }) => reason !== "model_unsupported" && matchesName(name, tool_name),
-      )
-      .toSorted(byToolName)[0];
+    const [found] = excluded
+      .filter(({ reason }) => reason !== "model_unsupported")
+      .filter(({ tool_name }) => matchesName(name, tool_name))
+      .toSorted(byToolName);
     if (found === undefined) continue;
-    problems.push({
-      code: "tool_excluded",
-      tool_name: wanted,
-      message: `allowed_tools names "${wanted}", which this run cannot have (${found.reason}: ${found.detail})`,
-    });
+    const why = `${found.reason}: ${found.detail}`;
+    const message = `allowed_tools names "${wanted}", which this run cannot have (${why})`;
+    problems.push({ code: "tool_excluded", tool_name: wanted, message });
   }
 }
 
@@ -203,7 +176,7 @@ function byToolName(a: ExcludedTool, b: ExcludedTool): number {
 }
 
 /** Nothing a model, a person or the next call could tell apart: then it is the same revision. */
-function same(a: Surface, b: Surface): boolean {
+function hasSameTools(a: Surface, b: Surface): boolean {
   const sameTools = (x: readonly RegisteredTool[], y: readonly RegisteredTool[]): boolean =>
     x.length === y.length &&
     x.every((tool, i) => tool.name === y[i]?.name && tool.generation === y[i]?.generation);

@@ -2,15 +2,16 @@
 // and its index.
 
 import type { RegisteredTool } from "../registry/index.ts";
-import { omitUndefined } from "@soong/schema";
-import { createSearchIndex, searchDocumentOf, type SearchIndex } from "@soong/search";
+import {
+  createSearchIndex,
+  searchDocumentOf,
+  type SearchDocument,
+  type SearchIndex,
+  type SearchMatch,
+} from "@soong/search";
 import type { WireNames } from "./wire-name.ts";
 
-export interface FoundTool {
-  tool_name: string;
-  score: number;
-  reasons: string[];
-}
+export type FoundTool = SearchMatch;
 
 export interface SearchAnswer {
   matches: FoundTool[];
@@ -52,12 +53,7 @@ export function createDeferredIndex(): DeferredIndex {
   return {
     search(surface, query, limit, names) {
       if (query.trimStart().toLowerCase().startsWith(SELECT)) return select(surface, query, names);
-      return {
-        matches: follow(surface).search(query, { limit }),
-        not_found: [],
-        already_loaded: [],
-        deferred_count: surface.deferred.length,
-      };
+      return { ...emptyAnswer(surface), matches: follow(surface).search(query, { limit }) };
     },
   };
 
@@ -82,27 +78,17 @@ export function createDeferredIndex(): DeferredIndex {
 }
 
 function select(surface: SearchedSurface, query: string, wire: WireNames): SearchAnswer {
-  const names = query
-    .trimStart()
-    .slice(SELECT.length)
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-  const answer: SearchAnswer = {
-    matches: [],
-    not_found: [],
-    already_loaded: [],
-    deferred_count: surface.deferred.length,
-  };
-  for (const name of new Set(names)) {
+  const names = query.trimStart().slice(SELECT.length).split(",");
+  const answer = emptyAnswer(surface);
+  for (const name of new Set(names.map((one) => one.trim()))) {
+    if (name === "") continue;
     const canonical = surface.standing.has(name)
       ? name
       : (surface.aliases.get(name) ?? wire.toCanonical(name) ?? name);
-    const standing = surface.standing.get(canonical);
-    if (standing?.state === "deferred") {
+    const state = surface.standing.get(canonical)?.state;
+    if (state === "loaded") answer.already_loaded.push(canonical);
+    else if (state === "deferred") {
       answer.matches.push({ tool_name: canonical, score: 1, reasons: ["selected by name"] });
-    } else if (standing?.state === "loaded") {
-      answer.already_loaded.push(canonical);
     } else {
       // Excluded tools are not for this model to know about beyond the fact that they are not there.
       answer.not_found.push({ name, detail: "no deferred tool of this run has that name" });
@@ -111,13 +97,12 @@ function select(surface: SearchedSurface, query: string, wire: WireNames): Searc
   return answer;
 }
 
-function readTool(tool: SearchedTool): Parameters<SearchIndex["add"]>[0] {
-  const { aliases, title, search_hint, description } = tool.definition;
-  return searchDocumentOf({
-    name: tool.name,
-    description,
-    input_schema: tool.input.original,
-    ...omitUndefined({ aliases, title, search_hint }),
-    tags: tool.tags,
-  });
+function emptyAnswer({ deferred }: SearchedSurface): SearchAnswer {
+  return { matches: [], not_found: [], already_loaded: [], deferred_count: deferred.length };
+}
+
+function readTool({ name, tags, definition, input }: SearchedTool): SearchDocument {
+  const { aliases, title, search_hint, description } = definition;
+  const input_schema = input.original;
+  return searchDocumentOf({ name, description, input_schema, aliases, title, search_hint, tags });
 }

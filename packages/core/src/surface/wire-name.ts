@@ -30,7 +30,7 @@ export function wireNames(
   profile: NameProfile = PORTABLE_NAMES,
 ): WireNames {
   const shape = shapeOf(profile);
-  const table = fill(canonicalNames, shape) ?? fillRehashed(canonicalNames, shape);
+  const table = fillTable(canonicalNames, shape);
   return {
     toWire: (canonical) => table.wire.get(canonical) ?? wireNameIn(shape, canonical),
     toCanonical: (wire) => table.canonical.get(wire),
@@ -47,24 +47,13 @@ interface Table {
   canonical: Map<string, string>;
 }
 
-function fill(names: readonly string[], shape: Shape): Table | undefined {
+function fillTable(names: readonly string[], shape: Shape, isSorted = false): Table {
   const table: Table = { wire: new Map(), canonical: new Map() };
   for (const name of names) {
-    const wire = wireNameIn(shape, name);
-    const taken = table.canonical.get(wire);
-    if (taken !== undefined && taken !== name) return undefined;
-    table.wire.set(name, wire);
-    table.canonical.set(wire, name);
-  }
-  return table;
-}
-
-/** Two hashes met. In sorted order, so that the outcome does not depend on the order of the request. */
-function fillRehashed(names: readonly string[], shape: Shape): Table {
-  const table: Table = { wire: new Map(), canonical: new Map() };
-  for (const name of [...new Set(names)].toSorted()) {
     let wire = wireNameIn(shape, name);
-    for (let again = 1; table.canonical.has(wire); again += 1) {
+    for (let again = 1; (table.canonical.get(wire) ?? name) !== name; again += 1) {
+      // Two hashes met. In sorted order, so that the outcome does not depend on the order of the request.
+      if (!isSorted) return fillTable([...new Set(names)].toSorted(), shape, true);
       if (again > MAX_REHASH) {
         throw new RangeError(`${names.length} tools are more than the name profile can tell apart`);
       }
@@ -180,17 +169,15 @@ function withoutEnd(text: string, joint: string): string {
 }
 
 function shapeOf(profile: NameProfile): Shape {
-  const key = JSON.stringify([profile.first_chars, profile.chars, profile.max_length]);
-  const known = shapes.get(key);
-  if (known !== undefined) return known;
-  const shape = makeShape(profile);
-  if (shapes.size >= MAX_SHAPES) shapes.clear();
-  shapes.set(key, shape);
+  let shape = shapes.get(profile);
+  if (shape === undefined) {
+    shape = makeShape(profile);
+    shapes.set(profile, shape);
+  }
   return shape;
 }
 
-const shapes = new Map<string, Shape>();
-const MAX_SHAPES = 64;
+const shapes = new WeakMap<NameProfile, Shape>();
 
 const LOWER = "abcdefghijklmnopqrstuvwxyz";
 const HASH_DIGITS = `${LOWER}0123456789${LOWER.toUpperCase()}`.split("");
