@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { checkDocument, checkValue } from "./check-document.ts";
-import { parseDocument, type UserDocument } from "./parse-document.ts";
-import type { ShapeValue } from "./place.ts";
+import { checkDocument, checkValue } from "./document.ts";
+import { parseDocument, type UserDocument } from "./document.ts";
+import type { ShapeValue } from "./shape.ts";
 import { describeProblem } from "./problem.ts";
 import { choice, flag, list, object, optional, refine, text, wholeNumber } from "./shape.ts";
 

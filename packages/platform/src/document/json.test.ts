@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseDocument, type UserDocument } from "./parse-document.ts";
+import { parseDocument, type UserDocument } from "./document.ts";
 import type { Problem } from "./problem.ts";
 
 function documentOf(text: string, format: "json" | "jsonc" = "json"): UserDocument {

@@ -5,10 +5,11 @@ import {
   MAX_DEPTH,
   REPEATED,
   positionFinder,
+  type DocumentPath,
+  type DocumentPosition,
   type ParsedText,
   type PlacedMessage,
-} from "./parsed-text.ts";
-import type { DocumentPath, DocumentPosition } from "./problem.ts";
+} from "./problem.ts";
 
 export function parseJson(text: string, format: "json" | "jsonc"): ParsedText {
   const positionAt = positionFinder(text);

@@ -2,9 +2,60 @@
 // continues, so that all mistakes are reported at once; its type is that of a value without any.
 
 import { isRecord, nearestName } from "@soong/schema";
-import type { Place, Shape, ShapeValue } from "./place.ts";
-import { controlCharacter } from "./plain-text.ts";
-import { shorten } from "./problem.ts";
+import { shorten, type DocumentPath } from "./problem.ts";
+
+export interface Shape<T> {
+  (value: unknown, place: Place): void;
+  /** For the compiler only. */
+  readonly type?: T;
+}
+
+export type ShapeValue<S> = S extends Shape<infer T> ? T : never;
+
+/** Where a value is, and where its problems go. */
+export interface Place {
+  readonly path: DocumentPath;
+  in(...steps: DocumentPath): Place;
+  readonly report: (message: string) => void;
+  readonly reportKey: (message: string) => void;
+  /** What is taken all the same. */
+  readonly warn: (message: string) => void;
+  readonly warnKey: (message: string) => void;
+  /** What a value is in the words of its format. Text is never repeated: it may be a secret. */
+  kindOf(value: unknown): string;
+}
+
+export interface ValueProblem {
+  readonly path: DocumentPath;
+  readonly of: "key" | "value";
+  readonly message: string;
+  readonly isWarning?: true;
+}
+
+export interface ValueWords {
+  readonly nothing: string;
+  readonly object: string;
+}
+
+export function createPlace(path: DocumentPath, words: ValueWords, found: ValueProblem[]): Place {
+  const add = (of: "key" | "value", warning?: { isWarning: true }) => (message: string) =>
+    void found.push({ path, of, message, ...warning });
+  return {
+    path,
+    in: (...steps) => createPlace([...path, ...steps], words, found),
+    report: add("value"),
+    reportKey: add("key"),
+    warn: add("value", { isWarning: true }),
+    warnKey: add("key", { isWarning: true }),
+    kindOf(value) {
+      if (value === null || value === undefined) return words.nothing;
+      if (Array.isArray(value)) return "a list";
+      if (value instanceof Date) return "a date";
+      if (typeof value === "object") return words.object;
+      return typeof value === "number" || typeof value === "boolean" ? String(value) : "text";
+    },
+  };
+}
 
 export const anything: Shape<unknown> = () => {};
 
@@ -193,17 +244,15 @@ export function isSound<T>(value: unknown, place: Place, shape: Shape<T>): value
 }
 
 function watch(place: Place, onReport: () => void): Place {
+  const also = (report: (message: string) => void) => (message: string) => {
+    onReport();
+    report(message);
+  };
   return {
     ...place,
     in: (...steps) => watch(place.in(...steps), onReport),
-    report(message) {
-      onReport();
-      place.report(message);
-    },
-    reportKey(message) {
-      onReport();
-      place.reportKey(message);
-    },
+    report: also(place.report),
+    reportKey: also(place.reportKey),
   };
 }
 
@@ -227,3 +276,16 @@ function unknownField(
   if (meant !== undefined) return `${is}; did you mean "${meant}"?`;
   return `${is}; ${what === undefined ? "there are" : "it has"} ${known.join(", ")}`;
 }
+
+/** The first control character but tab and line ends: its line, and its name. Undefined for plain text. */
+export function controlCharacter(
+  text: string,
+): { readonly line: number; readonly name: string } | undefined {
+  const at = text.search(CONTROL);
+  if (at === -1) return undefined;
+  const code = text.charCodeAt(at).toString(16).toUpperCase().padStart(4, "0");
+  return { line: text.slice(0, at).split("\n").length, name: `U+${code}` };
+}
+
+// eslint-disable-next-line no-control-regex -- these are what is looked for
+const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u2028\u2029]/;

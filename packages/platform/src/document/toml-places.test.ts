@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { positionFinder } from "./parsed-text.ts";
-import { tomlPlaces, type TomlNode } from "./toml-places.ts";
+import { positionFinder } from "./problem.ts";
+import { tomlPlaces, type TomlNode } from "./toml.ts";
 
 const bareName = fc.constantFrom("a", "b", "c-d", "e_1", "7", "true");
 const quotedName = fc.constantFrom(

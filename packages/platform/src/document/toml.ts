@@ -1,15 +1,21 @@
-// TOML with positions. What is no TOML is one problem with its place: the parser stops at the first.
+// TOML with positions. What is no TOML is one problem with its place: the parser stops at the first. It tells values but
+// no places, so a scanner walks the same text once more and notes where each key and value begins.
 
 import { parse, TomlError } from "smol-toml";
-import { REPEATED, MAX_DEPTH, type ParsedText, type PlacedMessage } from "./parsed-text.ts";
-import type { DocumentPath } from "./problem.ts";
-import { tomlPlaces } from "./toml-places.ts";
+import {
+  MAX_DEPTH,
+  positionFinder,
+  REPEATED,
+  type DocumentPath,
+  type DocumentPosition,
+  type ParsedText,
+  type PlacedMessage,
+} from "./problem.ts";
 
 export function parseToml(text: string): ParsedText {
   try {
     const value = parse(text, { maxDepth: MAX_DEPTH });
-    const places = tomlPlaces(text);
-    const positionOf = (path: DocumentPath, of: "key" | "value") => places.positionOf(path, of);
+    const { positionOf } = tomlPlaces(text);
     return { ok: true, value, positionOf, repeatedKeys: [] };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
@@ -64,4 +70,182 @@ function readKey(statement: string, end: "]" | "="): DocumentPath {
     table = entry[1];
   }
   return path;
+}
+
+export interface TomlNode {
+  /** Where its key is first written; for an item of a list, where the item begins. */
+  readonly start: number;
+  /** The text of the value, perhaps with blanks behind it; undefined for what only headers and dotted keys speak of. */
+  value: { readonly start: number; readonly end: number } | undefined;
+  readonly members: Map<string, TomlNode>;
+  readonly items: TomlNode[];
+}
+
+export interface TomlPlaces {
+  readonly root: TomlNode;
+  /** The table that what comes next would stand in. */
+  readonly openTable: DocumentPath;
+  has(path: DocumentPath): boolean;
+  /** Of the key, or of the value after it (for a table, of its header); where there is none, of what is next above it. */
+  readonly positionOf: (path: DocumentPath, of: "key" | "value") => DocumentPosition;
+}
+
+/** Expects a text the parser has accepted, or the lines before its first mistake. */
+export function tomlPlaces(text: string): TomlPlaces {
+  const scanned = scan(text);
+  const positionAt = positionFinder(text);
+  return {
+    ...scanned,
+    has: (path) => nearest(scanned.root, path).isExact,
+    positionOf(path, of) {
+      const { value, start } = nearest(scanned.root, path).node;
+      return positionAt(of === "key" ? start : (value?.start ?? start));
+    },
+  };
+}
+
+interface KeySegment {
+  readonly name: string;
+  readonly start: number;
+}
+
+function nearest(root: TomlNode, path: DocumentPath): { node: TomlNode; isExact: boolean } {
+  let node = root;
+  for (const step of path) {
+    const next = typeof step === "number" ? node.items[step] : node.members.get(step);
+    if (next === undefined) return { node, isExact: false };
+    node = next;
+  }
+  return { node, isExact: true };
+}
+
+function scan(text: string): { root: TomlNode; openTable: DocumentPath } {
+  const root = openNode(0);
+  let table = root;
+  let openTable: DocumentPath = [];
+  let at = 0;
+  for (skip(BLANK); at < text.length; skip(BLANK)) {
+    if (text[at] === "[") openHeader();
+    else keyAndValue(table);
+  }
+  return { root, openTable };
+
+  function openHeader(): void {
+    const isList = text[at + 1] === "[";
+    at += isList ? 2 : 1;
+    const key = readKey();
+    at += isList ? 2 : 1;
+    const { node, path } = descend(root, key);
+    openTable = path;
+    table = node;
+    if (!isList) return;
+    table = openNode(key[0]?.start ?? at);
+    node.items.push(table);
+    openTable = [...path, node.items.length - 1];
+  }
+
+  function keyAndValue(into: TomlNode): void {
+    const { node } = descend(into, readKey());
+    at += 1;
+    skip(SPACES);
+    readValue(node);
+  }
+
+  function readKey(): KeySegment[] {
+    const segments: KeySegment[] = [];
+    do {
+      skip(SPACES);
+      const start = at;
+      const name = text[at] === '"' || text[at] === "'" ? unquoted(skipString()) : skip(BARE_KEY);
+      segments.push({ name, start });
+      skip(SPACES);
+    } while (skip(DOT) !== "");
+    return segments;
+  }
+
+  function readValue(node: TomlNode): void {
+    const start = at;
+    const first = text[at];
+    if (first === '"' || first === "'") skipString();
+    else if (first === "[") readList(node);
+    else if (first === "{") readInlineTable(node);
+    else skip(BARE_VALUE);
+    node.value = { start, end: at };
+  }
+
+  function readList(node: TomlNode): void {
+    at += 1;
+    for (skip(BLANK); at < text.length && text[at] !== "]"; skip(BLANK)) {
+      const item = openNode(at);
+      node.items.push(item);
+      readValue(item);
+      skip(BLANK);
+      if (text[at] === ",") at += 1;
+    }
+    at += 1;
+  }
+
+  function readInlineTable(node: TomlNode): void {
+    at += 1;
+    for (skip(BLANK); at < text.length && text[at] !== "}"; skip(BLANK)) {
+      keyAndValue(node);
+      skip(BLANK);
+      if (text[at] === ",") at += 1;
+    }
+    at += 1;
+  }
+
+  function skipString(): string {
+    const whole = skip(STRING);
+    // One without its end: all that is left.
+    return whole === "" ? skip(REST) : whole;
+  }
+
+  function skip(pattern: RegExp): string {
+    pattern.lastIndex = at;
+    const [found = ""] = pattern.exec(text) ?? [];
+    at += found.length;
+    return found;
+  }
+}
+
+const SPACES = /[ \t]*/y;
+const BLANK = /(?:[ \t\r\n]|#[^\n]*)*/y;
+const DOT = /\./y;
+const BARE_KEY = /[A-Za-z0-9_-]*/y;
+const BARE_VALUE = /[^,\]}#\r\n]*/y;
+/** A long string may end in one or two quotes of its own. */
+const STRING = /"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|"(?!"")(?:\\[^]|[^"\\])*"|'(?!'')[^']*'/y;
+const REST = /[^]*/y;
+
+function openNode(start: number): TomlNode {
+  return { start, value: undefined, members: new Map(), items: [] };
+}
+
+/** Along a key; of a list of tables the last one is meant. */
+function descend(
+  from: TomlNode,
+  key: readonly KeySegment[],
+): { node: TomlNode; path: DocumentPath } {
+  let node = from;
+  const path: (string | number)[] = [];
+  for (const [index, { name, start }] of key.entries()) {
+    let next = node.members.get(name);
+    if (next === undefined) {
+      next = openNode(start);
+      node.members.set(name, next);
+    }
+    path.push(name);
+    const last = next.items.at(-1);
+    if (index < key.length - 1 && last !== undefined) {
+      path.push(next.items.length - 1);
+      next = last;
+    }
+    node = next;
+  }
+  return { node, path };
+}
+
+function unquoted(quoted: string): string {
+  return parse(`name = ${quoted}`).name as string;
 }

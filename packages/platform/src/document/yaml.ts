@@ -4,8 +4,14 @@
 import { messageOf } from "@soong/core";
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from "yaml";
 import type { CST, Document, Node, YAMLMap } from "yaml";
-import { MAX_DEPTH, REPEATED, type ParsedText, type PlacedMessage } from "./parsed-text.ts";
-import type { DocumentPath, DocumentPosition } from "./problem.ts";
+import {
+  MAX_DEPTH,
+  REPEATED,
+  type DocumentPath,
+  type DocumentPosition,
+  type ParsedText,
+  type PlacedMessage,
+} from "./problem.ts";
 
 /** The document and the scalar in hand. */
 const STACK_BESIDE = 2;

@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { commandEnvironment, DEFAULT_ENV_ALLOWLIST } from "./environment.ts";
+import { commandEnvironment, DEFAULT_ENV_ALLOWLIST } from "./program.ts";
 
 describe("the environment of a command", () => {
   test("is what the allowlist names and nothing else", () => {

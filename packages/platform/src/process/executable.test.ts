@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findExecutable } from "./executable.ts";
+import { findExecutable } from "./program.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { createFamily } from "./family.ts";
-import type { ProcessEntry } from "./process-entry.ts";
+import type { ProcessEntry } from "./process-table.ts";
 
 const system = vi.hoisted(() => ({
   entries: [] as ProcessEntry[],

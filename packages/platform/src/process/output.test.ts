@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { drainOutput } from "./drain.ts";
+import { drainOutput } from "./output.ts";
 import { deliverOutput } from "./output.ts";
 
 describe("an output", () => {

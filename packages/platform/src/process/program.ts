@@ -2,14 +2,10 @@
 // found on (MCP-11). A program the agent could have written is never one of them: nothing of the project is looked
 // at, on no PATH and by no relative name.
 
-import { accessSync, constants, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { ToolFailure, type Roots } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
-import { commandEnvironment, DEFAULT_ENV_ALLOWLIST } from "./environment.ts";
-import type { EnvironmentOptions } from "./environment.ts";
-import { findExecutable } from "./executable.ts";
-import type { FoundExecutable } from "./executable.ts";
 
 export interface ProgramPlaces {
   /** From where a relative name with a slash is meant. */
@@ -142,19 +138,116 @@ export function isBesideDeclaration(command: string): boolean {
 
 const SYSTEM_PATH = "/usr/bin:/bin";
 
-function rootsOf(roots: Roots | undefined): readonly string[] {
-  return [roots?.project ?? "", ...(roots?.write ?? [])].filter((root) => root !== "");
-}
-
 function rootAround(path: string, roots: Roots | undefined): string | undefined {
-  return rootsOf(roots).find((root) => liesIn(root, path));
+  const all = [roots?.project ?? "", ...(roots?.write ?? [])];
+  return all.find(
+    (root) => root !== "" && (isWithin(root, path) || isWithin(root, realPath(path))),
+  );
 }
 
-function liesIn(root: string, path: string): boolean {
-  if (isWithin(root, path)) return true;
+/** The path itself where it leads nowhere. */
+function realPath(path: string): string {
   try {
-    return isWithin(root, realpathSync.native(path));
+    return realpathSync.native(path);
   } catch {
-    return false;
+    return path;
   }
+}
+
+export interface FoundExecutable {
+  /** Absolute, as found: what is started, so that a program that looks at its own name still works. */
+  found: string;
+  /** The same with all links resolved: what is judged. */
+  resolved: string;
+}
+
+/** Which file a command name means: looked up once, before the command is judged, never by the shell. */
+export function findExecutable(
+  name: string,
+  options: { path: string; cwd: string },
+): FoundExecutable | undefined {
+  if (name === "" || name.includes("\0")) return undefined;
+  if (name.includes("/")) return executableAt(isAbsolute(name) ? name : `${options.cwd}/${name}`);
+  for (const directory of options.path.split(":")) {
+    if (!isAbsolute(directory)) continue;
+    const executable = executableAt(`${directory}/${name}`);
+    if (executable !== undefined) return executable;
+  }
+  return undefined;
+}
+
+function executableAt(place: string): FoundExecutable | undefined {
+  try {
+    accessSync(place, constants.X_OK);
+    if (!statSync(place).isFile()) return undefined;
+    return { found: withoutDots(place), resolved: realpathSync.native(place) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `link/..` is the parent of what the link leads to, so the folder is resolved before dots are taken out. */
+function withoutDots(place: string): string {
+  if (!place.split("/").includes("..")) return resolve(place);
+  return join(realpathSync.native(dirname(place)), basename(place));
+}
+
+/** A trailing `*` stands for any ending. None of these can hold a secret or load code into a program. */
+export const DEFAULT_ENV_ALLOWLIST: readonly string[] = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LANGUAGE",
+  "LC_*",
+  "TZ",
+  "TMPDIR",
+  "TERM",
+  "COLORTERM",
+  "NO_COLOR",
+];
+
+export interface EnvironmentOptions {
+  /** Instead of the default list. */
+  allowlist?: readonly string[];
+  /** Set whatever the list says. */
+  extra?: Readonly<Record<string, string>>;
+  /** The environment to choose from: that of this process unless given. */
+  from?: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a command may see of the runtime's environment (CMD-1): an allowlist of names, never the rest. */
+export function commandEnvironment(options: EnvironmentOptions = {}): Record<string, string> {
+  const { allowlist = DEFAULT_ENV_ALLOWLIST, extra = {}, from = process.env } = options;
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(from)) {
+    if (value !== undefined && isAllowed(name, allowlist)) environment[name] = value;
+  }
+  Object.assign(environment, extra);
+  const path = absoluteEntries(environment.PATH ?? "");
+  // An empty PATH would itself mean the working directory; without one programs use the system's own.
+  if (path === "") delete environment.PATH;
+  else environment.PATH = path;
+  return environment;
+}
+
+/** What the runtime itself is told, such as where its home is: no wildcard gives it on that does not name more than this. */
+const OWN_PREFIX = "SOONG_";
+
+function isAllowed(name: string, allowlist: readonly string[]): boolean {
+  return allowlist.some((entry) => {
+    if (!entry.endsWith("*")) return name === entry;
+    const start = entry.slice(0, -1);
+    return name.startsWith(start) && !(name.startsWith(OWN_PREFIX) && OWN_PREFIX.startsWith(start));
+  });
+}
+
+/** A relative or empty entry means "wherever the command happens to be": the project could plant programs. */
+function absoluteEntries(path: string): string {
+  return path
+    .split(":")
+    .filter((entry) => isAbsolute(entry))
+    .join(":");
 }

@@ -1,10 +1,18 @@
 // Why a process could not be started, in words. The system answers "no such file" for a missing program,
 // a missing folder and a missing interpreter alike, so the cause is found by looking at each of them.
 
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
-import type { Stats } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readSync,
+  statSync,
+  type Stats,
+} from "node:fs";
 import { isAbsolute } from "node:path";
 import { ToolFailure } from "@soong/core";
+import { invalidArguments } from "@soong/core/internal";
 
 export interface StartRequest {
   executable: string;
@@ -52,13 +60,10 @@ export function refuseUnstartable(request: StartRequest): void {
 export function startFailure(request: StartRequest, code: string | undefined): ToolFailure {
   const { executable, cwd } = request;
   if (code === "E2BIG") {
-    const bytes = sizeOf(request);
-    return new ToolFailure({
-      code: "argument_list_too_long",
-      error_class: "invalid_arguments",
-      recovery: "change_arguments",
-      message: `${executable} was not started: its arguments and environment are ${bytes} bytes, more than the system takes. Pass fewer or shorter arguments, for example through a file.`,
-    });
+    return invalidArguments(
+      "argument_list_too_long",
+      `${executable} was not started: its arguments and environment are ${sizeOf(request)} bytes, more than the system takes. Pass fewer or shorter arguments, for example through a file.`,
+    );
   }
   return (
     directoryFailure(cwd) ??
@@ -70,12 +75,7 @@ export function startFailure(request: StartRequest, code: string | undefined): T
 
 function directoryFailure(cwd: string): ToolFailure | undefined {
   const failure = (code: string, what: string) =>
-    new ToolFailure({
-      code,
-      error_class: "invalid_arguments",
-      recovery: "change_arguments",
-      message: `The working directory ${cwd} ${what}. Choose another one.`,
-    });
+    invalidArguments(code, `The working directory ${cwd} ${what}. Choose another one.`);
   const found = look(cwd);
   if (found === "missing") return failure("cwd_not_found", "does not exist");
   if (found !== "denied" && !found.isDirectory()) {
@@ -88,12 +88,8 @@ function directoryFailure(cwd: string): ToolFailure | undefined {
 function executableFailure(executable: string): ToolFailure | undefined {
   const found = look(executable);
   if (found === "missing") {
-    return new ToolFailure({
-      code: "executable_not_found",
-      error_class: "invalid_arguments",
-      recovery: "change_arguments",
-      message: `There is no program ${executable}. Check its name, or install it.`,
-    });
+    const says = `There is no program ${executable}. Check its name, or install it.`;
+    return invalidArguments("executable_not_found", says);
   }
   if (found !== "denied" && !found.isFile()) {
     return notExecutable(executable, "is not a regular file", "Name a program");
@@ -145,21 +141,12 @@ function descriptorsAreUsedUp(): boolean {
 }
 
 function notExecutable(executable: string, what: string, remedy: string): ToolFailure {
-  return new ToolFailure({
-    code: "not_executable",
-    error_class: "invalid_arguments",
-    recovery: "change_arguments",
-    message: `${executable} ${what}. ${remedy}.`,
-  });
+  return invalidArguments("not_executable", `${executable} ${what}. ${remedy}.`);
 }
 
 function wrongArgument(what: string): ToolFailure {
-  return new ToolFailure({
-    code: "invalid_argument",
-    error_class: "invalid_arguments",
-    recovery: "change_arguments",
-    message: `${what}. The process was not started; correct it.`,
-  });
+  const says = `${what}. The process was not started; correct it.`;
+  return invalidArguments("invalid_argument", says);
 }
 
 function look(path: string): Stats | "missing" | "denied" {

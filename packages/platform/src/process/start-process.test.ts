@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { verifies } from "#laws";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findExecutable } from "./executable.ts";
+import { findExecutable } from "./program.ts";
 import { startProcess } from "./start-process.ts";
 import type { ProcessOptions } from "./start-process.ts";
 

@@ -1,20 +1,23 @@
 // Starts one program as a group and session of its own, marked and guarded, and lets go of it only when
 // nothing of it is left: a command never outlives its call (CMD-3).
 
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import { ToolFailure } from "@soong/core";
-import { createFamily } from "./family.ts";
-import { followProcess, OPEN_INPUT } from "./follow.ts";
-import type { OpenInput, ProcessEnd } from "./follow.ts";
-import { MARKER_NAME, nextMarker } from "./marker.ts";
-import type { Marker } from "./marker.ts";
-import type { OutputConsumer } from "./output.ts";
+import { createFamily, endFamily, type Family } from "./family.ts";
+import { deliverOutput, drainOutput, type OutputConsumer } from "./output.ts";
 import { refuseUnstartable, startFailure } from "./start-failure.ts";
-import { createStop } from "./stop.ts";
-import type { StopReason } from "./stop.ts";
-import { ensureWatchdog, unwatchGroup, watchGroup } from "./watchdog.ts";
+import {
+  ensureWatchdog,
+  MARKER_NAME,
+  nextMarker,
+  unwatchGroup,
+  watchGroup,
+  type Marker,
+} from "./watchdog.ts";
+
+/** As `stdin`: the caller writes the input, and it ends when the process is stopped. */
+export const OPEN_INPUT = Symbol("open input");
 
 export interface ProcessOptions {
   /** Absolute: nothing is looked up here. */
@@ -25,7 +28,7 @@ export interface ProcessOptions {
   /** All of it but the marker, and SHLVL with stdin: nothing of the runtime's own is added. */
   env: Readonly<Record<string, string>>;
   /** Written and closed, or left open for the caller; without it the program reads an end of file at once. */
-  stdin?: string | Uint8Array | OpenInput;
+  stdin?: string | Uint8Array | typeof OPEN_INPUT;
   /** Descriptors it gets as 3, 4, …; they stay the caller's to close. */
   descriptors?: readonly number[];
   /** A pending promise holds that stream back; one that rejects stops the process and rejects `end`. */
@@ -115,4 +118,161 @@ function abortedBefore(executable: string): ToolFailure {
     error_class: "canceled",
     message: `${executable} was not started: the call had been aborted before.`,
   });
+}
+
+export interface ProcessEnd {
+  exit_code: number | null;
+  signal: string | null;
+  /** "exit" only when all it wrote was handed over, too. */
+  ended_by: "exit" | StopReason;
+  duration_ms: number;
+  /** Processes beside the program itself that were still there and had to be ended. */
+  leftovers: number;
+  /** Processes that could not be ended: uninterruptible, or another user's. */
+  survivors: number;
+}
+
+const DEFAULT_GRACE_MS = 1000;
+const LONGEST_GRACE_MS = 2000;
+const LONGEST_POLITENESS_MS = 1000;
+
+/** For what a program leaves behind when it ends by itself: a moment to do so too, then when asked. */
+const LEFTOVER_PATIENCE_MS = 100;
+const LEFTOVER_GRACE_MS = 250;
+
+/**
+ * One process from its start to the end of all that belongs to it: its output, whom it leaves behind, and the last bytes
+ * in its pipes. To be called right after the start, or the first output is lost.
+ */
+async function followProcess(
+  child: ChildProcess & { pid: number },
+  family: Family,
+  options: ProcessOptions,
+  stop: Stop,
+): Promise<ProcessEnd> {
+  const started = performance.now();
+  let failure: { error: unknown } | undefined;
+  const onFailure = (error: unknown) => {
+    failure ??= { error };
+    stop.request("abort");
+  };
+  const { onStdout, onStderr } = options;
+  const streams = [[child.stdout, onStdout] as const, [child.stderr, onStderr] as const];
+  const outputs = streams.flatMap(([stream, consume]) =>
+    stream && consume ? [deliverOutput(stream, consume, onFailure)] : [],
+  );
+  const exit = new Promise<Exit>((resolve) => {
+    child.once("exit", (code, signal) => {
+      family.leaderReaped();
+      resolve({ code, signal, wasStopped: stop.reason() !== undefined });
+    });
+  });
+  // A program need not read what it is given.
+  child.stdin?.on("error", () => {});
+  if (options.stdin !== OPEN_INPUT) child.stdin?.end(options.stdin);
+
+  try {
+    await Promise.race([exit, stop.requested]);
+    child.stdin?.end();
+    const { ended, survivors } = await endFamily(family, patienceFor(options, stop));
+    const status = survivors.includes(child.pid) ? UNKNOWN_EXIT : await exit;
+    const drained = await Promise.all(
+      outputs.map((output) => drainOutput(output, () => stop.reason() !== undefined)),
+    );
+    if (failure !== undefined) throw failure.error;
+    ended.delete(child.pid);
+    return {
+      exit_code: status.code,
+      signal: status.signal,
+      ended_by: status.wasStopped || drained.includes("cut") ? (stop.reason() ?? "exit") : "exit",
+      duration_ms: Math.round(performance.now() - started),
+      leftovers: ended.size,
+      survivors: survivors.length,
+    };
+  } finally {
+    // For one that could not be ended: it must not keep the runtime from its own end.
+    child.stdin?.destroy();
+    child.unref();
+  }
+}
+
+interface Exit {
+  code: number | null;
+  signal: string | null;
+  wasStopped: boolean;
+}
+
+const UNKNOWN_EXIT: Exit = { code: null, signal: null, wasStopped: true };
+
+function patienceFor(options: ProcessOptions, stop: Stop): { patienceMs: number; graceMs: number } {
+  const graceMs = Math.min(options.graceMs ?? DEFAULT_GRACE_MS, LONGEST_GRACE_MS);
+  const patienceMs = Math.min(options.politeMs ?? 0, LONGEST_POLITENESS_MS);
+  if (stop.reason() !== undefined) return { patienceMs, graceMs };
+  return { patienceMs: LEFTOVER_PATIENCE_MS, graceMs: Math.min(graceMs, LEFTOVER_GRACE_MS) };
+}
+
+type StopReason = "timeout" | "abort";
+
+/**
+ * The one reason why a process is stopped before its own end, whoever comes first: its time is up, its signal fires, or
+ * somebody asks for it.
+ */
+interface Stop {
+  /** Settles with the first request. */
+  readonly requested: Promise<void>;
+  reason(): StopReason | undefined;
+  request(why: StopReason): void;
+  /** Lets go of the timer and the signal. */
+  release(): void;
+}
+
+/** What a timer can hold; more would fire at once. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+function createStop(options: { signal?: AbortSignal; timeoutMs?: number }): Stop {
+  const { signal, timeoutMs } = options;
+  let reason: StopReason | undefined;
+  let settle: () => void;
+  const requested = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  const request = (why: StopReason) => {
+    reason ??= why;
+    settle();
+  };
+  const onAbort = () => request("abort");
+  signal?.addEventListener("abort", onAbort, { once: true });
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(request, Math.min(timeoutMs, LONGEST_TIMEOUT_MS), "timeout");
+
+  return {
+    requested,
+    reason: () => reason,
+    request,
+    release() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+/**
+ * Starts a program that belongs to the user and not to the runtime, such as the browser an address is opened in: it is
+ * meant to outlive the runtime, so it has neither marker nor watchdog. Only what the user asked for is started so. Best effort: a program that cannot be started is no failure.
+ */
+export function openForUser(
+  executable: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  const child = spawn(executable, args, {
+    // The marker of a runtime around this one stays: it still has to find what was started in it.
+    env: { ...env, [MARKER_NAME]: process.env[MARKER_NAME] },
+    stdio: "ignore",
+    detached: true,
+  });
+  child.on("error", () => {});
+  child.unref();
 }

@@ -10,9 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { findExecutable } from "./executable.ts";
+import { findExecutable } from "./program.ts";
 import { processTable } from "./process-table.ts";
-import { WATCHDOG_SCRIPT } from "./watchdog-script.ts";
+import { WATCHDOG_SCRIPT } from "./watchdog.ts";
 
 /** Each is started under the name it would have as the system's shell. */
 const SHELLS = ["/bin/dash", "/bin/bash", "/bin/ksh", "/bin/zsh", "/bin/busybox"].filter(

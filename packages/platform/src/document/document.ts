@@ -1,14 +1,65 @@
-// Holds a document, or a value from code, against a shape. Nothing that looks like a secret is ever repeated.
+// Text in one of the formats users write, to its value and the position of everything in it; and a document, or a
+// value from code, held against a shape. Nothing that looks like a secret is ever repeated.
 
-import { parseDocument, type UserDocument } from "./parse-document.ts";
-import { createPlace, type Shape, type ValueProblem, type ValueWords } from "./place.ts";
+import { parseJson } from "./json.ts";
 import {
   fieldName,
   hideSecrets,
   sortProblems,
   type DocumentPath,
+  type DocumentPosition,
+  type ParsedText,
+  type PlacedMessage,
   type Problem,
 } from "./problem.ts";
+import { createPlace, type Shape, type ValueProblem, type ValueWords } from "./shape.ts";
+import { parseToml } from "./toml.ts";
+import { parseYaml } from "./yaml.ts";
+
+/** JSON as it is specified; JSON with comments and trailing commas; YAML, and so JSON; TOML. */
+export type DocumentFormat = "json" | "jsonc" | "yaml" | "toml";
+
+export interface UserDocument {
+  readonly file: string;
+  readonly format: DocumentFormat;
+  readonly value: unknown;
+  /** Of a value, or of the key that names it; of the nearest thing around what is not there. */
+  positionOf(path: DocumentPath, of?: "key" | "value"): DocumentPosition;
+  /** Keys that are given twice: no such document passes a check. */
+  readonly problems: readonly Problem[];
+}
+
+export type ParsedDocument =
+  | { readonly ok: true; readonly document: UserDocument }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** What follows is mostly their echo. */
+const MAX_SYNTAX_PROBLEMS = 100;
+
+/** `file` is only for the problems. */
+export function parseDocument(text: string, file: string, format: DocumentFormat): ParsedDocument {
+  const plain = text.replace(/^\uFEFF/, "");
+  const parsed = parseText(plain, format);
+  const placed = ({ path, line, column, message }: PlacedMessage): Problem =>
+    problemAt({ file, positionOf: () => ({ line, column }) }, path, message);
+  if (!parsed.ok)
+    return { ok: false, problems: parsed.problems.slice(0, MAX_SYNTAX_PROBLEMS).map(placed) };
+  return {
+    ok: true,
+    document: {
+      file,
+      format,
+      value: parsed.value,
+      positionOf: (path, of = "value") => parsed.positionOf(path, of),
+      problems: parsed.repeatedKeys.map(placed),
+    },
+  };
+}
+
+function parseText(text: string, format: DocumentFormat): ParsedText {
+  if (format === "toml") return parseToml(text);
+  return format === "yaml" ? parseYaml(text) : parseJson(text, format);
+}
 
 export type CheckedDocument<T> =
   | { readonly ok: true; readonly value: T; readonly warnings: readonly Problem[] }
@@ -32,17 +83,10 @@ export function checkDocument<T>(
   const value = valueAt(document.value, path);
   const all = findProblems(value, shape, path, WORDS[document.format]);
   const repeated = path.length === 0 ? document.problems : [];
-  const warnings = locate(
-    document,
-    all.filter(({ isWarning }) => isWarning === true),
-    most,
-  );
-  const problems = locate(
-    document,
-    all.filter(({ isWarning }) => isWarning !== true),
-    most,
-    repeated,
-  );
+  const isWarning = (problem: ValueProblem): boolean => problem.isWarning === true;
+  const warnings = locate(document, all.filter(isWarning), most);
+  const wrong = all.filter((problem) => !isWarning(problem));
+  const problems = locate(document, wrong, most, repeated);
   return problems.length === 0
     ? { ok: true, value: value as T, warnings }
     : { ok: false, problems, warnings };
