@@ -1,7 +1,7 @@
 // What is on record of a run before its first call (REPLAY-1): what it was asked for, what judges it, and by
 // reference the definitions it began with. They are kept once a session, however many runs begin on them.
 
-import type { KernelConfig } from "./call/index.ts";
+import { artifactRef, type KernelConfig } from "./call/index.ts";
 import type { ArtifactRecord, ArtifactStore, FactData } from "./journal/index.ts";
 import { describePolicy, type Policy } from "./permission/index.ts";
 import { describeDefinitions, type RegistrySnapshot } from "./registry/index.ts";
@@ -41,13 +41,13 @@ export function definitionsKeeper(artifacts: ArtifactStore): KeepDefinitions {
     try {
       const { text, sha256 } = describeDefinitions(snapshot);
       const known = kept.get(sha256);
-      if (known !== undefined) return { ok: true, ref: refOf(await known) };
+      if (known !== undefined) return { ok: true, ref: artifactRef(await known) };
       const about = { media_type: "application/json", name: DEFINITIONS_NAME, ...of };
       const writing = artifacts.write(text, about);
       kept.set(sha256, writing);
       writing.catch(() => kept.delete(sha256));
       const created = await writing;
-      return { ok: true, ref: refOf(created), created };
+      return { ok: true, ref: artifactRef(created), created };
     } catch (error) {
       return { ok: false, message: `the definitions could not be kept: ${messageOf(error)}` };
     }
@@ -62,7 +62,6 @@ export function runRecord(
   surface: Surface,
   definitions: KeptDefinitions,
 ): FactData<"run.started"> {
-  const { allowedTools, suggestedTools, taskDenied, loadedTools } = options;
   return {
     record_version: RECORD_VERSION,
     role: surface.role,
@@ -72,15 +71,11 @@ export function runRecord(
     config,
     request: {
       profile: options.profile ?? PORTABLE_PROFILE,
-      ...(allowedTools === undefined ? {} : { allowed_tools: allowedTools }),
-      ...(suggestedTools === undefined ? {} : { suggested_tools: suggestedTools }),
-      ...(taskDenied === undefined ? {} : { task_denied: taskDenied }),
-      ...(loadedTools === undefined ? {} : { loaded_tools: loadedTools }),
+      allowed_tools: options.allowedTools,
+      suggested_tools: options.suggestedTools,
+      task_denied: options.taskDenied,
+      loaded_tools: options.loadedTools,
     },
-    ...(definitions.ok ? { definitions: definitions.ref } : {}),
+    definitions: definitions.ok ? definitions.ref : undefined,
   };
-}
-
-function refOf({ artifact_id, media_type, size, sha256, name }: ArtifactRecord): ArtifactRef {
-  return { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
 }

@@ -12,11 +12,13 @@ import {
   type Explanation,
   type OnPersonAsked,
   type RunIdentity,
+  type SharedParts,
   type ToolCall,
   type Turn,
 } from "./call/index.ts";
 import { runHook, type HookAnswers, type HookEvent, type HookPayloads } from "./hook/index.ts";
 import {
+  describeNoAnswer,
   within,
   type FactData,
   type FactType,
@@ -45,7 +47,7 @@ import {
   type SurfaceProblem,
 } from "./surface/index.ts";
 import { runRecord, type KeptDefinitions } from "./run-record.ts";
-import type { JsonObject } from "@soong/schema";
+import { omitUndefined, type JsonObject } from "@soong/schema";
 import type { SessionParts } from "./session-parts.ts";
 import {
   type Places,
@@ -53,7 +55,6 @@ import {
   type RunContext,
   SoongError,
   type ToolResult,
-  messageOf,
 } from "./tool/index.ts";
 
 export interface RunOptions {
@@ -88,6 +89,8 @@ export interface RunOptions {
 
 /** Events of a run that the kernel itself does not see. */
 export type DrivenEvent = "SubagentStart" | "SubagentStop" | "PreCompact";
+
+type RunEvent = DrivenEvent | "UserPromptSubmit" | "Stop";
 
 export interface Run {
   readonly identity: RunIdentity;
@@ -140,14 +143,16 @@ export async function startRun(
   options: RunOptions = {},
   onEnd: () => void = () => {},
 ): Promise<Run> {
-  const { ids, config, registry } = parts;
+  const { registry } = parts;
+  const { ids, config, clock } = parts.shared;
   const identity: RunIdentity = {
     session_id: parts.session_id,
     run_id: options.run_id ?? ids.next("run"),
     agent_id: options.agent_id ?? ids.next("agent"),
-    ...(options.parent === undefined
-      ? {}
-      : { parent_run_id: options.parent.run_id, parent_agent_id: options.parent.agent_id }),
+    ...omitUndefined({
+      parent_run_id: options.parent?.run_id,
+      parent_agent_id: options.parent?.agent_id,
+    }),
     role: options.role ?? "main",
   };
   // A child of a plan run is in plan mode, whatever it is started with (SURF-9).
@@ -181,27 +186,17 @@ export async function startRun(
   });
 
   const host: CallRun = {
+    ...parts.shared,
     identity,
-    config,
-    clock: parts.clock,
-    deadlines: new Deadlines(parts.clock),
-    ids,
+    deadlines: new Deadlines(clock),
     recorder,
     redactor,
-    artifacts: parts.artifacts,
     hooks,
     policy,
-    grants: parts.grants,
     roots,
     mappingRules: new Map(),
     inlineLimitBytes: options.inlineLimitBytes ?? Number.POSITIVE_INFINITY,
-    children: parts.children.forRun(config.agents.max_children_per_run),
-    ask: parts.ask,
-    elicit: parts.elicit,
-    findRequestId: parts.findRequestId,
-    findPath: parts.findPath,
-    isDirectory: parts.isDirectory,
-    sourcesOfArtifact: parts.sourcesOfArtifact,
+    childrenStarted: 0,
     surface: () => surface,
     modelTools: () => shown,
     current: (name) => registry.current(name),
@@ -259,9 +254,21 @@ export async function startRun(
     },
     explain: (call) => explainCall(host, call),
     places: placesOfReading(host),
-    submitPrompt,
-    notify,
-    stopping,
+    async submitPrompt(prompt) {
+      const answers = await tellHooks("UserPromptSubmit", { prompt });
+      const block = answers.find(({ block: blocks }) => blocks === true);
+      const blocked = block && (block.reason ?? "a hook blocked this prompt");
+      return { ...omitUndefined({ blocked }), context: contextOf(answers) };
+    },
+    async notify(event, about) {
+      await tellHooks(event, about);
+    },
+    async stopping() {
+      const answers = await tellHooks("Stop", { already_continued: continued });
+      const goOn = !continued && answers.some((answer) => answer.continue === true);
+      continued ||= goOn;
+      return { continue: goOn, context: contextOf(answers) };
+    },
     async abort(reason) {
       await Promise.all([...turns].map((turn) => turn.abort(reason)));
     },
@@ -289,13 +296,13 @@ export async function startRun(
       policy,
       profile: options.profile ?? PORTABLE_PROFILE,
       disabled: config.tools.disabled,
-      refusedByThemselves: await askEnabled(parts, current),
+      refusedByThemselves: await askEnabled(parts.shared, current),
       deferBudgetTokens: config.tools.defer_budget_tokens,
       loadedLater: loadedLater.filter((name) => current.tools.has(name)),
-      ...(options.taskDenied === undefined ? {} : { taskDenied: options.taskDenied }),
-      ...(options.allowedTools === undefined ? {} : { allowedTools: options.allowedTools }),
-      ...(options.suggestedTools === undefined ? {} : { suggestedTools: options.suggestedTools }),
-      ...(previous === undefined ? {} : { previous }),
+      taskDenied: options.taskDenied,
+      allowedTools: options.allowedTools,
+      suggestedTools: options.suggestedTools,
+      previous,
     });
     if (!resolved.ok) throw new RunRefused(resolved.problems);
     snapshot = current;
@@ -354,33 +361,13 @@ export async function startRun(
     return fresh;
   }
 
-  async function submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }> {
-    const { session_id, run_id } = identity;
-    const payload = { session_id, run_id, prompt };
-    const answers = await observe(parts, recorder, redactor, "UserPromptSubmit", payload);
-    const texts = contextOf(answers);
-    const block = answers.find(({ block: blocks }) => blocks === true);
-    return block === undefined
-      ? { context: texts }
-      : { blocked: block.reason ?? "a hook blocked this prompt", context: texts };
-  }
-
-  async function notify<Event extends DrivenEvent>(
+  function tellHooks<Event extends RunEvent>(
     event: Event,
     about: Omit<HookPayloads[Event], "session_id" | "run_id">,
-  ): Promise<void> {
+  ): Promise<HookAnswers[Event][]> {
     const { session_id, run_id } = identity;
     const payload = { ...about, session_id, run_id } as HookPayloads[Event];
-    await observe(parts, recorder, redactor, event, payload);
-  }
-
-  async function stopping(): Promise<{ continue: boolean; context: string[] }> {
-    const { session_id, run_id } = identity;
-    const payload = { session_id, run_id, already_continued: continued };
-    const answers = await observe(parts, recorder, redactor, "Stop", payload);
-    const goOn = !continued && answers.some((answer) => answer.continue === true);
-    continued ||= goOn;
-    return { continue: goOn, context: contextOf(answers) };
+    return observe(parts, recorder, redactor, event, payload);
   }
 }
 
@@ -403,8 +390,10 @@ function effectivePolicy(
   };
   const compiled = compilePolicy({
     ...input,
-    ...(parts.resolvePath === undefined ? {} : { links: linksOf(input, parts.resolvePath) }),
-    ...(options.parent?.policy === undefined ? {} : { ceiling: options.parent.policy }),
+    ...omitUndefined({
+      links: parts.resolvePath && linksOf(input, parts.resolvePath),
+      ceiling: options.parent?.policy,
+    }),
   });
   if (compiled.ok) return compiled.policy;
   const lines = compiled.problems.map(({ field, message }) => `permissions: ${field} ${message}`);
@@ -426,26 +415,18 @@ function linksOf(
 
 /** REG-4: whatever is not a clear yes is a no, with the reason. */
 async function askEnabled(
-  parts: SessionParts,
+  { config, clock }: SharedParts,
   snapshot: RegistrySnapshot,
 ): Promise<Map<string, string>> {
   const refused = new Map<string, string>();
-  const asked: Promise<void>[] = [];
-  for (const { name, definition } of snapshot.tools.values()) {
-    if (definition.isEnabled === undefined) continue;
-    asked.push(
-      within(parts.clock, parts.config.tools.resolve_timeout_ms, () =>
-        definition.isEnabled?.(),
-      ).then((waited) => {
-        if (waited.kind === "timed_out")
-          refused.set(name, `isEnabled did not answer within ${waited.ms} ms`);
-        else if (waited.kind === "threw")
-          refused.set(name, `isEnabled threw: ${messageOf(waited.error)}`);
-        else if (waited.value !== true) refused.set(name, "isEnabled said no");
-      }),
-    );
-  }
-  await Promise.all(asked);
+  const { resolve_timeout_ms } = config.tools;
+  const asked = [...snapshot.tools.values()].filter(({ definition }) => definition.isEnabled);
+  const asking = asked.map(async ({ name, definition }) => {
+    const waited = await within(clock, resolve_timeout_ms, () => definition.isEnabled?.());
+    if (waited.kind !== "answered") refused.set(name, `isEnabled ${describeNoAnswer(waited)}`);
+    else if (waited.value !== true) refused.set(name, "isEnabled said no");
+  });
+  await Promise.all(asking);
   return refused;
 }
 
@@ -457,15 +438,16 @@ export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "P
   event: Event,
   payload: HookPayloads[Event],
 ): Promise<HookAnswers[Event][]> {
+  const { clock, config } = parts.shared;
   const answers: HookAnswers[Event][] = [];
   for (const hook of parts.hooks.matching(event)) {
     const outcome = await runHook(hook, event, payload, {
-      clock: parts.clock,
+      clock,
       recorder,
       redactor,
       signal: () => new AbortController().signal,
-      defaultTimeoutMs: parts.config.hooks.timeout_ms,
-      wait: (ms, work) => within(parts.clock, ms, work),
+      defaultTimeoutMs: config.hooks.timeout_ms,
+      wait: (ms, work) => within(clock, ms, work),
     });
     if (outcome.ok) answers.push(outcome.answer);
   }

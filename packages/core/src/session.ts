@@ -1,13 +1,14 @@
 // A session: the runs that share a journal, grants and people to ask.
 
 import {
+  ChildPlaces,
   createArtifactSources,
-  createSessionChildren,
   type AskElicitation,
   type AskPermission,
   type DeferredTools,
   type FindRequestId,
   type KernelConfig,
+  type SharedParts,
 } from "./call/index.ts";
 import { createHooks, type AnyHook, type Hooks } from "./hook/index.ts";
 import {
@@ -15,6 +16,7 @@ import {
   createMemoryJournal,
   createRecorder,
   createRedactor,
+  describeNoAnswer,
   liveFacts,
   within,
   type ArtifactStore,
@@ -30,9 +32,8 @@ import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./p
 import type { RegisteredTool, Registry } from "./registry/index.ts";
 import { contextOf, observe, startRun, type Run, type RunOptions } from "./run.ts";
 import { definitionsKeeper } from "./run-record.ts";
-import { omitUndefined } from "@soong/schema";
 import type { SessionParts } from "./session-parts.ts";
-import { messageOf, type FindPath, type Roots } from "./tool/index.ts";
+import type { FindPath, Roots } from "./tool/index.ts";
 
 export interface SessionOptions {
   readonly session_id?: string;
@@ -98,7 +99,7 @@ export async function openSession(
   kernel: KernelParts,
   options: SessionOptions = {},
 ): Promise<Session> {
-  const { config, clock, ids } = kernel;
+  const { config, clock, ids, registry, runs } = kernel;
   const session_id = options.session_id ?? ids.next("session");
   const journal = options.journal ?? createMemoryJournal();
   const artifacts = options.artifacts ?? createMemoryArtifacts();
@@ -112,29 +113,39 @@ export async function openSession(
   const hooksIn = ({ project }: Roots): Hooks =>
     createHooks(options.hooks ?? [], {
       caseInsensitive,
-      ...(project === "" ? {} : { project }),
-      ...omitUndefined({ home, resolvePath: options.resolvePath }),
+      project: project === "" ? undefined : project,
+      home,
+      resolvePath: options.resolvePath,
     });
-  const parts: SessionParts = {
-    ...kernel,
-    session_id,
-    recorder,
-    redactor,
+  const { findPath, isDirectory, ask, elicit, findRequestId } = options;
+  const { resolvePath, policy = {}, roots = NO_ROOTS } = options;
+  const shared: SharedParts = {
+    config,
+    clock,
+    ids,
     artifacts,
-    hooks: hooksIn(options.roots ?? NO_ROOTS),
-    hooksIn,
-    resolvePath: options.resolvePath,
-    findPath: options.findPath,
-    isDirectory: options.isDirectory,
     sourcesOfArtifact: createArtifactSources(journal),
     grants,
-    policy: options.policy ?? {},
-    roots: options.roots ?? NO_ROOTS,
+    findPath,
+    isDirectory,
+    ask,
+    elicit,
+    findRequestId,
+    children: new ChildPlaces(config.agents.max_concurrent_children_per_session),
+  };
+  const parts: SessionParts = {
+    session_id,
+    shared,
+    registry,
+    recorder,
+    redactor,
+    hooks: hooksIn(roots),
+    hooksIn,
+    resolvePath,
+    policy,
+    roots,
     keepDefinitions: definitionsKeeper(artifacts),
-    children: createSessionChildren(config.agents.max_concurrent_children_per_session),
-    ask: options.ask,
-    elicit: options.elicit,
-    findRequestId: options.findRequestId,
+    runs,
     instructionsOf(tool, runRecorder) {
       const key = `${tool.name}@${tool.generation}`;
       const known = instructions.get(key) ?? askForInstructions(kernel, tool, runRecorder);
@@ -196,18 +207,9 @@ async function askForInstructions(
     tool.definition.prompt?.(),
   );
   if (waited.kind === "answered" && typeof waited.value === "string") return waited.value;
-  const why =
-    waited.kind === "threw"
-      ? `threw: ${messageOf(waited.error)}`
-      : waited.kind === "timed_out"
-        ? `did not answer within ${waited.ms} ms`
-        : "did not answer with text";
-  const message = `the prompt of ${tool.name} ${why}`;
-  recorder.record(
-    "error",
-    { code: "prompt_failed", message, tool_name: tool.name },
-    undefined,
-    "warn",
-  );
+  const why = waited.kind === "answered" ? "did not answer with text" : describeNoAnswer(waited);
+  const { name: tool_name } = tool;
+  const message = `the prompt of ${tool_name} ${why}`;
+  recorder.record("error", { code: "prompt_failed", message, tool_name }, undefined, "warn");
   return undefined;
 }

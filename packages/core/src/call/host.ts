@@ -21,7 +21,6 @@ import type {
   RunContext,
 } from "../tool/index.ts";
 import type { SourcesOfArtifact } from "./artifact-sources.ts";
-import type { ChildSlots } from "./children.ts";
 import type { KernelConfig } from "./config.ts";
 import type { PermissionAnswer, PermissionRequest } from "./permission-request.ts";
 
@@ -47,6 +46,8 @@ export interface SharedParts {
   readonly ask: AskPermission | undefined;
   readonly elicit: AskElicitation | undefined;
   readonly findRequestId: FindRequestId | undefined;
+  /** Places for the children of the session that run at once (SCHED-2). */
+  readonly children: { enter(): Promise<() => void> };
 }
 
 /** What decides which places a tool may know of. */
@@ -68,7 +69,8 @@ export interface CallRun extends SharedParts, RunAuthority {
   readonly recorder: Recorder;
   readonly redactor: Redactor;
   readonly deadlines: { add(deadline: Deadline): void; remove(deadline: Deadline): void };
-  readonly children: ChildSlots;
+  /** Agents that its calls have started. */
+  childrenStarted: number;
   /** The gateway's own bound on inline results, if it has one (RESULT-6). */
   readonly inlineLimitBytes: number;
   /** How results of a tool are mapped, kept from call to call. */

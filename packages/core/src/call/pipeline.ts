@@ -81,23 +81,24 @@ function recordStart(call: AcceptedCall): void {
 }
 
 async function runChild(call: AcceptedCall, turn: TurnControl): Promise<Ending> {
-  const { children, config } = call.run;
-  if (!children.grant()) {
-    const limit = config.agents.max_children_per_run;
+  const { run } = call;
+  const limit = run.config.agents.max_children_per_run;
+  if (run.childrenStarted >= limit) {
     const message = `This run has started its ${limit} child agents; it may not start another.`;
     return endCall("failed", "child_agent_limit_exceeded", message);
   }
-  const place = children.enter();
+  run.childrenStarted += 1;
+  const place = run.children.enter();
   const waited = await unlessCancelled(call, place);
   if (waited.cancelled) {
-    children.giveBack();
+    run.childrenStarted -= 1;
     void place.then((leave) => leave());
     return endCancelled(call);
   }
   try {
     const end = await startCall(call, turn);
     // Refused by its own handler: no agent was started.
-    if (end.outcome.error?.details?.["started"] === false) children.giveBack();
+    if (end.outcome.error?.details?.["started"] === false) run.childrenStarted -= 1;
     return end;
   } finally {
     waited.value();

@@ -3,6 +3,7 @@
 // An author's schema is code like any other: it is asked within its time, and its answer may be anything.
 
 import { formatIssues, isPlainRecord, type JsonObject, type ValidationIssue } from "@soong/schema";
+import { describeNoAnswer } from "../journal/index.ts";
 import type { ToolSchema } from "../registry/index.ts";
 import { readThrown, recordable, snapshotOf } from "../result/index.ts";
 import type { CallClass } from "../schedule/index.ts";
@@ -93,7 +94,7 @@ async function validateValues(call: AcceptedCall): Promise<Ending | undefined> {
   const waited = await withinCall(call, () => call.tool.definition.validate?.(call.input));
   if (waited.kind === "given_up") return endCancelled(call);
   if (waited.kind === "timed_out") {
-    return endBroken(call, `its validate did not answer within ${waited.ms} ms`);
+    return endBroken(call, `its validate ${describeNoAnswer(waited)}`);
   }
   if (waited.kind === "threw") {
     const outcome = readThrown(waited.error);
@@ -235,9 +236,7 @@ async function askOwnSchema(
 ): Promise<OwnAnswer | string | undefined> {
   const waited = await withinCall(call, () => own(value));
   if (waited.kind === "given_up") return undefined;
-  if (waited.kind === "timed_out") return `did not answer within ${waited.ms} ms`;
-  if (waited.kind === "threw") return `threw: ${messageOf(waited.error)}`;
-  return readOwnAnswer(waited.value);
+  return waited.kind === "answered" ? readOwnAnswer(waited.value) : describeNoAnswer(waited);
 }
 
 function readOwnAnswer(given: unknown): OwnAnswer | string {

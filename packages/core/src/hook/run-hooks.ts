@@ -1,6 +1,14 @@
 // Runs the hooks of one event, one after the other, each within its own time. Every outcome is a fact.
 
-import type { Clock, FactCall, GivenUp, Recorder, Redactor, Waited } from "../journal/index.ts";
+import {
+  describeNoAnswer,
+  type Clock,
+  type FactCall,
+  type GivenUp,
+  type Recorder,
+  type Redactor,
+  type Waited,
+} from "../journal/index.ts";
 import {
   compilePathPattern,
   pathPatternProblem,
@@ -10,7 +18,7 @@ import {
   type RestrictedPath,
 } from "../permission/index.ts";
 import type { JsonObject } from "@soong/schema";
-import { matchesName, messageOf, type RestrictedAccess } from "../tool/index.ts";
+import { matchesName, type RestrictedAccess } from "../tool/index.ts";
 import { readAnswer } from "./answer.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
 
@@ -150,8 +158,7 @@ function read<Event extends HookEvent>(
     continues: hook.on_failure === "continue",
   });
   if (waited.kind === "given_up") return fail("was not waited for: the call had been cancelled");
-  if (waited.kind === "timed_out") return fail(`did not answer within ${waited.ms} ms`);
-  if (waited.kind === "threw") return fail(`threw: ${messageOf(waited.error)}`);
+  if (waited.kind !== "answered") return fail(describeNoAnswer(waited));
   const answer = readAnswer(event, waited.value);
   if (!answer.ok) return fail(answer.message);
   return { hook: hook.id, ok: true, answer: withoutSecrets(answer.answer, redactor) };

@@ -1,6 +1,8 @@
 // Time as a port, so that a test can hold it, and waiting for code that is not ours: it may throw, hang, or answer with a
 // thenable that does either.
 
+import { messageOf } from "../tool/index.ts";
+
 export interface Clock {
   /** Milliseconds since the epoch, for people and records. Someone may set it forward or back at any time. */
   now(): number;
@@ -32,6 +34,13 @@ export type Waited<T> =
 
 /** The caller stopped waiting; any later answer is ignored. */
 export type GivenUp = { kind: "given_up" };
+
+/** What code did that gave no answer, to go behind its name. */
+export function describeNoAnswer(waited: Exclude<Waited<unknown>, { kind: "answered" }>): string {
+  return waited.kind === "threw"
+    ? `threw: ${messageOf(waited.error)}`
+    : `did not answer within ${waited.ms} ms`;
+}
 
 export interface Waiting<T> {
   readonly done: Promise<Waited<T> | GivenUp>;
