@@ -5,8 +5,9 @@
 import { createInterface } from "node:readline";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isatty } from "node:tty";
-import type { AskElicitation, AskPermission, PermissionAnswer } from "@soong/core";
+import type { AskElicitation, AskPermission } from "@soong/core";
 import { inTime } from "@soong/platform";
+import { answerElicitation, askPermission, NO, type Prompts } from "../conversation/index.ts";
 import { describeRequest, type Output } from "../output/index.ts";
 import type { CommandContext } from "./handler.ts";
 
@@ -46,51 +47,24 @@ export function createTerminalQuestions(
         if (signal.aborted) return NO;
         await forgetTypedBefore();
         output.note(describeRequest(request, output.noteColours, { columns: output.width }).text);
-        const isOnce = request.scopes.length === 0;
-        const canKeep = request.always_rule !== undefined;
-        const choices = [
-          "[y]es, this once",
-          ...(isOnce ? [] : ["for this [s]ession"]),
-          ...(canKeep ? ["al[w]ays"] : []),
-          "[n]o",
-        ].join(" / ");
-        for (;;) {
-          const answer = await readLine(`${choices}: `, signal);
-          if (canKeep && /^(?:w|always)$/i.test(answer?.trim() ?? "")) {
-            const { askAlways } = await import("../conversation/index.ts");
-            const always = await askAlways(request, {
-              show: (text) => output.note(text),
-              key: (question, keys) => readKey(question, keys, signal),
-              ...(edits ? { line: (prompt: string) => readLine(prompt, signal) } : {}),
-            });
-            if (signal.aborted) return NO;
-            if (always === undefined) continue;
-            return { decision: "allow_for_session", always, answered_by: "terminal" };
-          }
-          const decision = DECISIONS.get(answer?.trim().toLowerCase() ?? "no");
-          if (decision === "allow_for_session" && isOnce) continue;
-          if (decision === "deny") return answer === undefined ? NO : denial(signal);
-          if (decision !== undefined) return { decision, answered_by: "terminal" };
-        }
+        const answer = await askPermission(request, {
+          ...createPrompts(signal),
+          choose: (question, keys) => readWord(question, keys, signal),
+          canEdit: edits,
+        });
+        return answer ?? NO;
       }),
     elicit: (request, { signal }) =>
       inTurn(async () => {
-        // Loaded by the first that comes: most runs never see one.
-        const { answerElicitation } = await import("../conversation/index.ts");
         await forgetTypedBefore();
-        return answerElicitation(request, {
-          colours: output.noteColours,
-          columns: output.width,
-          show: (text) => output.note(text),
-          line: (prompt) => readLine(prompt, signal),
-          key: (question, keys) => readKey(question, keys, signal),
-        });
+        const { noteColours: colours, width: columns } = output;
+        return answerElicitation(request, { colours, columns, ...createPrompts(signal) });
       }),
     confirm: (question) =>
       inTurn(async () => {
         await forgetTypedBefore();
         const answer = await readLine(`${question} [y/N]: `);
-        return DECISIONS.get(answer?.trim().toLowerCase() ?? "no") === "allow_once";
+        return WORDS.get(answer?.trim().toLowerCase() ?? "no") === "y";
       }),
   };
 
@@ -116,22 +90,32 @@ export function createTerminalQuestions(
     stdin.off("data", forget).pause();
   }
 
-  async function readKey(
+  function createPrompts(signal: AbortSignal): Prompts {
+    return {
+      show: (text) => output.note(text),
+      line: (prompt) => readLine(prompt, signal),
+      async key(question, keys) {
+        for (;;) {
+          const answer = await readLine(question, signal);
+          const key = answer?.trim().charAt(0).toLowerCase();
+          if (key === undefined || keys.includes(key)) return key;
+        }
+      },
+    };
+  }
+
+  /** An answer to a call is a key or its word, and nothing that only begins like one. */
+  async function readWord(
     question: string,
     keys: readonly string[],
-    signal: AbortedSignal,
+    signal: AbortSignal,
   ): Promise<string | undefined> {
     for (;;) {
       const answer = await readLine(question, signal);
       if (answer === undefined) return undefined;
-      const key = answer.trim().charAt(0).toLowerCase();
+      const key = WORDS.get(answer.trim().toLowerCase()) ?? "";
       if (keys.includes(key)) return key;
     }
-  }
-
-  async function denial(signal: AbortedSignal): Promise<PermissionAnswer> {
-    const reason = (await readLine("Why not? (Enter: no reason) ", signal))?.trim() ?? "";
-    return reason === "" ? NO : { ...NO, reason };
   }
 
   function isTerminalGone(): boolean {
@@ -139,7 +123,7 @@ export function createTerminalQuestions(
   }
 
   /** Undefined when the terminal is gone, or the call is. */
-  function readLine(prompt: string, signal?: AbortedSignal): Promise<string | undefined> {
+  function readLine(prompt: string, signal?: AbortSignal): Promise<string | undefined> {
     if (stdin.readableEnded || stdin.destroyed || signal?.aborted === true) {
       return Promise.resolve(undefined);
     }
@@ -170,21 +154,19 @@ export function createTerminalQuestions(
  * A terminal that is closed ends its input and sends SIGHUP, in either order. The signal aborts the call; the end of the
  * input alone, as Ctrl-D, is a no that the model reads. Whoever ignores the signal is not waited for.
  */
-async function untilHangUp(signal: AbortedSignal | undefined): Promise<void> {
+async function untilHangUp(signal: AbortSignal | undefined): Promise<void> {
   if (signal !== undefined) await inTime(new Promise(() => {}), { ms: HANG_UP_MS, signal });
 }
 
 const HANG_UP_MS = 2000;
 
-type AbortedSignal = Parameters<AskPermission>[1]["signal"];
-
-const NO = { decision: "deny", answered_by: "terminal" } as const;
-
-const DECISIONS: ReadonlyMap<string, PermissionAnswer["decision"]> = new Map([
-  ["y", "allow_once"],
-  ["yes", "allow_once"],
-  ["s", "allow_for_session"],
-  ["session", "allow_for_session"],
-  ["n", "deny"],
-  ["no", "deny"],
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["y", "y"],
+  ["yes", "y"],
+  ["s", "s"],
+  ["session", "s"],
+  ["w", "w"],
+  ["always", "w"],
+  ["n", "n"],
+  ["no", "n"],
 ]);

@@ -3,18 +3,14 @@
 
 import type { AskElicitation, ElicitationAnswer, JsonObject } from "@soong/core";
 import { visible, visibleLine, wrap, type Colours } from "../output/index.ts";
+import type { Prompts } from "./ask-permission.ts";
 import { formFields, readField, type FormField } from "./form-fields.ts";
 
 export type ElicitationQuestion = Parameters<AskElicitation>[0];
 
-/** A terminal of whichever kind. Undefined: no answer will come, because of Ctrl-C, or its call is gone. */
-export interface FormTerminal {
+export interface FormTerminal extends Prompts {
   readonly colours: Colours;
   readonly columns: number;
-  show(text: string): void;
-  key(question: string, keys: readonly string[]): Promise<string | undefined>;
-  /** What is typed is kept nowhere. */
-  line(prompt: string): Promise<string | undefined>;
 }
 
 const MOST_FIELDS = 50;
@@ -53,11 +49,8 @@ async function consent(
   terminal.show(`It wants you to open this address yourself, at ${bold(visibleLine(host))}:`);
   terminal.show(visibleLine(href));
   if (protocol !== "https:") terminal.show(yellow("What is sent there is not encrypted."));
-  const key = await terminal.key(`Tell ${asker}: [o]pened, go on / [d]ecline / [c]ancel: `, [
-    "o",
-    "d",
-    "c",
-  ]);
+  const question = `Tell ${asker}: [o]pened, go on / [d]ecline / [c]ancel: `;
+  const key = await terminal.key(question, ["o", "d", "c"]);
   if (key === "o") return { action: "accept" };
   return key === "d" ? DECLINED : CANCELLED;
 }

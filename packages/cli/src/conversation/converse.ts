@@ -1,21 +1,20 @@
 // The conversation (CLI-1): what is typed becomes turns and commands, until someone leaves. The line stays open while
 // a turn continues, so that a user can always type, and Ctrl-C always means something.
 
-import type { LoopRun, RunEnd } from "@soong/agent";
+import { describeUsage, type LoopRun, type RunEnd } from "@soong/agent";
 import type { Clock, ContentBlock } from "@soong/core";
 import type { ApprovalBroker } from "@soong/control";
 import { EXIT, visible, visibleLine } from "../output/index.ts";
 import type { Terminal, Typed } from "../terminal/index.ts";
 import { answerQuestions } from "./answer-questions.ts";
 import { attachFiles } from "./attach-files.ts";
-import { completeWord } from "./complete-word.ts";
+import { formatDuration } from "./call-board.ts";
 import { createKeyboard } from "./keyboard.ts";
 import type { PromptHistory } from "./prompt-history.ts";
 import { showRun } from "./show-run.ts";
 import { runSlashCommand, SLASH_NAMES, type SharedCommands } from "./slash-commands.ts";
 import type { Talk } from "./talk.ts";
-import { readTypedLine } from "./typed-line.ts";
-import { describeTurnUsage } from "./usage.ts";
+import { completeWord, readTypedLine } from "./typed-line.ts";
 
 export interface ConverseOptions {
   readonly terminal: Terminal;
@@ -234,7 +233,9 @@ export async function converse(options: ConverseOptions): Promise<number> {
     const { error, reason, unheard = [] } = end;
     if (isOurs) terminal.print(dim("Stopped. What was done is on record."));
     else if (error !== undefined) terminal.print(red(`${reason}: ${visible(error.message)}`));
-    terminal.print(dim(describeTurnUsage(end, ms)));
+    // One that failed before it asked has used nothing.
+    const used = [describeUsage(end.usage), formatDuration(ms)].filter((part) => part !== "");
+    terminal.print(dim(used.join(" · ")));
     if (unheard.length === 0) return;
     terminal.print(dim("What you typed meanwhile came too late; it is below."));
     keyboard.giveBack(unheard.join("\n"));

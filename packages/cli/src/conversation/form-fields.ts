@@ -2,7 +2,7 @@
 // schema and all words in it come from a server; nothing of them is more than text here.
 
 import { compileSchema, readSchema, type JsonObject, type JsonValue } from "@soong/core";
-import { isJsonObject, omitUndefined } from "@soong/schema";
+import { isJsonObject } from "@soong/schema";
 
 export interface FormField {
   readonly name: string;
@@ -45,9 +45,9 @@ export function formFields(schema: JsonObject): readonly FormField[] {
     return {
       name,
       title: readText(field["title"]) ?? name,
-      ...describeField(readText(field["description"])),
+      description: readText(field["description"]),
       required: needed.includes(name),
-      ...omitUndefined({ default: field["default"] }),
+      default: field["default"],
       kind: fieldKind(field, options),
       options,
       schema: field,
@@ -169,10 +169,6 @@ const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ["no", false],
   ["false", false],
 ]);
-
-function describeField(description: string | undefined): { description?: string } {
-  return description === undefined ? {} : { description };
-}
 
 function readText(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;

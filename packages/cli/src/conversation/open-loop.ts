@@ -5,11 +5,9 @@ import {
   readHistory,
   type AgentDefinition,
   type Conversation,
-  type History,
   type Model,
 } from "@soong/agent";
 import { RUNTIME_RESTARTED, type ConversationNode, type Mode, type RunOptions } from "@soong/core";
-import { omitUndefined } from "@soong/schema";
 import { buildLoopLimits, type LoadedConfig } from "../config/index.ts";
 import {
   openInstructions,
@@ -27,7 +25,7 @@ export interface OpenLoopOptions {
   readonly mode: Mode | undefined;
   /** The agent it is a conversation with; default: the plain one. */
   readonly definition?: AgentDefinition | undefined;
-  /** Whose conversation it is; default: the one that `mainAgentOf` finds, or a new one. */
+  /** Whose conversation it is; default: the main one of the session, or a new one. */
   readonly agent_id?: string;
   /** Of the first run. */
   readonly run_id?: string;
@@ -35,11 +33,15 @@ export interface OpenLoopOptions {
 
 export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
   const { held, runtime, config, models, mode, run_id, definition } = options;
-  const agent_id = options.agent_id ?? (await buildMainAgent(held));
+  const agents = await held.kept.reader.agents();
+  const main = agents.find((agent) => agent.parent_agent_id === undefined);
+  const { agent_id = main?.agent_id } = options;
+  // An agent that has not said anything yet is not known there.
+  const isKnown = agents.some((agent) => agent.agent_id === agent_id);
   const { history, unrecorded } =
-    agent_id === undefined ? NOTHING_SAID : await loadHistory(held, agent_id);
-  const instructions = openInstructions(config, runtime.roots);
-  const supply = createToolProvider(runtime, config.values.mcp);
+    agent_id === undefined || !isKnown
+      ? { history: [], unrecorded: [] }
+      : await readHistory(held.kept.reader, agent_id);
   const conversation = await openConversation({
     session: held.session,
     models,
@@ -50,17 +52,13 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
       ...(definition === undefined ? [] : [definition.system]),
     ],
     agent_definition_id: definition?.id,
-    ...(runtime.agents === undefined
-      ? {}
-      : { runRegistry: runtime.agents.agents.activeRuns, board: runtime.agents.agents.board }),
-    ...(runtime.agents?.recall === undefined ? {} : { recall: runtime.agents.recall }),
-    instructions,
-    toolProvider: supply,
+    runRegistry: runtime.agents?.agents.activeRuns,
+    board: runtime.agents?.agents.board,
+    recall: runtime.agents?.recall,
+    instructions: openInstructions(config, runtime.roots),
+    toolProvider: createToolProvider(runtime, config.values.mcp),
     limits: buildLimits(config, definition),
-    run: {
-      ...readWishes(config, definition),
-      ...omitUndefined({ mode, agent_id, run_id }),
-    },
+    run: { ...readWishes(config, definition), mode, agent_id, run_id },
   });
   const interrupted =
     agent_id === undefined ? undefined : await findInterruption(held, agent_id, history);
@@ -116,27 +114,13 @@ function readWishes({ values }: LoadedConfig, definition: AgentDefinition | unde
   const { write_mode, external_tool, provider, recall_tool } = values.memory;
   // Called from within a call, they cannot be searched for first.
   const forMemory = [
-    ...(write_mode === "external" ? [external_tool ?? []].flat() : []),
-    ...(provider === "external" ? [recall_tool ?? []].flat() : []),
-  ];
+    write_mode === "external" ? external_tool : undefined,
+    provider === "external" ? recall_tool : undefined,
+  ].filter((tool) => tool !== undefined);
   const suggestedTools = [...suggested_tools, ...forMemory];
   return {
-    ...(suggestedTools.length === 0 ? {} : { suggestedTools }),
-    ...omitUndefined({ allowedTools: allowed_tools }),
-    ...(rules === undefined ? {} : { policy: { rules } }),
+    suggestedTools: suggestedTools.length === 0 ? undefined : suggestedTools,
+    allowedTools: allowed_tools,
+    policy: rules && { rules },
   };
-}
-
-async function buildMainAgent({ kept }: StoredSession): Promise<string | undefined> {
-  const agents = await kept.reader.agents();
-  return agents.find((agent) => agent.parent_agent_id === undefined)?.agent_id;
-}
-
-const NOTHING_SAID: History = { history: [], unrecorded: [] };
-
-/** An agent that has not said anything yet is not known there. */
-async function loadHistory({ kept }: StoredSession, agent_id: string): Promise<History> {
-  const agents = await kept.reader.agents();
-  const isKnown = agents.some((agent) => agent.agent_id === agent_id);
-  return isKnown ? readHistory(kept.reader, agent_id) : NOTHING_SAID;
 }

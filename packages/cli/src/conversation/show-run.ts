@@ -4,9 +4,8 @@ import type { LoopEvent, LoopRun, RunEnd } from "@soong/agent";
 import type { Clock, Fact, ToolResult } from "@soong/core";
 import { renderDiff, visible, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/index.ts";
-import { TERMINAL } from "./answer-questions.ts";
-import { createCallBoard } from "./call-board.ts";
-import { formatDuration } from "./usage.ts";
+import { TERMINAL } from "./ask-permission.ts";
+import { createCallBoard, formatDuration } from "./call-board.ts";
 
 export interface ShowRunOptions {
   readonly terminal: Terminal;

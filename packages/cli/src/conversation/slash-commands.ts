@@ -55,7 +55,7 @@ export async function runSlashCommand(
   { name, rest }: { readonly name: string; readonly rest: string },
 ): Promise<SlashEnd> {
   const { terminal, isRunning } = host;
-  const command = COMMANDS.get(name);
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) {
     const nearest = nearestName(name, SLASH_NAMES);
     const hint = nearest === undefined ? "" : ` Did you mean /${nearest}?`;
@@ -77,63 +77,8 @@ export async function runSlashCommand(
   }
 }
 
-const COMMANDS: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand>([
-  ["help", { usage: "/help", says: "what can be typed here", run: help }],
-  [
-    "model",
-    { usage: "/model [MODEL]", says: "the models there are; use one from now on", run: model },
-  ],
-  ["mode", { usage: "/mode [MODE]", says: "normal, plan or orchestrator, from now on", run: mode }],
-  [
-    "tools",
-    {
-      usage: "/tools [WORDS]",
-      says: "the tools of the next turn, or a search among them",
-      run: tools,
-    },
-  ],
-  [
-    "grants",
-    {
-      usage: "/grants [revoke ID]",
-      says: "what you allowed for this session; take it back",
-      run: grants,
-    },
-  ],
-  ["diff", { usage: "/diff", says: "the last change of a file, whole", run: diff }],
-  [
-    "undo",
-    {
-      usage: "/undo",
-      says: "take the last change of a file back, after a question",
-      waits: true,
-      run: undo,
-    },
-  ],
-  [
-    "sessions",
-    {
-      usage: "/sessions",
-      says: "sessions of this project, for `soong resume`",
-      run: sessions,
-    },
-  ],
-  ["new", { usage: "/new", says: "begin a new session", waits: true, run: startAnew }],
-  ["quit", { usage: "/quit", says: "leave; everything is kept", run: () => "quit" }],
-]);
-
-export const SLASH_NAMES: readonly string[] = [...COMMANDS.keys()];
-
 const USAGE_WIDTH = 20;
-
-function help({ terminal }: SlashHost): void {
-  const { bold, dim } = terminal.colours;
-  const lines = [...COMMANDS.values()].map(
-    ({ usage, says }) => `${bold(pad(usage, USAGE_WIDTH))} ${says}`,
-  );
-  terminal.print([...lines, "", ...KEYS.map((line) => dim(line))].join("\n"));
-}
-
+const MODES: readonly Mode[] = ["normal", "plan", "orchestrator"];
 const KEYS = [
   "@path attaches a file of the project; @@ writes an @; // at the beginning a /.",
   "Alt-Enter, or \\ before Enter, begins a new line. Tab completes @paths and",
@@ -142,103 +87,124 @@ const KEYS = [
   "clears what is typed; twice at the empty line, or Ctrl-D, leaves.",
 ];
 
-async function model({ terminal, talk, own }: SlashHost, reference: string): Promise<void> {
-  if (reference !== "") {
-    await talk.useModel(reference);
-    terminal.print(`From the next prompt on ${visibleLine(talk.model)} answers.`);
-    return;
-  }
-  const others = await own.models();
-  const lines = others.map((name) => `  /model ${visibleLine(name)}`);
-  terminal.print(
-    [
-      `${visibleLine(talk.model)} answers. /model takes a profile of the config, provider:model or script:FILE.`,
-      ...lines,
-    ].join("\n"),
-  );
-}
+const COMMANDS: Readonly<Record<string, SlashCommand>> = {
+  help: {
+    usage: "/help",
+    says: "what can be typed here",
+    run({ terminal }) {
+      const { bold, dim } = terminal.colours;
+      const lines = Object.values(COMMANDS).map(
+        ({ usage, says }) => `${bold(pad(usage, USAGE_WIDTH))} ${says}`,
+      );
+      terminal.print([...lines, "", ...KEYS.map((line) => dim(line))].join("\n"));
+    },
+  },
+  model: {
+    usage: "/model [MODEL]",
+    says: "the models there are; use one from now on",
+    async run({ terminal, talk, own }, reference) {
+      if (reference !== "") {
+        await talk.useModel(reference);
+        return terminal.print(`From the next prompt on ${visibleLine(talk.model)} answers.`);
+      }
+      const about = `${visibleLine(talk.model)} answers. /model takes a profile of the config, provider:model or script:FILE.`;
+      const others = (await own.models()).map((name) => `  /model ${visibleLine(name)}`);
+      terminal.print([about, ...others].join("\n"));
+    },
+  },
+  mode: {
+    usage: "/mode [MODE]",
+    says: "normal, plan or orchestrator, from now on",
+    run({ terminal, talk }, wanted) {
+      const next = MODES.find((one) => one === wanted);
+      if (next !== undefined) {
+        talk.useMode(next);
+        return terminal.print(`From the next prompt on the mode is ${next}.`);
+      }
+      const wrong = wanted === "" ? "" : `There is no mode ${visibleLine(wanted)}. `;
+      terminal.print(`${wrong}The mode is ${talk.mode}; there are ${MODES.join(", ")}.`);
+    },
+  },
+  tools: {
+    usage: "/tools [WORDS]",
+    says: "the tools of the next turn, or a search among them",
+    async run({ terminal, talk, own }, query) {
+      terminal.print(await own.tools(query, talk.mode));
+    },
+  },
+  grants: {
+    usage: "/grants [revoke ID]",
+    says: "what you allowed for this session; take it back",
+    run({ terminal, talk }, rest) {
+      const [, id] = /^revoke\s+(\S+)$/.exec(rest) ?? [];
+      if (id !== undefined) {
+        const revoked = talk.revokeGrant(id);
+        return terminal.print(
+          revoked === undefined
+            ? `There is no grant ${visibleLine(id)}; /grants lists them.`
+            : `Revoked: ${visibleLine(revoked.tool_name)} will be asked about again.`,
+        );
+      }
+      if (rest !== "") {
+        return terminal.print(
+          "/grants lists what you allowed for this session, /grants revoke ID takes it back.",
+        );
+      }
+      const lines = talk.grants().map(({ grant_id, tool_name, scopes, granted_by }) => {
+        const heading = `${terminal.colours.bold(visibleLine(grant_id))} by ${visibleLine(granted_by)}`;
+        return `${heading}\n    ${visibleLine(describeScopes(tool_name, scopes))}`;
+      });
+      const nothing = "Nothing is allowed for this session beyond the rules.";
+      terminal.print(lines.length === 0 ? nothing : lines.join("\n"));
+    },
+  },
+  diff: {
+    usage: "/diff",
+    says: "the last change of a file, whole",
+    run({ terminal, lastDiff }) {
+      terminal.print(
+        lastDiff === undefined
+          ? "No file was changed in this conversation yet."
+          : renderDiff(lastDiff.trimEnd(), terminal.colours),
+      );
+    },
+  },
+  undo: {
+    usage: "/undo",
+    says: "take the last change of a file back, after a question",
+    waits: true,
+    async run({ terminal, keyboard, own, left: signal }) {
+      const change = await own.lastChange();
+      if (change.diff !== undefined) {
+        terminal.print(renderDiff(change.diff.trimEnd(), terminal.colours));
+      }
+      const question = `${change.question} [y]es / [n]o: `;
+      const pressed = await keyboard.first(() =>
+        terminal.readKey({ question, keys: ["y", "n"], signal }),
+      );
+      const isYes = pressed.kind === "key" && pressed.key === "y";
+      terminal.print(isYes ? visible(await change.revert()) : "Nothing was taken back.");
+    },
+  },
+  sessions: {
+    usage: "/sessions",
+    says: "sessions of this project, for `soong resume`",
+    async run({ terminal, own }) {
+      terminal.print(await own.sessions());
+    },
+  },
+  new: {
+    usage: "/new",
+    says: "begin a new session",
+    waits: true,
+    async run({ terminal, talk }) {
+      await talk.startAnew();
+      terminal.print(
+        `A new session: ${visibleLine(talk.session_id)}. It knows nothing of what was said.`,
+      );
+    },
+  },
+  quit: { usage: "/quit", says: "leave; everything is kept", run: () => "quit" },
+};
 
-const MODES: readonly Mode[] = ["normal", "plan", "orchestrator"];
-
-function mode({ terminal, talk }: SlashHost, wanted: string): void {
-  const next = MODES.find((one) => one === wanted);
-  if (next !== undefined) {
-    talk.useMode(next);
-    terminal.print(`From the next prompt on the mode is ${next}.`);
-    return;
-  }
-  const wrong = wanted === "" ? "" : `There is no mode ${visibleLine(wanted)}. `;
-  terminal.print(`${wrong}The mode is ${talk.mode}; there are ${MODES.join(", ")}.`);
-}
-
-async function tools({ terminal, talk, own }: SlashHost, query: string): Promise<void> {
-  terminal.print(await own.tools(query, talk.mode));
-}
-
-function grants({ terminal, talk }: SlashHost, rest: string): void {
-  const { bold } = terminal.colours;
-  const [, id] = /^revoke\s+(\S+)$/.exec(rest) ?? [];
-  if (id !== undefined) {
-    const revoked = talk.revokeGrant(id);
-    terminal.print(
-      revoked === undefined
-        ? `There is no grant ${visibleLine(id)}; /grants lists them.`
-        : `Revoked: ${visibleLine(revoked.tool_name)} will be asked about again.`,
-    );
-    return;
-  }
-  if (rest !== "") {
-    terminal.print(
-      "/grants lists what you allowed for this session, /grants revoke ID takes it back.",
-    );
-    return;
-  }
-  const given = talk.grants();
-  if (given.length === 0) {
-    terminal.print("Nothing is allowed for this session beyond the rules.");
-    return;
-  }
-  terminal.print(
-    given
-      .map(
-        ({ grant_id, tool_name, scopes, granted_by }) =>
-          `${bold(visibleLine(grant_id))} by ${visibleLine(granted_by)}\n    ${visibleLine(describeScopes(tool_name, scopes))}`,
-      )
-      .join("\n"),
-  );
-}
-
-function diff({ terminal, lastDiff }: SlashHost): void {
-  terminal.print(
-    lastDiff === undefined
-      ? "No file was changed in this conversation yet."
-      : renderDiff(lastDiff.trimEnd(), terminal.colours),
-  );
-}
-
-async function undo({ terminal, keyboard, own, left }: SlashHost): Promise<void> {
-  const change = await own.lastChange();
-  if (change.diff !== undefined) {
-    terminal.print(renderDiff(change.diff.trimEnd(), terminal.colours));
-  }
-  const pressed = await keyboard.first(() =>
-    terminal.readKey({
-      question: `${change.question} [y]es / [n]o: `,
-      keys: ["y", "n"],
-      signal: left,
-    }),
-  );
-  const isYes = pressed.kind === "key" && pressed.key === "y";
-  terminal.print(isYes ? visible(await change.revert()) : "Nothing was taken back.");
-}
-
-async function sessions({ terminal, own }: SlashHost): Promise<void> {
-  terminal.print(await own.sessions());
-}
-
-async function startAnew({ terminal, talk }: SlashHost): Promise<void> {
-  await talk.startAnew();
-  terminal.print(
-    `A new session: ${visibleLine(talk.session_id)}. It knows nothing of what was said.`,
-  );
-}
+export const SLASH_NAMES: readonly string[] = Object.keys(COMMANDS);

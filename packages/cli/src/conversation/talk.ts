@@ -11,8 +11,9 @@ import {
   type ToolResult,
 } from "@soong/core";
 import type { LoadedConfig } from "../config/index.ts";
-import { visibleLine } from "../output/index.ts";
+import { fit, visible, visibleLine, wrap } from "../output/index.ts";
 import { openModels, type StoredSession, type Runtime } from "../runtime/index.ts";
+import type { Terminal } from "../terminal/index.ts";
 import { openLoop, type OpenedLoop } from "./open-loop.ts";
 
 export interface Talk {
@@ -50,6 +51,7 @@ export interface OpenTalkOptions {
 }
 
 const MOST_LINES = 1000;
+const ANSWER_LINES = 6;
 const LONGEST_TITLE = 80;
 
 export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
@@ -128,7 +130,9 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
 
   async function sessionNow(about: string): Promise<StoredSession> {
     held ??= await runtime.openSession(
-      resume === session_id ? { resume } : { session_id, title: titleOf(about) },
+      resume === session_id
+        ? { resume }
+        : { session_id, title: visibleLine(about.trim()).slice(0, LONGEST_TITLE) },
     );
     return held;
   }
@@ -152,6 +156,36 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
   }
 }
 
-function titleOf(prompt: string): string {
-  return visibleLine(prompt.trim()).slice(0, LONGEST_TITLE);
+/** What a conversation begins with: where it is and with whom, and how it went on so far. */
+export async function openingText(
+  { columns, colours }: Pick<Terminal, "columns" | "colours">,
+  talk: Talk,
+  project: string,
+): Promise<string> {
+  const { bold, dim } = colours;
+  const name = "soong";
+  const parts = [
+    visibleLine(talk.model),
+    visibleLine(project),
+    `mode ${talk.mode}`,
+    visibleLine(talk.session_id),
+    "/help",
+  ];
+  const [first = "", ...more] = wrap(`${name} ${parts.join(" · ")}`, columns - 1);
+  const said = (await talk.history()).filter(({ kind }) => kind === "message");
+  const last = said.findLast(({ data }) => data?.["role"] === "assistant");
+  const answer = (last?.content ?? [])
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n");
+  const lines = visible(answer).trimEnd().split("\n").slice(-ANSWER_LINES);
+  return [
+    `${bold(name)}${dim(first.slice(name.length))}`,
+    ...more.map(dim),
+    ...(said.length === 0
+      ? []
+      : [
+          dim(`It continues after ${said.length} messages; the last answer was:`),
+          ...lines.map((line) => fit(line, columns - 1)),
+        ]),
+  ].join("\n");
 }

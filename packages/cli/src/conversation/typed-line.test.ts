@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { findMention, readTypedLine } from "./typed-line.ts";
+import { writeMention, readTypedLine } from "./typed-line.ts";
 
 test.each([
   ["/model  script:a.yaml ", { kind: "command", name: "model", rest: "script:a.yaml" }],
@@ -42,7 +42,7 @@ test("a path that is mentioned is read back as that path", () => {
     .filter((text) => !/^[@\s]/.test(text));
   fc.assert(
     fc.property(path, (given) => {
-      const typed = `see ${findMention(given)} now`;
+      const typed = `see ${writeMention(given)} now`;
       expect(readTypedLine(typed)).toMatchObject({ mentions: [given] });
     }),
   );
