@@ -1,17 +1,24 @@
 // Restricted paths that a command could get at without naming them (PERM-15): an interpreter can open anything, and a
 // tool that walks a tree opens what is in it. What a program really does cannot be judged here, so a person is asked.
 
-import { opendirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Places, Restriction, Roots } from "@soong/core";
-import { baseName, innerCommands, isPlainCommand, literalPrefix } from "@soong/core/internal";
+import {
+  baseName,
+  hasOption,
+  innerCommands,
+  isPlainCommand,
+  literalPrefix,
+} from "@soong/core/internal";
 import { readsFileList } from "./file-lists.ts";
 import { reachOfGit, repositoryOf } from "./git-reach.ts";
 import { loadsJqFiles } from "./harmless-programs.ts";
 import { restrictedNamesListed } from "./listed-names.ts";
 import { listedTrees, restrictedInTrees } from "./listed-trees.ts";
 import { canonicalPath, isWithin, isWithinRoots } from "./places-of-command.ts";
-import { isArchiving, walkedTrees } from "./walked-trees.ts";
+import { pathsBelow, TOO_MANY } from "./paths-below.ts";
+import { isMarked, programTable } from "./programs.ts";
+import { dashedLetters, isArchiving, walkedOperands, walkedTrees } from "./walked-trees.ts";
 import { exists, isDirectory } from "../path/index.ts";
 
 export interface ReachingCommand {
@@ -119,38 +126,34 @@ function treesOf({ argv, cwd, executable, read_only }: ReachingCommand): string[
   const isKnown = isPlain || readsWhatItNames(argv, executable);
   if (!read_only && !isKnown) return ["/"];
   if (readsFileList(argv)) return ["/"];
-  const recursive = RECURSIVE[name];
-  const walks = recursive !== undefined && args.some((arg) => recursive.test(arg));
-  if (!WALKS.has(name) && !walks) return [];
-  const operands = args.filter((arg) => !arg.startsWith("-"));
-  const isInto = INTO.has(name) && !args.some((arg) => /^-[A-Za-z]*t|^--target/.test(arg));
+  const table = programTable(name);
+  if (!isMarked(table, "walks", args) && !isMarked(table, "changes", args)) return [];
   // Where something is put is not read.
-  const given = isInto ? operands.slice(0, -1) : args;
+  const into = table.marks.get("into");
+  const given = into === undefined || hasOption(args, into) ? args : walkedOperands(table, args);
   const values = given.flatMap((arg) => [arg, ...(/^--[a-z-]+=(.*)$/s.exec(arg)?.slice(1) ?? [])]);
   const named = values.flatMap((arg) => canonicalPath(cwd, arg) ?? []).filter(isDirectory);
-  return named.length === 0 && !NEEDS_OPERANDS.has(name) ? [cwd] : named;
+  return named.length === 0 && table.marks.has("alone") ? [cwd] : named;
 }
-
-const INTO: ReadonlySet<string> = new Set(["cp", "mv"]);
-const NEEDS_OPERANDS: ReadonlySet<string> = new Set(
-  "cp mv rm chmod chown chgrp diff gzip gunzip".split(" "),
-);
 
 /** `tar c` and `tar t`, and `find -exec` of a program that reads what it is given: they get at the trees they name. */
 function readsWalkedTrees(argv: readonly string[], executable: string): boolean {
-  const [program = "", first = "", ...more] = argv;
+  const [program = "", ...args] = argv;
   const name = baseName(program);
-  const args = [first, ...more];
-  const has = (option: RegExp): boolean => args.some((arg) => option.test(arg));
   const { told, opaque, commands } = innerCommands(argv, executable);
   if (opaque) return false;
   if (/^(?:g|bsd)?tar$/.test(name)) {
-    const isKnown =
-      told.length === 0 && !/[xT]/.test(first) && !has(/^-[A-Za-z]*[xT]|^--(?:ex|get|fil)/);
-    return isKnown && (/^-?[A-Za-z]*t/.test(first) || first === "--list" || isArchiving(args));
+    const dashed = dashedLetters(args);
+    if (
+      told.length > 0 ||
+      /[xT]/.test(args[0] ?? "") ||
+      hasOption(dashed, "-xT|--ex*|--get*|--fil*")
+    )
+      return false;
+    return hasOption(dashed.slice(0, 1), "-t|--list") || isArchiving(args);
   }
-  if (name !== "find" || told.length === 0 || has(/^-(?:execdir|okdir|files0-from)$|^--f/))
-    return false;
+  if (name !== "find" || told.length === 0) return false;
+  if (args.some((arg) => /^-(?:execdir|okdir|files0-from)$|^--f/.test(arg))) return false;
   return commands.every(({ words }) => EXECUTED.test(words.slice(0, 2).join(" ")));
 }
 
@@ -163,24 +166,6 @@ function readsWhatItNames(argv: readonly string[], executable: string): boolean 
   if (!/^(?:.*\/)?(?:sed|sort|rg)$/.test(argv[0] ?? "")) return false;
   const { told, opaque } = innerCommands(argv, executable);
   return told.length === 0 && !opaque;
-}
-
-/** Plain programs that take a whole directory, whatever their options. */
-const WALKS: ReadonlySet<string> = new Set(["find", "tree", "du", "mv", "rg", "ag"]);
-/** By which options the others do, abbreviated ones too. */
-const RECURSIVE: Readonly<Record<string, RegExp>> = byName([
-  [["ls", "dir", "vdir"], /^-[A-Za-z0-9]*R|^--rec/],
-  [["grep", "egrep", "fgrep"], /^-[A-Za-z0-9]*[rRd]|^--(?:rec|der|dir)/],
-  [["cp"], /^-[A-Za-z]*[rRa]|^--(?:rec|ar)/],
-  // Of two directories it compares the files, with or without an option.
-  [["diff"], /^/],
-  [["rm", "chmod", "chown", "chgrp"], /^-[A-Za-z]*[rR]|^--rec/],
-  [["gzip", "gunzip"], /^-[A-Za-z0-9]*r|^--rec/],
-]);
-function byName(rows: readonly (readonly [readonly string[], RegExp])[]): Record<string, RegExp> {
-  return Object.fromEntries(
-    rows.flatMap(([names, pattern]) => names.map((name) => [name, pattern])),
-  );
 }
 
 function reachedBy(
@@ -196,38 +181,9 @@ function reachedBy(
     if (isRestricted(from)) return from;
     const isAll = rest === "" || rest === "**";
     if ((isAll && !looksBelow) || !isDirectory(from)) continue;
-    const found = firstBelow(from, isRestricted);
-    if (found === TOO_MANY) return sampleOf(path, rest);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-const MOST_ENTRIES = 5000;
-const TOO_MANY = Symbol("too many entries");
-
-/** The first restricted entry of a tree, as far as it is looked through. */
-function firstBelow(
-  directory: string,
-  isRestricted: (path: string) => boolean,
-): string | typeof TOO_MANY | undefined {
-  const ahead = [directory];
-  let left = MOST_ENTRIES;
-  for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
-    try {
-      const opened = opendirSync(at);
-      try {
-        for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-          if ((left -= 1) < 0) return TOO_MANY;
-          const path = join(at, entry.name);
-          if (isRestricted(path)) return path;
-          if (entry.isDirectory()) ahead.push(path);
-        }
-      } finally {
-        opened.closeSync();
-      }
-    } catch {
-      // What cannot be listed here cannot be walked by the command either.
+    for (const found of pathsBelow(from)) {
+      if (found === TOO_MANY) return sampleOf(path, rest);
+      if (isRestricted(found)) return found;
     }
   }
   return undefined;

@@ -114,7 +114,7 @@ export function isArchiving(args: readonly string[]): boolean {
 
 /** The letters that tar takes without a dash as its first argument. */
 export function dashedLetters([first = "", ...rest]: readonly string[]): string[] {
-  return [/^[A-Za-z]/.test(first) ? `-${first}` : first, ...rest];
+  return [first.replace(/^([A-Za-z]+).*$/s, "-$1"), ...rest];
 }
 
 function treesOf(words: readonly string[], cwd: string, handsOver: boolean): WalkedTree[] {

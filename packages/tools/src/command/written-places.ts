@@ -1,20 +1,30 @@
 // Where a command may write what matters most: files that something runs by itself (PATH-6), and the agent's home (PERM-14). The
 // destinations of known programs are taken from their arguments; of any other program every path in its arguments may be one.
 
-import { lstatSync, type Dirent } from "node:fs";
+import type { Dirent } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Places, Restriction } from "@soong/core";
 import {
   baseName,
+  hasOption,
   innerCommands,
   isHarmlessGitKey,
   isReadingProgram,
+  optionValues,
   readGitConfigArguments,
   selfRunningBy,
 } from "@soong/core/internal";
-import { existsThroughLinks, isDirectory, ranByGit, type JudgedPath } from "../path/index.ts";
+import {
+  existsThroughLinks,
+  isDirectory,
+  lookAt,
+  ranByGit,
+  type JudgedPath,
+} from "../path/index.ts";
 import { baseDirectories } from "./base-directories.ts";
 import { gitArguments } from "./git-arguments.ts";
+import { programTable } from "./programs.ts";
+import { dashedLetters } from "./walked-trees.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
 import { pathsInArguments, type CommandArguments } from "./restricted-arguments.ts";
@@ -45,7 +55,7 @@ export function writtenPlaces(command: WritingCommand, places: WritingPlaces): J
   const { certain, possible, unread, bases } = destinationsOf(command, places);
   const written = pathsInArguments({ argv: certain, bases, home });
   const mayBeWritten = pathsInArguments({ argv: possible, bases, home });
-  const removes = new Set(REMOVERS).has(baseName(command.argv[0]));
+  const removes = REMOVES.test(baseName(command.argv[0]));
   const found = [
     ...[...written.keys()].filter(
       (path) =>
@@ -174,61 +184,50 @@ function ownDestinations(words: readonly string[], where: Where): Destinations |
   const [program, ...args] = words;
   const name = baseName(program);
   if (isReadingProgram(name)) return NONE;
-  const known = Object.hasOwn(DESTINATIONS, name) ? DESTINATIONS[name] : undefined;
-  return known?.(args, where);
+  if (Object.hasOwn(DESTINATIONS, name)) return DESTINATIONS[name]?.(args, where);
+  const { marks } = programTable(name);
+  if (marks.has("writes")) return { certain: args, possible: [] };
+  if (marks.has("output"))
+    return { certain: outputs(args), possible: marks.get("output") === "also" ? args : [] };
+  return marks.has("quiet") ? NONE : undefined;
 }
 
-const REMOVERS = ["rm", "rmdir", "unlink", "shred"];
+/** Nothing new can run through what they remove. */
+const REMOVES = /^(?:rm|rmdir|unlink|shred)$/;
 
 type Reader = (args: readonly string[], where: Where) => Destinations | undefined;
 
-const everyOperand: Reader = (args) => ({ certain: args, possible: [] });
-const nothing: Reader = () => NONE;
+const copiedByName: Reader = (args, where) =>
+  copied(args, where, {
+    keepsPath: hasOption(args, "--pa*"),
+    entersLinks: hasOption(args, "-L|--de*"),
+  });
+const writtenByAwk: Reader = (args) => (args.every(isHarmlessAwkProgram) ? NONE : undefined);
 
 const DESTINATIONS: Readonly<Record<string, Reader>> = {
-  ...byNames(
-    "tee touch mkdir mkfifo truncate chmod chown chgrp uniq xxd ptx patch link",
-    everyOperand,
-  ),
-  ...byNames(REMOVERS.join(" "), everyOperand),
-  ...byNames("gzip gunzip bzip2 bunzip2 xz unxz sync csplit", everyOperand),
-  ...byNames("cp install", (args, where) =>
-    copied(args, where, {
-      keepsPath: has(args, /^--pa/),
-      entersLinks: has(args, /^-[A-Za-z]*L|^--de/),
-    }),
-  ),
+  cp: copiedByName,
+  install: copiedByName,
   rsync: synchronized,
   scp: (args, where) => copied(withoutTimes(args), where, { entersLinks: true }),
-  ...byNames("mv ln", movedOrLinked),
-  ...byNames("kill pkill killall grep egrep fgrep rg ag more", nothing),
-  ...byNames("sort shuf tree base64", (args) => ({ certain: outputs(args), possible: [] })),
-  ...byNames("tar gtar bsdtar", archived),
-  ...byNames("awk gawk mawk", (args) => (args.every(isHarmlessAwkProgram) ? NONE : undefined)),
+  mv: movedOrLinked,
+  ln: movedOrLinked,
+  tar: archived,
+  gtar: archived,
+  bsdtar: archived,
+  awk: writtenByAwk,
+  gawk: writtenByAwk,
+  mawk: writtenByAwk,
   dd: (args) => ({ certain: args.filter((arg) => arg.startsWith("of=")), possible: [] }),
   // What it shows is logged by `-o`, `-O`, `--log-file`.
-  less: (args) => ({ certain: has(args, /^-[A-Za-z]*[oO]|^--log/i) ? args : [], possible: [] }),
-  ...byNames("time strace ltrace script", (args) => ({ certain: outputs(args), possible: args })),
+  less: (args) => ({ certain: hasOption(args, "-oO|--log*|--LOG*") ? args : [], possible: [] }),
   find: foundBy,
   sed: edited,
   git: writtenByGit,
 };
 
-function byNames(names: string, reader: Reader): Record<string, Reader> {
-  return Object.fromEntries(names.split(" ").map((name) => [name, reader]));
-}
-
-function has(args: readonly string[], option: RegExp): boolean {
-  return args.some((arg) => option.test(arg));
-}
-
 /** `-o file`, `-ofile`, `--output=file`, also shortened. */
 function outputs(args: readonly string[]): string[] {
-  return args.flatMap((arg, index) => {
-    if (/^-[A-Za-z]*o$|^--o[a-z-]*$/.test(arg)) return [args[index + 1] ?? ""];
-    const [, attached] = /^(?:-[A-Za-z]*?o|--o[a-z-]*=)(.+)$/s.exec(arg) ?? [];
-    return attached === undefined ? [] : [attached];
-  });
+  return optionValues(args, "-o|--o*");
 }
 
 interface Copying {
@@ -272,39 +271,37 @@ function copied(
 }
 
 function synchronized(args: readonly string[], where: Where): Destinations {
-  const isListed = has(args, /^--files-f/);
+  const isListed = hasOption(args, "--files-f*");
   return copied(withoutTimes(args), where, {
-    keepsPath: isListed || has(args, /^-[A-Za-z]*R|^--rel/),
-    entersLinks: has(args, /^-[A-Za-z]*[Lk]|^--copy-/),
+    keepsPath: isListed || hasOption(args, "-R|--rel*"),
+    entersLinks: hasOption(args, "-Lk|--copy-*"),
     isContent: isListed,
   });
 }
 
 /** Here `-t` names no target. */
 function withoutTimes(args: readonly string[]): string[] {
-  return args.filter((arg) => !/^-[A-Za-z]*t/.test(arg));
+  return args.filter((arg) => !hasOption([arg], "-t"));
 }
 
 /** What is copied, moved or linked, and where to. */
 export function copiedOperands(args: readonly string[]): { sources: string[]; targets: string[] } {
+  const targets = optionValues(args, TARGET);
+  const isNext = (index: number): boolean =>
+    /^-[A-Za-z]*t$|^--ta[a-z-]*$/.test(args[index - 1] ?? "");
   const operands = args.filter((arg) => !arg.startsWith("-"));
-  const directories = args.flatMap((arg, index) => {
-    const [, attached] = /^(?:-[A-Za-z]*?t|--ta[a-z-]*=)(.+)$/s.exec(arg) ?? [];
-    return attached ?? (TARGET_NEXT.test(arg) ? [args[index + 1] ?? ""] : []);
-  });
-  if (directories.length === 0)
-    return { sources: operands.slice(0, -1), targets: operands.slice(-1) };
-  const sources = args.filter(
-    (arg, index) => !arg.startsWith("-") && !TARGET_NEXT.test(args[index - 1] ?? ""),
-  );
-  return { sources, targets: directories };
+  if (targets.length === 0) return { sources: operands.slice(0, -1), targets: operands.slice(-1) };
+  return {
+    sources: args.filter((arg, index) => !arg.startsWith("-") && !isNext(index)),
+    targets,
+  };
 }
 
-const TARGET_NEXT = /^-[A-Za-z]*t$|^--ta[a-z-]*$/;
+const TARGET = "-t|--ta*";
 
 /** `from/.`, `from/` of rsync, `-T from`: not itself, but what is in it. */
 function isItsContent(source: string, args: readonly string[]): boolean {
-  return /(?:^|\/)\.{0,2}\/*$/.test(source) || args.some((arg) => /^-[A-Za-z]*T|^--no-t/.test(arg));
+  return /(?:^|\/)\.{0,2}\/*$/.test(source) || hasOption(args, "-T|--no-t*");
 }
 
 /** As many entries as are looked through for sensitive files: a larger tree asks for that reason. */
@@ -367,12 +364,7 @@ function enteredBy(
 }
 
 function linkedPath(path: string): string {
-  try {
-    const node = lstatSync(path, { throwIfNoEntry: false });
-    return node?.isSymbolicLink() === true ? (canonicalPath("/", path) ?? path) : path;
-  } catch {
-    return path;
-  }
+  return lookAt(path)?.isSymbolicLink() === true ? (canonicalPath("/", path) ?? path) : path;
 }
 
 function movedOrLinked(args: readonly string[], where: Where): Destinations {
@@ -381,11 +373,11 @@ function movedOrLinked(args: readonly string[], where: Where): Destinations {
 }
 
 function archived(args: readonly string[]): Destinations {
-  const creates =
-    /^-?[A-Za-z]*[cru]/.test(args[0] ?? "") || args.some((arg) => arg.startsWith("--cr"));
-  if (!creates) return { certain: [], possible: args };
-  const at = args.findIndex(
-    (arg, index) => /^-[A-Za-z]*f$/.test(arg) || (index === 0 && /^[A-Za-z]*f/.test(arg)),
+  const dashed = dashedLetters(args);
+  if (!hasOption(dashed.slice(0, 1), "-cru") && !hasOption(args, "--cr*"))
+    return { certain: [], possible: args };
+  const at = dashed.findIndex(
+    (arg, index) => /^-[A-Za-z]*f$/.test(arg) || (index === 0 && /^-[A-Za-z]*f/.test(arg)),
   );
   const long = args.filter((arg) => arg.startsWith("--file="));
   return { certain: [...long, ...(at === -1 ? [] : [args[at + 1] ?? ""])], possible: [] };
@@ -404,7 +396,7 @@ function foundBy(args: readonly string[]): Destinations {
 
 /** In place, or by the `w` of its script. */
 function edited(args: readonly string[]): Destinations {
-  const inPlace = args.some((arg) => /^-[A-Za-z]*i|^--in-place/.test(arg));
+  const inPlace = hasOption(args, "-i|--in-place*");
   const { told, opaque } = innerCommands(["sed", ...args], "/usr/bin/sed");
   const scripts = told.length === 0 && !opaque ? [] : args.filter((arg) => /w\s*\S/.test(arg));
   return { certain: inPlace ? args : [], possible: scripts };

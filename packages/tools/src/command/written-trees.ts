@@ -3,7 +3,14 @@
 
 import { join } from "node:path";
 import type { Roots } from "@soong/core";
-import { baseName, innerCommands, isOfTheSystem, isReadingProgram } from "@soong/core/internal";
+import {
+  baseName,
+  hasOption,
+  innerCommands,
+  isOfTheSystem,
+  isReadingProgram,
+  optionValues,
+} from "@soong/core/internal";
 import { innerDirectories, lastDirectory } from "./base-directories.ts";
 import { directoryOfGit, gitArguments } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
@@ -12,9 +19,11 @@ import { patchedByGit, patchedByPatch, type PatchedFiles } from "./patched-files
 import { tellsOfItself, type NamedTree } from "./paths-in-reach.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { hasUnknownWords, spelledCommands } from "./spelled-commands.ts";
-import { namedByFind, startsOfFind } from "./walked-trees.ts";
+import { isMarked, programTable } from "./programs.ts";
+import { pathsBelow, TOO_MANY } from "./paths-below.ts";
+import { dashedLetters, namedByFind, startsOfFind } from "./walked-trees.ts";
 import { copiedOperands, repositoryAround, runsLater } from "./written-places.ts";
-import { entriesOf, exists, isDirectory } from "../path/index.ts";
+import { exists, isDirectory } from "../path/index.ts";
 
 export interface TreeWriter {
   readonly argv: readonly string[];
@@ -98,33 +107,30 @@ type Reader = (args: readonly string[], cwd: string) => WrittenTrees | undefined
 function treesOf([program, ...args]: readonly string[], cwd: string): WrittenTrees | undefined {
   const name = baseName(program);
   if (isReadingProgram(name)) return NOTHING;
-  return Object.hasOwn(WRITERS, name) ? WRITERS[name]?.(args, cwd) : undefined;
+  if (Object.hasOwn(WRITERS, name)) return WRITERS[name]?.(args, cwd);
+  const table = programTable(name);
+  if (!table.marks.has("changes")) return table.marks.has("named") ? NOTHING : undefined;
+  const changed = isMarked(table, "changes", args) ? below(args, cwd) : NOTHING;
+  return table.marks.has("partly") ? inPart(changed) : changed;
 }
 
-const nothing: Reader = () => NOTHING;
+const writtenByAwk: Reader = (args) => (args.every(isHarmlessAwkProgram) ? NOTHING : undefined);
 
 const WRITERS: Readonly<Record<string, Reader>> = {
-  // They write what their arguments name.
-  ...byNames(
-    "tee touch mkdir mkfifo truncate link unlink rmdir dd ln uniq xxd ptx base64 zip",
-    nothing,
-  ),
-  ...byNames("bzip2 bunzip2 xz unxz sync shuf mktemp shred cp install scp", nothing),
-  ...byNames("kill pkill killall rg ag less more cd pushd popd", nothing),
-  ...byNames("rm chmod chown chgrp", recursive(/^-[A-Za-z]*[rR]|^--rec/)),
-  ...byNames("gzip gunzip", recursive(/^-[A-Za-z0-9]*r|^--rec/)),
-  // It may write a page into each directory.
-  tree: (args, cwd) => inPart(recursive(/^-[A-Za-z]*R/)(args, cwd) ?? NOTHING),
   mv: moved,
-  rsync: (args, cwd) => inPart(recursive(/^--del/)(args, cwd) ?? NOTHING),
   sed: (args) => (runsNothing("sed", args) ? NOTHING : undefined),
   sort: (args) => (runsNothing("sort", args) ? NOTHING : undefined),
-  curl: (args) => (args.some((arg) => CURL_BY_ITSELF.test(arg)) ? undefined : NOTHING),
-  ...byNames("awk gawk mawk", (args) => (args.every(isHarmlessAwkProgram) ? NOTHING : undefined)),
-  ...byNames("tar gtar bsdtar", unpackedByTar),
+  // Where it says itself which files it writes, or is told by a file.
+  curl: (args) => (hasOption(args, "-KOJ|--conf*|--remote-*|--output-dir*") ? undefined : NOTHING),
+  awk: writtenByAwk,
+  gawk: writtenByAwk,
+  mawk: writtenByAwk,
+  tar: unpackedByTar,
+  gtar: unpackedByTar,
+  bsdtar: unpackedByTar,
   unzip: unpackedByUnzip,
   cpio: (args, cwd) =>
-    args.some((arg) => /^-[A-Za-z]*[ip]|^--(?:ext|pass)/.test(arg))
+    hasOption(args, "-ip|--ext*|--pass*")
       ? { ...unpackedIn(cwd), trees: inPart(below([".", ...args], cwd)).trees }
       : NOTHING,
   find: changedByFind,
@@ -132,18 +138,7 @@ const WRITERS: Readonly<Record<string, Reader>> = {
   git: writtenByGit,
 };
 
-/** Where it says itself which files it writes, or is told by a file. */
-const CURL_BY_ITSELF = /^-[A-Za-z#]*[KOJ]|^--(?:conf|remote-|output-dir)/;
-
-function byNames(names: string, reader: Reader): Record<string, Reader> {
-  return Object.fromEntries(names.split(" ").map((name) => [name, reader]));
-}
-
-/** The directories among the operands, with one of these options. */
-function recursive(option: RegExp): Reader {
-  return (args, cwd) => (args.some((arg) => option.test(arg)) ? below(args, cwd) : NOTHING);
-}
-
+/** The directories among them. */
 function below(operands: readonly string[], cwd: string): WrittenTrees {
   const roots = operands
     .filter((arg) => !arg.startsWith("-"))
@@ -176,23 +171,18 @@ function unpackedIn(directory: string): WrittenTrees {
   return { ...NOTHING, trees: [{ root: directory, writes: "some" }], unpacked: [directory] };
 }
 
-function unpackedByTar(args: readonly string[], cwd: string): WrittenTrees | undefined {
-  if (!runsNothing("tar", args)) return undefined;
-  const unpacks =
-    /^-?[A-Za-z]*x/.test(args[0] ?? "") ||
-    args.some((arg) => /^-[A-Za-z]*x|^--(?:ext|get)/.test(arg));
-  if (!unpacks) return NOTHING;
+function unpackedByTar(given: readonly string[], cwd: string): WrittenTrees | undefined {
+  if (!runsNothing("tar", given)) return undefined;
+  const args = dashedLetters(given);
+  if (!hasOption(args, "-x|--ext*|--get*")) return NOTHING;
   // With their own names, absolute ones may be among them.
-  if (args.some((arg) => /^-[A-Za-z]*P|^--abs/.test(arg)) || /^[A-Za-z]*P/.test(args[0] ?? ""))
-    return unpackedIn("/");
-  return unpackedIn(lastDirectory({ argv: ["tar", ...args], cwd, executable: "tar" }));
+  if (hasOption(args, "-P|--abs*")) return unpackedIn("/");
+  return unpackedIn(lastDirectory({ argv: ["tar", ...given], cwd, executable: "tar" }));
 }
 
 function unpackedByUnzip(args: readonly string[], cwd: string): WrittenTrees {
-  if (args.some((arg) => /^-[A-Za-z]*[lvtpczZ]/.test(arg))) return NOTHING;
-  const place = args.findIndex((arg) => /^-[A-Za-z]*d/.test(arg));
-  const attached = (args[place] ?? "").replace(/^-[A-Za-z]*?d/, "");
-  const given = place === -1 ? "." : attached === "" ? (args[place + 1] ?? ".") : attached;
+  if (hasOption(args, "-lvtpczZ")) return NOTHING;
+  const [given = "."] = optionValues(args, "-d");
   return unpackedIn(canonicalPath(cwd, given) ?? cwd);
 }
 
@@ -255,7 +245,7 @@ function writtenInRepository(args: readonly string[], cwd: string): WrittenTrees
   if (innerCommands(["git", ...args], "/usr/bin/git").opaque) return undefined;
   if (KEEPS_WORK_TREE.has(subcommand)) return NOTHING;
   const root = repositoryAround(directory);
-  const has = (option: RegExp): boolean => rest.some((arg) => option.test(arg));
+  const has = (list: string): boolean => hasOption(rest, list);
   const reach = reachOfGit({ argv: ["git", ...args], cwd, executable: "/usr/bin/git" });
   // Most write only what some commit or the index knows.
   const trees: WrittenTree[] = reach.kind === "tracked" ? [] : [{ root, writes: "some" }];
@@ -272,26 +262,28 @@ function writtenInRepository(args: readonly string[], cwd: string): WrittenTrees
       return NOTHING;
     case "checkout":
     case "switch": {
-      const creates = has(/^-[A-Za-z]*[bBcC]$|^--(?:orphan|create|force-create)/);
+      const creates = rest.some((arg) =>
+        /^-[A-Za-z]*[bBcC]$|^--(?:orphan|create|force-create)/.test(arg),
+      );
       const operands = rest.filter((arg) => !arg.startsWith("-"));
       if (creates && operands.length <= 1) return NOTHING;
       return creates || subcommand === "switch" ? whole : named();
     }
     case "restore":
-      return has(/^-[A-Za-z]*S|^--staged/) && !has(/^-[A-Za-z]*W|^--worktree/)
+      return has("-S|--staged*") && !has("-W|--worktree*")
         ? NOTHING
-        : has(/^-[A-Za-z]*s|^--(?:source|pathspec)/)
+        : has("-s|--source*|--pathspec*")
           ? whole
           : named();
     case "reset":
-      return has(/^--(?:hard|merge|keep)/) ? whole : NOTHING;
+      return has("--hard*|--merge*|--keep*") ? whole : NOTHING;
     case "clean":
-      if (has(/^-[A-Za-z]*n|^--dry/)) return NOTHING;
+      if (has("-n|--dry*")) return NOTHING;
       return rest.some((arg) => !arg.startsWith("-")) ? named() : inPart(below(["."], directory));
     case "stash":
       return /^(?:list|show|drop|clear|create|store)$/.test(rest[0] ?? "") ? NOTHING : whole;
     case "rm":
-      return has(/^--cached/) ? NOTHING : named();
+      return has("--cached*") ? NOTHING : named();
     case "mv":
       return inPart(below(rest, directory));
     case "submodule":
@@ -303,7 +295,8 @@ function writtenInRepository(args: readonly string[], cwd: string): WrittenTrees
     case "sparse-checkout":
       return rest[0] === "list" ? NOTHING : whole;
     case "apply":
-      if (has(/^--(?:stat|numstat|summary|check|cached)/) && !has(/^--apply/)) return NOTHING;
+      if (has("--stat*|--numstat*|--summary*|--check*|--cached*") && !has("--apply*"))
+        return NOTHING;
       return appliedByGit(patchedByGit(rest, directory, root), whole);
     case "am":
       return appliedByGit(patchedByGit(rest, directory, root), whole);
@@ -316,19 +309,11 @@ function appliedByGit({ files }: PatchedFiles, whole: WrittenTrees): WrittenTree
   return files === undefined ? { ...whole, restored: [] } : { ...NOTHING, files };
 }
 
-const MOST_ENTRIES = 5000;
-
 /** A place below that runs by itself: what is unpacked may be written there. */
 export function selfRunningWhereUnpacked(directory: string): string | undefined {
-  const ahead = isDirectory(directory) ? [directory] : [];
-  let left = MOST_ENTRIES;
-  for (const at of ahead) {
-    for (const entry of entriesOf(at)) {
-      const path = join(at, entry.name);
-      if (runsLater(path)) return path;
-      if ((left -= 1) < 0) return join(directory, ".git/hooks");
-      if (entry.isDirectory() && entry.name !== "node_modules") ahead.push(path);
-    }
+  for (const path of pathsBelow(directory, ({ name }) => name !== "node_modules")) {
+    if (path === TOO_MANY) return join(directory, ".git/hooks");
+    if (runsLater(path)) return path;
   }
   return undefined;
 }

@@ -23,6 +23,7 @@ export {
   resolvePathNow,
   resolveRulePath,
   walkPathNow,
+  lookAt,
 } from "./resolve-path.ts";
 export { restrictedHardLinks, restrictedNameFinder } from "./restricted-hard-links.ts";
 export { clearAbandonedWrites } from "./temporary-file.ts";
