@@ -3,12 +3,18 @@
 
 import { join, relative } from "node:path";
 import type { Places } from "@soong/core";
-import { baseName, innerCommands, literalPrefix } from "@soong/core/internal";
-import { namesEntry } from "./listed-names.ts";
+import {
+  baseName,
+  compileGlob,
+  hasOption,
+  innerCommands,
+  literalPrefix,
+} from "@soong/core/internal";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
 import { nameMatcher } from "./name-matcher.ts";
 import { startsOfFind, walkedTrees } from "./walked-trees.ts";
-import { entriesOf } from "../path/index.ts";
+import { pathsBelow, TOO_MANY } from "./paths-below.ts";
+import { entriesOf, isDirectory } from "../path/index.ts";
 
 export interface ListingCommand {
   readonly argv: readonly string[];
@@ -84,8 +90,6 @@ export function restrictedInTrees(
   return [...found];
 }
 
-const MOST_ENTRIES = 5000;
-
 /** Only the part of the tree that the pattern is about is looked through. A tree that is too large counts as one that shows it. */
 function firstShown(
   tree: ListedTree,
@@ -95,30 +99,72 @@ function firstShown(
   const { root, depth } = tree;
   const from = isWithin(root, literal) ? literal : isWithin(literal, root) ? root : undefined;
   if (from === undefined) return undefined;
-  const steps = relative(root, from).split("/");
-  const isEntered = steps.every((_, index) => tree.enters(steps.slice(0, index + 1).join("/")));
-  const isShown = (path: string): boolean => {
-    const below = relative(root, path);
-    return below.split("/").length <= depth && tree.shows(below) && isRestricted(path);
-  };
-  if (from !== root && isParentEntered(tree, steps) && isShown(from)) return from;
-  if (from !== root && !isEntered) return undefined;
-  const ahead = [from];
-  let left = MOST_ENTRIES;
-  for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
-    if (at !== root && relative(root, at).split("/").length >= depth) continue;
-    for (const entry of entriesOf(at)) {
-      if ((left -= 1) < 0) return from;
-      const path = join(at, entry.name);
-      if (isShown(path)) return path;
-      if (entry.isDirectory() && tree.enters(relative(root, path))) ahead.push(path);
-    }
+  const below = (path: string): string => relative(root, path);
+  const depthOf = (path: string): number => (path === root ? 0 : below(path).split("/").length);
+  const isShown = (path: string): boolean =>
+    depthOf(path) <= depth && tree.shows(below(path)) && isRestricted(path);
+  if (from !== root) {
+    const steps = below(from).split("/");
+    const isEntered = (count: number): boolean =>
+      steps.slice(0, count).every((_, index) => tree.enters(steps.slice(0, index + 1).join("/")));
+    if (isEntered(steps.length - 1) && isShown(from)) return from;
+    if (!isEntered(steps.length)) return undefined;
+  }
+  if (depthOf(from) >= depth) return undefined;
+  const enters = (path: string): boolean => depthOf(path) < depth && tree.enters(below(path));
+  for (const path of pathsBelow(from, (_, one) => enters(one))) {
+    if (path === TOO_MANY) return from;
+    if (isShown(path)) return path;
   }
   return undefined;
 }
 
-function isParentEntered(tree: ListedTree, steps: readonly string[]): boolean {
-  return steps.slice(0, -1).every((_, index) => tree.enters(steps.slice(0, index + 1).join("/")));
+/**
+ * Names that `ls` would show and a rule keeps from being listed (PERM-15), one for each rule or guard. code.list_dir leaves them
+ * out and counts them; a program cannot be told to, so it is asked about.
+ */
+export function restrictedNamesListed(
+  { argv, cwd }: Pick<ListingCommand, "argv" | "cwd">,
+  { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,
+): string[] {
+  const [program = "", ...args] = argv;
+  const globs = restrictedGlobs("list");
+  if (!/^(?:ls|dir|vdir)$/.test(baseName(program)) || globs.length === 0) return [];
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  const options = args.slice(0, end);
+  // Not what stands behind an option with a value: `-Id`.
+  if (options.some((arg) => /^-[^-ITw]*d|^--direc/.test(arg))) return [];
+  const operands = [...options.filter((arg) => !arg.startsWith("-")), ...args.slice(end + 1)];
+  const showsHidden = hasOption(options, SHOWS_HIDDEN);
+  const isNamed = namesEntry(globs);
+  const found = new Map<string, string>();
+  for (const given of operands.length === 0 ? [cwd] : operands) {
+    const directory = canonicalPath(cwd, given);
+    if (directory === undefined || !isDirectory(directory)) continue;
+    for (const { name } of entriesOf(directory)) {
+      if (name.startsWith(".") && !showsHidden) continue;
+      const path = join(directory, name);
+      const restriction = restrictedBy(path, "list");
+      // A sensitive name is listed (PATH-3).
+      if (restriction === undefined || restriction.kind === "sensitive") continue;
+      if (!found.has(restriction.by) && isNamed(path)) found.set(restriction.by, path);
+    }
+  }
+  return [...found.values()];
+}
+
+const SHOWS_HIDDEN = "-aAf|--al*";
+
+/** Whether patterns name an entry itself: `secrets/**` is about what is in the directory, not about its name. */
+function namesEntry(globs: readonly string[]): (path: string) => boolean {
+  const matchers = globs
+    .map((glob) => glob.normalize("NFC").toLowerCase())
+    .flatMap((glob) => (glob.endsWith("/**") ? [`${glob}/*`] : [glob, `${glob}/**`]))
+    .map((glob) => compileGlob(glob));
+  return (path) => {
+    const folded = path.normalize("NFC").toLowerCase();
+    return matchers.some((matches) => matches(folded));
+  };
 }
 
 interface Listing {
@@ -144,38 +190,38 @@ type Lister = (args: readonly string[]) => Listing | undefined;
 const LISTERS: Readonly<Record<string, Lister>> = {
   find: listedByFind,
   tree(args) {
-    if (has(args, /^-[A-Za-z]*l|^--from/)) return undefined;
-    const level = valueOf(args, /^-L$/);
+    if (hasOption(args, "-l|--from*")) return undefined;
     const ignored = (valueOf(args, /^-I$/) ?? "").split("|").filter((one) => one !== "");
     const matchers = ignored.filter(isSimple).map(nameMatcher);
-    const hidden = has(args, /^-[A-Za-z]*a/);
+    const hidden = hasOption(args, "-a");
     const isListed = (printed: string): boolean =>
       !matchers.some((matches) => matches(lastName(printed))) &&
       (hidden || !lastName(printed).startsWith("."));
-    const starts = args.filter(
-      (arg, index) => !arg.startsWith("-") && !/^-[LIPoHT]$/.test(args[index - 1] ?? ""),
-    );
-    return { starts, depth: levelOf(level), shows: isListed, enters: isListed };
+    const starts = withoutValues(args, /^-[LIPoHT]$/);
+    const depth = levelOf(valueOf(args, /^-L$/));
+    return { starts, depth, shows: isListed, enters: isListed };
   },
   du(args) {
-    if (has(args, /^-[A-Za-z]*[LDHX]|^--(?:der|files|excl)/)) return undefined;
-    const isSum = has(args, /^-[A-Za-z]*s|^--sum/);
+    if (hasOption(args, "-LDHX|--der*|--files*|--excl*")) return undefined;
+    const isSum = hasOption(args, "-s|--sum*");
     const [attached] = args.flatMap((arg) => /^(?:-d|--max-depth=)(\d+)$/.exec(arg)?.[1] ?? []);
     const level = attached ?? valueOf(args, /^(?:-d|--max-depth)$/);
-    const starts = args.filter(
-      (arg, index) =>
-        !arg.startsWith("-") && !/^(?:-[dBt]|--max-depth)$/.test(args[index - 1] ?? ""),
-    );
+    const starts = withoutValues(args, /^(?:-[dBt]|--max-depth)$/);
     return { starts, depth: isSum ? 0 : levelOf(level), shows: always, enters: always };
   },
-  ...Object.fromEntries(["ls", "dir", "vdir"].map((name) => [name, listedByLs])),
+  ls: listedByLs,
+  dir: listedByLs,
+  vdir: listedByLs,
 };
 
+/** The operands, without what stands behind these options. */
+function withoutValues(args: readonly string[], option: RegExp): string[] {
+  return args.filter((arg, index) => !arg.startsWith("-") && !option.test(args[index - 1] ?? ""));
+}
+
 function listedByLs(args: readonly string[]): Listing | undefined {
-  if (!has(args, /^-[A-Za-z0-9]*R|^--rec/) || has(args, /^-[A-Za-z0-9]*[LH]|^--der/)) {
-    return undefined;
-  }
-  const hidden = has(args, /^-[A-Za-z0-9]*[aAf]|^--al/);
+  if (!hasOption(args, "-R|--rec*") || hasOption(args, "-LH|--der*")) return undefined;
+  const hidden = hasOption(args, SHOWS_HIDDEN);
   const isListed = (printed: string): boolean => hidden || !lastName(printed).startsWith(".");
   const starts = args.filter((arg) => !arg.startsWith("-"));
   return { starts, depth: Infinity, shows: isListed, enters: isListed };
@@ -185,7 +231,7 @@ function listedByLs(args: readonly string[]): Listing | undefined {
 const DOES_MORE = /^-(?:exec|execdir|ok|okdir|delete|fprint.*|fls|files0-from|follow|[LH])$/;
 
 function listedByFind(args: readonly string[]): Listing | undefined {
-  if (has(args, DOES_MORE)) return undefined;
+  if (args.some((arg) => DOES_MORE.test(arg))) return undefined;
   const starts = startsOfFind(args);
   const depth = levelOf(valueOf(args, /^-maxdepth$/));
   const all = { starts, depth, shows: always, enters: always };
@@ -193,7 +239,7 @@ function listedByFind(args: readonly string[]): Listing | undefined {
   if (args.every((arg) => !/^[-(!]/.test(arg))) return all;
   const { pruned, rest } = prunedBy(tests);
   const isEntered = (printed: string): boolean => !pruned.some((matches) => matches(printed));
-  const enters = has(args, /^-d(?:epth)?$/) ? always : isEntered;
+  const enters = args.some((arg) => /^-d(?:epth)?$/.test(arg)) ? always : isEntered;
   return { ...all, enters, shows: shownByTests(rest) };
 }
 
@@ -273,10 +319,6 @@ function isSimple(pattern: string): boolean {
 
 function always(): boolean {
   return true;
-}
-
-function has(args: readonly string[], option: RegExp): boolean {
-  return args.some((arg) => option.test(arg));
 }
 
 function valueOf(args: readonly string[], option: RegExp): string | undefined {

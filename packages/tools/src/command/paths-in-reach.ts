@@ -13,8 +13,7 @@ import {
 import { readsFileList } from "./file-lists.ts";
 import { reachOfGit, repositoryOf } from "./git-reach.ts";
 import { loadsJqFiles } from "./harmless-programs.ts";
-import { restrictedNamesListed } from "./listed-names.ts";
-import { listedTrees, restrictedInTrees } from "./listed-trees.ts";
+import { listedTrees, restrictedInTrees, restrictedNamesListed } from "./listed-trees.ts";
 import { canonicalPath, isWithin, isWithinRoots } from "./places-of-command.ts";
 import { pathsBelow, TOO_MANY } from "./paths-below.ts";
 import { isMarked, programTable } from "./programs.ts";
