@@ -4,30 +4,21 @@
 import { homedir } from "node:os";
 import { isDirectory } from "../path/index.ts";
 import { canonicalPath } from "./places-of-command.ts";
-import { shellNames, writtenCommands } from "./spelled-commands.ts";
-
-export interface ChangingCommand {
-  readonly argv: readonly string[];
-  /** Canonical. */
-  readonly cwd: string;
-  readonly executable: string;
-  /** Where a plain `cd` leads. */
-  readonly home?: string;
-}
+import { shellNames, writtenCommands, type Command } from "./spelled-commands.ts";
 
 /** All of them, its own first; more than there are rather than fewer. Undefined where they are too many to follow. */
-export function baseDirectories(command: ChangingCommand): string[] | undefined {
+export function baseDirectories(command: Command): string[] | undefined {
   const changes = commandsIn(command).flatMap((words) => changesOf(words, command.home));
   return follow(command.cwd, changes);
 }
 
 /** Where its own options lead in the end. */
-export function lastDirectory({ argv, cwd, home }: ChangingCommand): string {
+export function lastDirectory({ argv, cwd, home }: Command): string {
   return changesOf(argv, home).reduce((at, change) => canonicalPath(at, change) ?? at, cwd);
 }
 
 /** Where the commands inside it run: behind one leading `cd` or `env -C`, only there. */
-export function innerDirectories(command: ChangingCommand): string[] | undefined {
+export function innerDirectories(command: Command): string[] | undefined {
   const { argv, cwd, home } = command;
   const changes = commandsIn(command)
     // What these do elsewhere, they do themselves.
@@ -48,7 +39,7 @@ const LEADING_CHANGE = /^\s*cd\s+[^\s;|&()<>]+\s*(?:&&|;|\n|$)/;
 
 const MOST_DIRECTORIES = 64;
 
-function commandsIn({ argv, executable }: ChangingCommand): (readonly string[])[] {
+function commandsIn({ argv, executable }: Command): (readonly string[])[] {
   return [argv, ...writtenCommands({ argv, executable })];
 }
 

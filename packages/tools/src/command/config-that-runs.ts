@@ -5,22 +5,15 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Resource, Roots } from "@soong/core";
-import { innerCommands } from "@soong/core/internal";
 import { directoryOfGit } from "./git-arguments.ts";
 import { settingThatRuns } from "./git-config.ts";
+import { allCommands, type Command } from "./spelled-commands.ts";
 import { checkRepository, locateRepository, readText } from "./harmless-repository.ts";
-
-export interface GitCommand {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly executable: string;
-}
 
 type ConfigRuns = NonNullable<Extract<Resource, { kind: "command" }>["config_runs"]>;
 
-export function configThatRuns(command: GitCommand, roots: Roots): ConfigRuns | undefined {
-  const inner = innerCommands(command.argv, command.executable).commands;
-  for (const words of [command.argv, ...inner.map((one) => one.words)]) {
+export function configThatRuns(command: Command, roots: Roots): ConfigRuns | undefined {
+  for (const words of allCommands(command)) {
     const directory = directoryOfGit(words, command.cwd);
     const found = directory === undefined ? undefined : repositoryThatRuns(directory, roots);
     if (found !== undefined) return found;

@@ -5,6 +5,7 @@ import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { innerCommands } from "@soong/core/internal";
 import { directoryOfGit, gitArguments } from "./git-arguments.ts";
+import type { Command } from "./spelled-commands.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { exists } from "../path/index.ts";
 
@@ -15,14 +16,7 @@ export type GitReach =
   | { readonly kind: "trees"; readonly trees: readonly string[] }
   | { readonly kind: "anything" };
 
-export interface GitCommandLine {
-  readonly argv: readonly string[];
-  /** Canonical. */
-  readonly cwd: string;
-  readonly executable: string;
-}
-
-export function reachOfGit({ argv, cwd, executable }: GitCommandLine): GitReach {
+export function reachOfGit({ argv, cwd, executable }: Command): GitReach {
   const { told, opaque } = innerCommands(argv, executable);
   // It runs something else, too.
   if (told.length > 0 || opaque) return { kind: "anything" };

@@ -11,17 +11,11 @@ import {
   literalPrefix,
 } from "@soong/core/internal";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
+import type { Command } from "./spelled-commands.ts";
 import { nameMatcher } from "./name-matcher.ts";
 import { startsOfFind, walkedTrees } from "./walked-trees.ts";
 import { pathsBelow, TOO_MANY } from "./paths-below.ts";
 import { entriesOf, isDirectory } from "../path/index.ts";
-
-export interface ListingCommand {
-  readonly argv: readonly string[];
-  /** Canonical. */
-  readonly cwd: string;
-  readonly executable: string;
-}
 
 export interface ListedTree {
   /** Canonical. */
@@ -35,7 +29,7 @@ export interface ListedTree {
 }
 
 /** Undefined for a command that lists no tree, or may do more than that. */
-export function listedTrees({ argv, cwd, executable }: ListingCommand): ListedTree[] | undefined {
+export function listedTrees({ argv, cwd, executable }: Command): ListedTree[] | undefined {
   const [program = "", ...args] = argv;
   const name = baseName(program);
   const isSearch = SEARCHES.has(name);
@@ -55,7 +49,7 @@ export function listedTrees({ argv, cwd, executable }: ListingCommand): ListedTr
 const SEARCHES: ReadonlySet<string> = new Set(["rg", "grep", "egrep", "fgrep"]);
 
 /** Undefined where links are followed, or nothing is walked. */
-function searchedTrees(command: ListingCommand): ListedTree[] | undefined {
+function searchedTrees(command: Command): ListedTree[] | undefined {
   const trees = walkedTrees(command);
   if (trees.length === 0 || trees.some(({ followsLinks }) => followsLinks !== false)) {
     return undefined;
@@ -124,7 +118,7 @@ function firstShown(
  * out and counts them; a program cannot be told to, so it is asked about.
  */
 export function restrictedNamesListed(
-  { argv, cwd }: Pick<ListingCommand, "argv" | "cwd">,
+  { argv, cwd }: Pick<Command, "argv" | "cwd">,
   { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,
 ): string[] {
   const [program = "", ...args] = argv;

@@ -16,14 +16,12 @@ import { loadsJqFiles } from "./harmless-programs.ts";
 import { listedTrees, restrictedInTrees, restrictedNamesListed } from "./listed-trees.ts";
 import { canonicalPath, isWithin, isWithinRoots } from "./places-of-command.ts";
 import { pathsBelow, TOO_MANY } from "./paths-below.ts";
+import type { Command } from "./spelled-commands.ts";
 import { isMarked, programTable } from "./programs.ts";
 import { dashedLetters, isArchiving, walkedOperands, walkedTrees } from "./walked-trees.ts";
 import { exists, isDirectory } from "../path/index.ts";
 
-export interface ReachingCommand {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly executable: string;
+export interface ReachingCommand extends Command {
   /** Proven to read only, and only what its arguments name. */
   readonly read_only: boolean;
 }
@@ -44,7 +42,7 @@ export function pathsInReach(
 
 /** `npm --version`, `make --help`, of a program that the agent cannot have written. */
 export function tellsOfItself(
-  { argv, executable }: Pick<ReachingCommand, "argv" | "executable">,
+  { argv, executable }: Pick<Command, "argv" | "executable">,
   roots: Roots,
 ): boolean {
   const [program = "", option = "", ...more] = argv;

@@ -3,9 +3,20 @@
 import { resolve } from "node:path";
 import type { Places, Roots } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
+import type { JudgedPath } from "../path/index.ts";
 import { resolveInProcess } from "./process-view.ts";
 
 export { isWithin };
+
+/** What is asked about like a sensitive file; `reason`: why, where its name does not say so. */
+export function sensitivePath(
+  path: string,
+  reason?: string,
+  access: "read" | "search" = "read",
+): JudgedPath {
+  const judged = { kind: "path", access, path, sensitive: true } as const;
+  return reason === undefined ? judged : { ...judged, reason };
+}
 
 /** In the project or one of the roots the run may write to. */
 export function isWithinRoots({ project, write }: Roots, path: string): boolean {

@@ -23,7 +23,7 @@ import { restrictedArguments } from "./restricted-arguments.ts";
 import { scriptsOfCommand } from "./scripts-of-command.ts";
 import { lookThroughTrees } from "./secrets-in-trees.ts";
 import { walkedTrees } from "./walked-trees.ts";
-import { NOTHING_UNNAMED, unnamedWrites } from "./unnamed-writes.ts";
+import { NOTHING_UNNAMED, unnamedWrites } from "./written-trees.ts";
 import { mayWriteNamed, writtenPlaces } from "./written-places.ts";
 
 export type Environment = Readonly<Record<string, string>>;

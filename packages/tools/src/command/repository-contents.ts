@@ -4,25 +4,20 @@
 import { lstatSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import type { Places, Roots } from "@soong/core";
-import { innerCommands, literalPrefix } from "@soong/core/internal";
+import { literalPrefix } from "@soong/core/internal";
 import { findExecutable, startProcess } from "@soong/platform";
 import type { JudgedPath } from "../path/index.ts";
 import { directoryOfGit } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { fileFromElsewhere, locateRepository } from "./harmless-repository.ts";
-import { canonicalPath, isWithin } from "./places-of-command.ts";
+import { canonicalPath, isWithin, sensitivePath } from "./places-of-command.ts";
 import { givenObjects, type GivenObjects } from "./given-objects.ts";
 import { printedNames, type AskGit } from "./printed-names.ts";
+import type { ReachingCommand } from "./paths-in-reach.ts";
+import { allCommands } from "./spelled-commands.ts";
 import { walkedTrees } from "./walked-trees.ts";
 import { repositoryAround } from "./written-places.ts";
-
-export interface ShowingCommand {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly executable: string;
-  readonly read_only: boolean;
-}
 
 type RepositoryPlaces = Pick<Places, "restrictedBy" | "restrictedGlobs" | "sensitiveBy"> & {
   readonly roots: Roots;
@@ -38,7 +33,7 @@ export interface RepositoryContents {
 const NOTHING: RepositoryContents = { may_reach: [], sensitive: [] };
 
 export async function repositoryContents(
-  command: ShowingCommand,
+  command: ReachingCommand,
   places: RepositoryPlaces,
   env: Readonly<Record<string, string>>,
 ): Promise<RepositoryContents> {
@@ -59,13 +54,12 @@ export async function repositoryContents(
 
 /** Sensitive files among those that a git command, or one inside the command, prints without naming them. */
 async function printedSecrets(
-  { argv, cwd, executable }: ShowingCommand,
+  { argv, cwd, executable }: ReachingCommand,
   { restrictedBy, roots }: RepositoryPlaces,
   env: Readonly<Record<string, string>>,
 ): Promise<JudgedPath[]> {
   const found = new Map<string, JudgedPath>();
-  const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
-  for (const words of [argv, ...inner]) {
+  for (const words of allCommands({ argv, executable })) {
     const directory = directoryOfGit(words, cwd);
     const foreign = directory === undefined ? undefined : foreignFile(directory);
     if (foreign !== undefined) found.set(foreign.path, foreign);
@@ -80,17 +74,11 @@ async function printedSecrets(
       const reason = isNameless
         ? "no commit names the objects that would be printed, which may be of a sensitive file"
         : "its history cannot be looked through for sensitive files";
-      found.set(workTree, {
-        kind: "path",
-        access: "search",
-        path: workTree,
-        sensitive: true,
-        reason,
-      });
+      found.set(workTree, sensitivePath(workTree, reason, "search"));
     }
     for (const name of new Set(names?.filter(counts).slice(0, MOST_SENSITIVE))) {
       const path = join(workTree, name);
-      found.set(path, { kind: "path", access: "read", path, sensitive: true });
+      found.set(path, sensitivePath(path));
     }
   }
   return [...found.values()];
@@ -102,8 +90,7 @@ function foreignFile(directory: string): JudgedPath | undefined {
   if (typeof located !== "object") return undefined;
   const why = fileFromElsewhere(located);
   if (why === undefined) return undefined;
-  const reason = `${why}, and git may print what is in it`;
-  return { kind: "path", access: "search", path: located.git_dir, sensitive: true, reason };
+  return sensitivePath(located.git_dir, `${why}, and git may print what is in it`, "search");
 }
 
 /** Published files: keys among them are samples. */
@@ -127,7 +114,7 @@ interface Shown extends Partial<GivenObjects> {
   readonly everything?: readonly string[];
 }
 
-function shownBy({ argv, cwd, executable, read_only }: ShowingCommand): Shown | undefined {
+function shownBy({ argv, cwd, executable, read_only }: ReachingCommand): Shown | undefined {
   const directory = directoryOfGit(argv, cwd);
   if (directory !== undefined) {
     const reach = reachOfGit({ argv, cwd, executable });
@@ -289,7 +276,7 @@ async function sensitiveNames(
     .map((name) => join(workTree, name))
     .filter((path) => restrictedBy(path, "read")?.kind === "sensitive")
     .slice(0, MOST_SENSITIVE)
-    .map((path) => ({ kind: "path", access: "read", path, sensitive: true }));
+    .map((path) => sensitivePath(path));
 }
 
 const TIMEOUT_MS = 3000;

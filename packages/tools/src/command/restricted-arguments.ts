@@ -4,22 +4,18 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Places } from "@soong/core";
-import { innerCommands, isReadingProgram } from "@soong/core/internal";
+import { isReadingProgram } from "@soong/core/internal";
 import { restrictedNameFinder, type JudgedPath } from "../path/index.ts";
 import { baseDirectories } from "./base-directories.ts";
 import { listedNames } from "./file-lists.ts";
 import { directoryBeforeChoice, takeFileUrls } from "./file-urls.ts";
-import { canonicalPath } from "./places-of-command.ts";
+import { canonicalPath, sensitivePath } from "./places-of-command.ts";
 import { isBelowOpenFile } from "./process-view.ts";
+import { allCommands, type Command } from "./spelled-commands.ts";
 import { argumentsThatName } from "./text-arguments.ts";
 import { nameMatcher } from "./walked-trees.ts";
 
-export interface CommandArguments {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  /** What `~` and `$HOME` mean to a shell among them. */
-  readonly home: string;
-}
+export type CommandArguments = Required<Omit<Command, "executable">>;
 
 type ArgumentPlaces = Pick<Places, "restrictedBy" | "restrictedGlobs"> &
   Partial<Pick<Places, "roots">>;
@@ -35,14 +31,13 @@ export function restrictedArguments(
   const found = new Map<string, JudgedPath>();
   const guessed = new Set<string>();
   const ask = (path: string, reason: string): void => {
-    found.set(path, { kind: "path", access: "read", path, sensitive: true, reason });
+    found.set(path, sensitivePath(path, reason));
   };
   const executable = argv[0] ?? "";
-  const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
   const followed = baseDirectories({ argv, cwd, executable, home });
   if (followed === undefined) ask(cwd, "the command changes its directory too often to follow");
   const bases = followed ?? [cwd];
-  const lists = listedNames([argv, ...inner], bases);
+  const lists = listedNames(allCommands({ argv, executable }), bases);
   for (const list of lists.unread) ask(list, "it names too many files to look at each");
   const naming = [...argumentsThatName(argv), ...lists.names];
   for (const directory of choicesOfCurl(naming)) {

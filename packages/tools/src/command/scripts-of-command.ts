@@ -5,25 +5,22 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Plan } from "@soong/core";
-import { innerCommands } from "@soong/core/internal";
 import { readWholeFile, stampOf } from "../path/index.ts";
 import { baseDirectories } from "./base-directories.ts";
 import { listsGiven } from "./file-lists.ts";
 import { gitArguments } from "./git-arguments.ts";
+import { allCommands, type Command } from "./spelled-commands.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
 type PreImages = NonNullable<Plan["pre_images"]>;
 
 /** Of the command and of those inside it: what an interpreter is given to run or looks up itself, and whatever is executable. */
-export async function scriptsOfCommand({
-  argv,
-  cwd,
-  executable,
-}: ScriptedCommand): Promise<PreImages> {
-  const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
-  const commands = [argv, ...inner];
+export async function scriptsOfCommand({ argv, cwd, executable }: Command): Promise<PreImages> {
+  const commands = allCommands({ argv, executable });
   // What is handed on inside a script may be anything that the script names.
-  const piped = inner.some(readsItsInput) ? argv.flatMap((word) => word.split(BORDERS)) : [];
+  const piped = commands.slice(1).some(readsItsInput)
+    ? argv.flatMap((word) => word.split(BORDERS))
+    : [];
   const paths = new Set<string>();
   for (const base of baseDirectories({ argv, cwd, executable }) ?? [cwd]) {
     for (const words of commands) {
@@ -43,12 +40,6 @@ export async function scriptsOfCommand({
     images.push({ path, sha256: await imageOf(path) });
   }
   return images;
-}
-
-interface ScriptedCommand {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly executable: string;
 }
 
 function scriptsGiven(words: readonly string[], base: string): string[] {

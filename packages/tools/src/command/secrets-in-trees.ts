@@ -13,7 +13,7 @@ import {
   restrictedHardLinks,
   type JudgedPath,
 } from "../path/index.ts";
-import { canonicalPath, isWithin } from "./places-of-command.ts";
+import { canonicalPath, isWithin, sensitivePath } from "./places-of-command.ts";
 import type { WalkedTree } from "./walked-trees.ts";
 
 export interface WalkLimits {
@@ -60,15 +60,7 @@ export function lookThroughTrees(
       continue;
     }
     const reason = `it has more than ${limits.entries} entries`;
-    const { root: path } = tree;
-    found.set(path, {
-      kind: "path",
-      access: "search",
-      path,
-      sensitive: true,
-      too_large: true,
-      reason,
-    });
+    found.set(tree.root, { ...sensitivePath(tree.root, reason, "search"), too_large: true });
   }
   return { sensitive: [...found.values()], restricted: [...restricted.values()] };
 }
@@ -91,7 +83,7 @@ function judgeOf(
   return (path, leadsTo, isFile) => {
     if (OF_A_PROCESS.test(leadsTo)) {
       const reason = "it leads to the directories and open files of the program";
-      found.set(path, { kind: "path", access: "search", path, sensitive: true, reason });
+      found.set(path, sensitivePath(path, reason, "search"));
       return true;
     }
     const elsewhere = [
@@ -109,7 +101,7 @@ function judgeOf(
       (name) => places.restrictedBy(name, "read")?.kind === "sensitive" && holdsSecret(name),
     );
     if (secret === undefined) return false;
-    found.set(secret, { kind: "path", access: "read", path: secret, sensitive: true });
+    found.set(secret, sensitivePath(secret));
     return true;
   };
 }

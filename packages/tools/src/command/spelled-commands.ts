@@ -6,25 +6,33 @@ import { join, resolve } from "node:path";
 import { innerCommands, type KnownCommand } from "@soong/core/internal";
 import { nameMatcher } from "./name-matcher.ts";
 
-export interface SpelledCommand {
+export interface Command {
   readonly argv: readonly string[];
+  /** Canonical. */
+  readonly cwd: string;
   readonly executable: string;
+  /** Where a plain `cd` leads, and what `~` and `$HOME` mean to a shell. */
+  readonly home?: string;
+}
+
+type Program = Pick<Command, "argv" | "executable">;
+
+/** Its own words and those of the commands inside it, as far as they are known from the front. */
+export function allCommands({ argv, executable }: Program): (readonly string[])[] {
+  return [argv, ...innerCommands(argv, executable).commands.map(({ words }) => words)];
 }
 
 /** As they are written: patterns stay. */
-export function writtenCommands({ argv, executable }: SpelledCommand): string[][] {
+export function writtenCommands({ argv, executable }: Program): string[][] {
   return spelled({ argv, executable }, (text) => [text]);
 }
 
 /** As they run in this directory. */
-export function spelledCommands({ argv, executable }: SpelledCommand, cwd: string): string[][] {
+export function spelledCommands({ argv, executable }: Program, cwd: string): string[][] {
   return spelled({ argv, executable }, (text) => shellNames(cwd, text, showsHidden(argv)));
 }
 
-function spelled(
-  { argv, executable }: SpelledCommand,
-  namesOf: (text: string) => string[],
-): string[][] {
+function spelled({ argv, executable }: Program, namesOf: (text: string) => string[]): string[][] {
   return innerCommands(argv, executable).commands.flatMap((command) => {
     if (command.every === undefined) return [[...command.words]];
     const words = wordsOf(command.every, namesOf);

@@ -1,17 +1,12 @@
 // The trees whose files a command opens one after the other without naming them: `grep -r`, `cp -r`, `tar c`, `find -exec`.
 // Programs that only show names are here where they follow links (`ls -LR`); those that remove (`rm -r`) are not: nothing leaves through them.
 
-import {
-  baseName,
-  hasOption,
-  innerCommands,
-  optionValues,
-  type OptionTable,
-} from "@soong/core/internal";
+import { baseName, hasOption, optionValues, type OptionTable } from "@soong/core/internal";
 import { baseDirectories, innerDirectories } from "./base-directories.ts";
 import { calledBack } from "./ignore-exceptions.ts";
 import { nameMatcher } from "./name-matcher.ts";
 import { canonicalPath } from "./places-of-command.ts";
+import { allCommands, type Command } from "./spelled-commands.ts";
 import { searchedOperands } from "./match-arguments.ts";
 import { isMarked, programTable } from "./programs.ts";
 import { exists, isDirectory } from "../path/index.ts";
@@ -31,19 +26,11 @@ export interface WalkedTree {
   opens(name: string): boolean;
 }
 
-export interface WalkingCommand {
-  readonly argv: readonly string[];
-  /** Canonical. */
-  readonly cwd: string;
-  readonly executable: string;
-}
-
 /** Of the command and of those inside it, as far as its arguments say. */
-export function walkedTrees({ argv, cwd, executable }: WalkingCommand): WalkedTree[] {
-  const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
-  const commands = [argv, ...inner];
+export function walkedTrees({ argv, cwd, executable }: Command): WalkedTree[] {
+  const commands = allCommands({ argv, executable });
   // What is found may be handed to another program.
-  const handsOver = inner.some(([program]) => HANDS_OVER.has(baseName(program)));
+  const handsOver = commands.slice(1).some(([program]) => HANDS_OVER.has(baseName(program)));
   const bases = innerDirectories({ argv, cwd, executable }) ?? [cwd];
   return commands.flatMap((words) => bases.flatMap((base) => treesOf(words, base, handsOver)));
 }

@@ -26,19 +26,15 @@ import { gitArguments } from "./git-arguments.ts";
 import { programTable } from "./programs.ts";
 import { dashedLetters } from "./walked-trees.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
-import { canonicalPath, isWithin } from "./places-of-command.ts";
-import { pathsInArguments, type CommandArguments } from "./restricted-arguments.ts";
-import { listDirectory, shellNames, spelledCommands } from "./spelled-commands.ts";
-
-export interface WritingCommand extends CommandArguments {
-  readonly executable: string;
-}
+import { canonicalPath, isWithin, sensitivePath } from "./places-of-command.ts";
+import { pathsInArguments } from "./restricted-arguments.ts";
+import { listDirectory, shellNames, spelledCommands, type Command } from "./spelled-commands.ts";
 
 type WritingPlaces = Pick<Places, "sensitiveBy" | "restrictedBy">;
 
 /** Whether it may change a path that its arguments name: not one that its program is known to read alone. */
 export function mayWriteNamed(
-  command: WritingCommand,
+  command: Required<Command>,
   places: WritingPlaces,
 ): (path: string) => boolean {
   const { argv, cwd, home } = command;
@@ -49,7 +45,7 @@ export function mayWriteNamed(
   return (path) => all.has(path) || (isOpen && path === cwd);
 }
 
-export function writtenPlaces(command: WritingCommand, places: WritingPlaces): JudgedPath[] {
+export function writtenPlaces(command: Required<Command>, places: WritingPlaces): JudgedPath[] {
   const { home } = command;
   const { sensitiveBy, restrictedBy } = places;
   const { certain, possible, unread, bases } = destinationsOf(command, places);
@@ -65,21 +61,16 @@ export function writtenPlaces(command: WritingCommand, places: WritingPlaces): J
     ),
     ...[...mayBeWritten.keys()].filter(runsLater),
   ];
-  const tooMany = unread.map((path): JudgedPath => {
-    const reason = "what is copied to it through links is too much to look at each";
-    return { kind: "path", access: "read", path, sensitive: true, reason };
-  });
+  const tooMany = unread.map((path) =>
+    sensitivePath(path, "what is copied to it through links is too much to look at each"),
+  );
   return [...[...new Set(found)].map(writtenPath), ...tooMany];
 }
 
 export function writtenPath(path: string): JudgedPath {
   const self_running = ranByGit(path);
-  return {
-    kind: "path",
-    access: "write",
-    path,
-    ...(self_running === undefined ? {} : { self_running }),
-  };
+  const written = { kind: "path", access: "write", path } as const;
+  return self_running === undefined ? written : { ...written, self_running };
 }
 
 /** By a rule, or because it belongs to the runtime (PERM-14). */
@@ -106,7 +97,7 @@ interface Destinations {
 const NONE: Destinations = { certain: [], possible: [] };
 
 function destinationsOf(
-  { argv, cwd, executable, home }: WritingCommand,
+  { argv, cwd, executable, home }: Required<Command>,
   { restrictedBy }: WritingPlaces,
 ): Required<Destinations> & { readonly bases: readonly string[] } {
   const inner = innerCommands(argv, executable);

@@ -2,7 +2,7 @@
 // patch, and everything for a program that is not known.
 
 import { join } from "node:path";
-import type { Roots } from "@soong/core";
+import type { Places, Restriction, Roots } from "@soong/core";
 import {
   baseName,
   hasOption,
@@ -16,29 +16,22 @@ import { directoryOfGit, gitArguments } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { patchedByGit, patchedByPatch, type PatchedFiles } from "./patched-files.ts";
-import { tellsOfItself, type NamedTree } from "./paths-in-reach.ts";
-import { canonicalPath } from "./places-of-command.ts";
-import { hasUnknownWords, spelledCommands } from "./spelled-commands.ts";
+import { tellsOfItself, unwritableBelow, type NamedTree } from "./paths-in-reach.ts";
+import { canonicalPath, sensitivePath } from "./places-of-command.ts";
+import { unwritableInRepository } from "./repository-contents.ts";
+import { hasUnknownWords, spelledCommands, type Command } from "./spelled-commands.ts";
 import { isMarked, programTable } from "./programs.ts";
 import { pathsBelow, TOO_MANY } from "./paths-below.ts";
 import { dashedLetters, namedByFind, startsOfFind } from "./walked-trees.ts";
-import { copiedOperands, repositoryAround, runsLater } from "./written-places.ts";
-import { exists, isDirectory } from "../path/index.ts";
+import { copiedOperands, repositoryAround, runsLater, writtenPath } from "./written-places.ts";
+import { exists, isDirectory, type JudgedPath } from "../path/index.ts";
 
-export interface TreeWriter {
-  readonly argv: readonly string[];
-  /** Canonical. */
-  readonly cwd: string;
-  readonly executable: string;
-  readonly roots: Roots;
-}
-
-export interface WrittenTree extends NamedTree {
+interface WrittenTree extends NamedTree {
   /** `all`: of every file in it; `some`: of those that an archive or a repository names; `unknown`: nothing says that it is written. */
   readonly writes: "all" | "some" | "unknown";
 }
 
-export interface WrittenTrees {
+interface WrittenTrees {
   readonly trees: readonly WrittenTree[];
   /** The files that a patch names, canonical. */
   readonly files: readonly string[];
@@ -52,7 +45,12 @@ const NOTHING: WrittenTrees = { trees: [], files: [], unpacked: [], restored: []
 const ANYTHING: WrittenTrees = { ...NOTHING, trees: [{ root: "/", writes: "unknown" }] };
 
 /** Of the command and of those inside it. */
-export function writtenTrees({ argv, cwd, executable, roots }: TreeWriter): WrittenTrees {
+function writtenTrees({
+  argv,
+  cwd,
+  executable,
+  roots,
+}: Command & { readonly roots: Roots }): WrittenTrees {
   const inner = innerCommands(argv, executable);
   const isKnown = isOfTheSystem(argv[0] ?? "") && isOfTheSystem(executable);
   const own = isKnown ? treesOf(argv, cwd) : undefined;
@@ -310,10 +308,61 @@ function appliedByGit({ files }: PatchedFiles, whole: WrittenTrees): WrittenTree
 }
 
 /** A place below that runs by itself: what is unpacked may be written there. */
-export function selfRunningWhereUnpacked(directory: string): string | undefined {
+function selfRunningWhereUnpacked(directory: string): string | undefined {
   for (const path of pathsBelow(directory, ({ name }) => name !== "node_modules")) {
     if (path === TOO_MANY) return join(directory, ".git/hooks");
     if (runsLater(path)) return path;
   }
   return undefined;
+}
+
+export interface UnnamedWrites {
+  readonly certain: readonly JudgedPath[];
+  /** One path for each rule about writing. */
+  readonly possible: readonly string[];
+}
+
+export const NOTHING_UNNAMED: UnnamedWrites = { certain: [], possible: [] };
+
+/** The agent's home (PERM-14). What an unknown program does there is for a sandbox to stop. */
+function isOfRuntime({ kind, decision }: Restriction): boolean {
+  return kind === "sensitive" && decision === "deny";
+}
+
+export async function unnamedWrites(
+  command: Command,
+  places: Pick<Places, "roots" | "restrictedBy" | "restrictedGlobs" | "sensitiveBy">,
+  env: Readonly<Record<string, string>>,
+): Promise<UnnamedWrites> {
+  const { trees, files, unpacked, restored } = writtenTrees({
+    ...command,
+    roots: places.roots,
+  });
+  const isJudged = (path: string): boolean =>
+    runsLater(path) || places.restrictedBy(path, "write") !== undefined;
+  const runLater = unpacked.flatMap((directory) => selfRunningWhereUnpacked(directory) ?? []);
+  const below = unwritableBelow(trees, places, ({ kind }) => kind === "rule");
+  const tracked =
+    below.length > 0
+      ? []
+      : await Promise.all(restored.map((root) => unwritableInRepository(root, places, env)));
+  const [inAll, inSome] = (["all", "some"] as const).map((which) =>
+    unwritableBelow(
+      trees.filter(({ writes }) => writes === which),
+      places,
+      isOfRuntime,
+    ),
+  ) as [string[], string[]];
+  const possible = [...new Set([...below, ...tracked.flat()])];
+  const doubtful = [...inSome, ...possible].filter((path) => {
+    const restriction = places.restrictedBy(path, "write");
+    return restriction !== undefined && isOfRuntime(restriction);
+  });
+  return {
+    certain: [
+      ...[...new Set([...files.filter(isJudged), ...runLater, ...inAll])].map(writtenPath),
+      ...doubtful.filter((path) => !inAll.includes(path)).map((path) => sensitivePath(path)),
+    ],
+    possible,
+  };
 }
