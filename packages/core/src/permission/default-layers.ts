@@ -15,80 +15,62 @@ export function defaultEntries(policy: Policy, subject: Subject): readonly Chain
   // Bookkeeping that asks would leave nothing working unattended (SURF-10).
   if (isOwnSource(subject.tool.source_kind) && !subject.dangerous) return [OWN_ALLOWED];
   const asks: ChainEntry[] = [];
-  if (subject.dangerous) asks.push(DANGEROUS_ASKS);
-  if (subject.network && !reachesListedHostsOnly(policy, subject)) asks.push(NETWORK_ASKS);
-  if (!subject.readOnly) asks.push(subject.tool.source_kind === "mcp" ? MCP_ASKS : WRITE_ASKS);
-  if (subject.destructive) asks.push(DESTRUCTIVE_ASKS);
+  if (subject.dangerous) asks.push(ASKS.dangerous);
+  if (subject.network && !reachesListedHostsOnly(policy, subject)) asks.push(ASKS.network);
+  if (!subject.readOnly) asks.push(subject.tool.source_kind === "mcp" ? ASKS.mcp : ASKS.write);
+  if (subject.destructive) asks.push(ASKS.destructive);
   return asks.length === 0 ? [READONLY_ALLOWED] : asks;
 }
 
-function entry(
-  layer: PolicyLayer,
-  rule: string,
-  verdict: ChainEntry["verdict"],
-  reason: string,
-): ChainEntry {
-  return Object.freeze({ layer, rule, verdict, reason });
+/** A rule begins with the name of its layer. */
+function entry(rule: string, verdict: ChainEntry["verdict"], reason: string): ChainEntry {
+  return Object.freeze({ layer: rule.split(".")[0] as PolicyLayer, rule, verdict, reason });
 }
 
-/** What stands in the chain for a layer that has nothing to say. */
+/** What is in the chain for a layer that has nothing to say. */
 export const NO_OPINION = Object.freeze({
-  runtime: entry("runtime", "runtime", "no_opinion", "The runtime forbids none of its targets."),
-  rules: entry("rules", "rules", "no_opinion", "No rule speaks of this call."),
+  runtime: entry("runtime", "no_opinion", "The runtime forbids none of its targets."),
+  rules: entry("rules", "no_opinion", "No rule speaks of this call."),
 });
 
-const UNRESTRICTED = entry("mode", "mode", "no_opinion", "The mode of this run restricts nothing.");
+const UNRESTRICTED = entry("mode", "no_opinion", "The mode of this run restricts nothing.");
 
 export const MODE_ON_READS: Readonly<Record<Mode, ChainEntry>> = Object.freeze({
   normal: UNRESTRICTED,
   orchestrator: UNRESTRICTED,
-  plan: entry("mode", "mode.plan", "no_opinion", "Plan mode lets readonly calls through."),
+  plan: entry("mode.plan", "no_opinion", "Plan mode lets readonly calls through."),
 });
 
 const PLAN_DENIES: ChainEntry = Object.freeze({
-  ...entry("mode", "mode.plan", "deny", "In plan mode only readonly calls are made."),
+  ...entry("mode.plan", "deny", "In plan mode only readonly calls are made."),
   code: "mode_restricted",
 });
 
-export const OWN_ALLOWED = entry(
-  "defaults",
-  "defaults.own_allowed",
-  "allow",
-  "Bookkeeping has no outside effect.",
-);
-export const READONLY_ALLOWED = entry(
-  "defaults",
-  "defaults.readonly_allowed",
+const defaults = (name: string, verdict: "allow" | "ask", reason: string) =>
+  entry(`defaults.${name}`, verdict, reason);
+
+export const OWN_ALLOWED = defaults("own_allowed", "allow", "Bookkeeping has no outside effect.");
+export const READONLY_ALLOWED = defaults(
+  "readonly_allowed",
   "allow",
   "Readonly calls are allowed by default.",
 );
-const DANGEROUS_ASKS = entry(
-  "defaults",
-  "defaults.dangerous_asks",
-  "ask",
-  "A dangerous tool needs an explicit yes.",
-);
-const NETWORK_ASKS = entry(
-  "defaults",
-  "defaults.network_asks",
-  "ask",
-  "Calls that use the network are asked about by default.",
-);
-const MCP_ASKS = entry(
-  "defaults",
-  "defaults.mcp_asks",
-  "ask",
-  "Calls to an MCP server are asked about unless its tool is marked readonly.",
-);
-const WRITE_ASKS = entry(
-  "defaults",
-  "defaults.write_asks",
-  "ask",
-  "Calls that change something are asked about by default.",
-);
-const DESTRUCTIVE_ASKS = entry(
-  "defaults",
-  "defaults.destructive_asks",
-  "ask",
-  "Calls that may destroy something are asked about by default.",
-);
+const ASKS = {
+  dangerous: defaults("dangerous_asks", "ask", "A dangerous tool needs an explicit yes."),
+  network: defaults(
+    "network_asks",
+    "ask",
+    "Calls that use the network are asked about by default.",
+  ),
+  mcp: defaults(
+    "mcp_asks",
+    "ask",
+    "Calls to an MCP server are asked about unless its tool is marked readonly.",
+  ),
+  write: defaults("write_asks", "ask", "Calls that change something are asked about by default."),
+  destructive: defaults(
+    "destructive_asks",
+    "ask",
+    "Calls that may destroy something are asked about by default.",
+  ),
+};

@@ -30,89 +30,69 @@ export interface PermissionRule {
 }
 
 /** What a rule says of a call it matches, might match, could be reached by, or matches without weight (PERM-7, PERM-16). */
-export type RuleEntries = Readonly<
-  Record<
-    | "yes"
-    | "maybe"
-    | "reach"
-    | "reach_below"
-    | "reach_outspoken"
-    | "insufficient"
-    | "uncovered"
-    | "beyond"
-    | "opaque"
-    | "outspoken",
-    ChainEntry
-  >
->;
+export type RuleEntries = ReturnType<typeof entriesOfRule>;
 
-export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
-  const { decision } = rule;
-  const says = `${SAYS[decision]} (${summaryOf(rule)})`;
-  const place = {
-    layer: "rules",
-    rule: id,
-    ...omitUndefined({ origin: rule.origin }),
-  } as const;
-  const about = { ...place, ...(rule.every_time === true ? { every_time: true as const } : {}) };
+export function entriesOfRule(rule: PermissionRule, id: string) {
+  const { decision, every_time } = rule;
+  const summary = summaryOf(rule);
+  const says = `${SAYS[decision]} (${summary})`;
+  const place = { layer: "rules", rule: id, ...omitUndefined({ origin: rule.origin }) } as const;
+  const entry = (
+    verdict: ChainEntry["verdict"],
+    reason: string,
+    more: Partial<ChainEntry> = {},
+  ): ChainEntry => Object.freeze({ ...place, verdict, reason, ...more });
+  const every = every_time === true ? ({ every_time } as const) : {};
+  const reaches = `could reach what a rule restricts (${summary})`;
   return {
-    yes: Object.freeze({
-      ...about,
-      verdict: decision,
-      reason: rule.reason ?? `${says}.`,
+    yes: entry(decision, rule.reason ?? `${says}.`, {
+      ...every,
       ...(decision === "deny" ? { code: "policy_denied" } : {}),
     }),
-    maybe: Object.freeze({
-      ...about,
-      verdict: "ask",
-      reason: `${says} where that host is reached, and the host of this call is not known.`,
-    }),
+    maybe: entry(
+      "ask",
+      `${says} where that host is reached, and the host of this call is not known.`,
+      every,
+    ),
     // As for what it runs: the user has seen the arguments that the rule is in doubt about.
-    reach: Object.freeze({
-      ...place,
-      verdict: "ask",
-      reason: `This program could reach what a rule restricts (${summaryOf(rule)}), and what it reads and writes cannot be judged. A rule that allows this very command answers it.`,
-      code: "restricted_path",
-      unspelled: true,
-    }),
-    reach_below: Object.freeze({
-      ...about,
-      verdict: "ask",
-      reason: `This call could reach what a rule restricts (${summaryOf(rule)}), and what it reads cannot be judged.`,
+    reach: entry(
+      "ask",
+      `This program ${reaches}, and what it reads and writes cannot be judged. A rule that allows this very command answers it.`,
+      { code: "restricted_path", unspelled: true },
+    ),
+    reach_below: entry("ask", `This call ${reaches}, and what it reads cannot be judged.`, {
+      ...every,
       code: "restricted_path",
     }),
-    reach_outspoken: Object.freeze({
-      ...place,
-      verdict: "no_opinion",
-      reason: `This program could reach what a rule restricts (${summaryOf(rule)}), but another rule spells this command out.`,
-    }),
-    insufficient: Object.freeze({
-      ...about,
-      verdict: "insufficient",
-      reason: `${says}, but a dangerous tool needs a rule that names it exactly.`,
-    }),
-    uncovered: Object.freeze({
-      ...about,
-      verdict: "insufficient",
-      reason: `${says}, but its wildcard does not cover arguments that run another program. A rule that spells them out does.`,
-    }),
-    beyond: Object.freeze({
-      ...about,
-      verdict: "insufficient",
-      reason: `${says} in the project's own directory and with no more arguments, since others may choose other code to run. A last "**" covers them.`,
-    }),
+    reach_outspoken: entry(
+      "no_opinion",
+      `This program ${reaches}, but another rule spells this command out.`,
+    ),
+    insufficient: entry(
+      "insufficient",
+      `${says}, but a dangerous tool needs a rule that names it exactly.`,
+      every,
+    ),
+    uncovered: entry(
+      "insufficient",
+      `${says}, but its wildcard does not cover arguments that run another program. A rule that spells them out does.`,
+      every,
+    ),
+    beyond: entry(
+      "insufficient",
+      `${says} in the project's own directory and with no more arguments, since others may choose other code to run. A last "**" covers them.`,
+      every,
+    ),
     // A person who grants this very argv has seen it, so `every_time` is not needed here.
-    opaque: Object.freeze({
-      ...place,
-      verdict: "ask",
-      reason: `${says} where that program is run, and what this command runs cannot be determined. A rule that allows this very command answers it.`,
-      unspelled: true,
-    }),
-    outspoken: Object.freeze({
-      ...place,
-      verdict: "no_opinion",
-      reason: `${says} where that program is run. What this command runs cannot be determined, but another rule spells this command out.`,
-    }),
+    opaque: entry(
+      "ask",
+      `${says} where that program is run, and what this command runs cannot be determined. A rule that allows this very command answers it.`,
+      { unspelled: true },
+    ),
+    outspoken: entry(
+      "no_opinion",
+      `${says} where that program is run. What this command runs cannot be determined, but another rule spells this command out.`,
+    ),
   };
 }
 

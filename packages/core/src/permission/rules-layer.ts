@@ -98,13 +98,21 @@ function configOf({ resources }: Subject): string | undefined {
     .find((why) => why !== undefined);
 }
 
-const DESTRUCTIVE_DENIED: ChainEntry = Object.freeze({
-  layer: "rules",
-  rule: "permissions.destructive",
-  verdict: "deny",
-  reason: "This call may destroy something, and destructive calls are denied here.",
-  code: "destructive_denied",
-});
+function setting(
+  name: string,
+  verdict: ChainEntry["verdict"],
+  reason: string,
+  more: Partial<ChainEntry> = {},
+): ChainEntry {
+  return Object.freeze({ layer: "rules", rule: `permissions.${name}`, verdict, reason, ...more });
+}
+
+const DESTRUCTIVE_DENIED = setting(
+  "destructive",
+  "deny",
+  "This call may destroy something, and destructive calls are denied here.",
+  { code: "destructive_denied" },
+);
 
 function networkEntry(policy: Policy, subject: Subject): ChainEntry | undefined {
   switch (policy.network.mode) {
@@ -121,13 +129,7 @@ function networkEntry(policy: Policy, subject: Subject): ChainEntry | undefined 
         unlisted === "unknown"
           ? "The host this call would reach is not known, and only listed hosts are allowed."
           : `The host ${quote(unlisted.host)} is not on the list of allowed hosts.`;
-      return {
-        layer: "rules",
-        rule: "permissions.network",
-        verdict: "deny",
-        reason,
-        code: "host_not_allowed",
-      };
+      return setting("network", "deny", reason, { code: "host_not_allowed" });
     }
   }
 }
@@ -141,25 +143,14 @@ function firstUnlistedHost(
   return subject.hosts.unknown ? "unknown" : undefined;
 }
 
-const NETWORK_OFF: ChainEntry = Object.freeze({
-  layer: "rules",
-  rule: "permissions.network",
-  verdict: "deny",
-  reason: "The network is switched off for tools.",
+const NETWORK_OFF = setting("network", "deny", "The network is switched off for tools.", {
   code: "network_off",
 });
-
-const NETWORK_ASKS: ChainEntry = Object.freeze({
-  layer: "rules",
-  rule: "permissions.network",
-  verdict: "ask",
-  reason: "Every use of the network is asked about.",
+const NETWORK_ASKS = setting("network", "ask", "Every use of the network is asked about.", {
   every_time: true,
 });
-
-const HOSTS_LISTED: ChainEntry = Object.freeze({
-  layer: "rules",
-  rule: "permissions.network",
-  verdict: "no_opinion",
-  reason: "Every host this call would reach is on the list of allowed hosts.",
-});
+const HOSTS_LISTED = setting(
+  "network",
+  "no_opinion",
+  "Every host this call would reach is on the list of allowed hosts.",
+);

@@ -10,10 +10,12 @@ import { selfRunningBy } from "./self-running-files.ts";
 
 /** One entry for each kind of finding, however many paths share it. */
 export function runtimeEntries(boundary: Boundary, subject: Subject): readonly ChainEntry[] {
-  const findings: Finding[] = [];
-  if (subject.malformed !== undefined) findings.push(notCanonical(subject.malformed));
-  for (const resource of subject.resources) {
-    if (resource.kind === "path") addFindings(findings, boundary, resource);
+  const findings = subject.resources.flatMap((resource) =>
+    resource.kind === "path" ? findingsOf(boundary, resource) : [],
+  );
+  if (subject.malformed !== undefined) {
+    const sentence = `What this call would touch cannot be judged: ${subject.malformed}.`;
+    findings.unshift(found("deny", "not_canonical", "path_not_canonical", sentence));
   }
   if (findings.length === 0) return NOTHING_FOUND;
   const first = findings.filter(
@@ -31,79 +33,55 @@ interface Finding {
   sentence: string;
 }
 
+function found(verdict: Finding["verdict"], rule: string, code: string, sentence: string): Finding {
+  return { rule: `runtime.${rule}`, verdict, code, sentence };
+}
+
 type PathResource = Extract<Resource, { kind: "path" }>;
 
 const NOTHING_FOUND: readonly ChainEntry[] = Object.freeze([]);
 
-function notCanonical(problem: string): Finding {
-  return {
-    rule: "runtime.not_canonical",
-    verdict: "deny",
-    code: "path_not_canonical",
-    sentence: `What this call would touch cannot be judged: ${problem}.`,
-  };
-}
-
-function entryOf(finding: Finding, others: number): ChainEntry {
-  const { sentence, ...rest } = finding;
+function entryOf({ sentence, ...rest }: Finding, others: number): ChainEntry {
   const more = others === 0 ? "" : ` The same holds for ${others} more of its paths.`;
   return { layer: "runtime", ...rest, reason: sentence + more };
 }
 
-function addFindings(findings: Finding[], boundary: Boundary, resource: PathResource): void {
-  const { path, access } = resource;
-  const sensitive =
-    boundary.sensitiveBy(path) ??
-    resource.also
-      ?.map((name) => boundary.sensitiveBy(name))
-      .find((pattern) => pattern !== undefined);
-  const protectedRoot = access === "write" ? boundary.protectedRoot(path) : undefined;
-  if (protectedRoot !== undefined) {
-    findings.push({
-      rule: "runtime.protected_root",
-      verdict: "deny",
-      code: "protected_path",
-      sentence: `${quote(path)} belongs to the runtime (${quote(protectedRoot)}), which no tool may write to.`,
-    });
-  }
-  if (access === "write" && boundary.isOrdinaryWrite(path) === false) {
-    findings.push({
-      rule: "runtime.write_outside_roots",
-      verdict: "ask",
-      code: "write_outside_allowed_roots",
-      sentence: `${quote(path)} is outside the project and the allowed write roots.`,
-    });
+function findingsOf(boundary: Boundary, resource: PathResource): Finding[] {
+  const { path, access, also = [] } = resource;
+  const findings: Finding[] = [];
+  const sensitive = [path, ...also]
+    .map((name) => boundary.sensitiveBy(name))
+    .find((pattern) => pattern !== undefined);
+  if (access === "write") {
+    const root = boundary.protectedRoot(path);
+    if (root !== undefined) {
+      const sentence = `${quote(path)} belongs to the runtime (${quote(root)}), which no tool may write to.`;
+      findings.push(found("deny", "protected_root", "protected_path", sentence));
+    }
+    if (boundary.isOrdinaryWrite(path) === false) {
+      const sentence = `${quote(path)} is outside the project and the allowed write roots.`;
+      findings.push(found("ask", "write_outside_roots", "write_outside_allowed_roots", sentence));
+    }
   }
   if (sensitive !== undefined || resource.sensitive === true) {
     const why =
       sensitive === undefined
         ? (resource.reason ?? "the tool found it to be")
         : `it matches ${quote(sensitive)}`;
-    findings.push({
-      rule: "runtime.sensitive_path",
-      verdict: "ask",
-      code: "sensitive_path",
-      sentence:
-        sensitive === undefined && resource.too_large === true
-          ? `${quote(path)} is too large to look through for sensitive files: ${why}. Name a smaller directory, or the files.`
-          : `${quote(path)} is sensitive: ${why}.`,
-    });
+    const sentence =
+      sensitive === undefined && resource.too_large === true
+        ? `${quote(path)} is too large to look through for sensitive files: ${why}. Name a smaller directory, or the files.`
+        : `${quote(path)} is sensitive: ${why}.`;
+    findings.push(found("ask", "sensitive_path", "sensitive_path", sentence));
   }
   const runner = access === "write" ? (selfRunningBy(path) ?? resource.self_running) : undefined;
   if (runner !== undefined) {
-    findings.push({
-      rule: "runtime.runs_by_itself",
-      verdict: "ask",
-      code: "runs_by_itself",
-      sentence: `${quote(path)} is run by other programs without anybody asking (${quote(runner)}).`,
-    });
+    const sentence = `${quote(path)} is run by other programs without anybody asking (${quote(runner)}).`;
+    findings.push(found("ask", "runs_by_itself", "runs_by_itself", sentence));
   }
   if (access === "search" && boundary.inProject(path) === false) {
-    findings.push({
-      rule: "runtime.search_outside_project",
-      verdict: "ask",
-      code: "search_outside_project",
-      sentence: `${quote(path)} is outside the project, where searching needs a yes.`,
-    });
+    const sentence = `${quote(path)} is outside the project, where searching needs a yes.`;
+    findings.push(found("ask", "search_outside_project", "search_outside_project", sentence));
   }
+  return findings;
 }
