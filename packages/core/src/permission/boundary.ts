@@ -1,10 +1,10 @@
 // The places of a run: what is the project, where writing is ordinary, what is never written, what is
 // sensitive (PATH-2, PATH-3, PERM-14). Plain string comparison on canonical paths.
 
-import { omitUndefined } from "@soong/schema";
-import type { Roots } from "../tool/index.ts";
 import { escapeGlob } from "./glob.ts";
 import { foldCase, isWithin } from "./path.ts";
+import { patternPlaces } from "./path-pattern.ts";
+import type { PolicyInput } from "./policy.ts";
 import { compileSensitivePaths } from "./sensitive-paths.ts";
 
 export interface Boundary {
@@ -23,34 +23,15 @@ export interface Boundary {
   readonly sensitiveGlobs: readonly string[];
 }
 
-export interface BoundaryInput {
-  readonly roots?: Roots;
-  readonly protected_roots?: readonly string[];
-  readonly sensitive_paths?: readonly string[];
-  readonly home?: string;
-  readonly case_insensitive_paths?: boolean;
-  readonly tmp_dir?: string;
-  readonly links?: Readonly<Record<string, string>>;
-}
-
-export function compileBoundary(input: BoundaryInput): Boundary {
-  const caseInsensitive = input.case_insensitive_paths === true;
-  const { links } = input;
-  const fold = caseInsensitive ? foldCase : same;
-  const project = input.roots === undefined ? undefined : fold(input.roots.project);
-  const writable = [project, ...(input.roots?.write ?? []), input.tmp_dir]
+export function compileBoundary(input: PolicyInput): Boundary {
+  const { roots, protected_roots = [], sensitive_paths: extra } = input;
+  const fold = input.case_insensitive_paths === true ? foldCase : (path: string) => path;
+  const project = roots && fold(roots.project);
+  const writable = [project, ...(roots?.write ?? []), input.tmp_dir]
     .filter((root) => root !== undefined)
     .map(fold);
-  const protectedRoots = (input.protected_roots ?? []).map((root) => ({
-    root,
-    folded: fold(root),
-  }));
-  const sensitive = compileSensitivePaths({
-    caseInsensitive,
-    ...(links === undefined ? {} : { resolvePath: (path: string) => links[path] }),
-    ...omitUndefined({ extra: input.sensitive_paths, home: input.home }),
-    ...(input.roots === undefined ? {} : { project: input.roots.project }),
-  });
+  const protectedRoots = protected_roots.map((root) => ({ root, folded: fold(root) }));
+  const sensitive = compileSensitivePaths({ ...patternPlaces(input), extra });
 
   const rootAround = (path: string): string | undefined => {
     const folded = fold(path);
@@ -78,8 +59,4 @@ export function compileBoundary(input: BoundaryInput): Boundary {
       )?.root;
     },
   });
-}
-
-function same(path: string): string {
-  return path;
 }

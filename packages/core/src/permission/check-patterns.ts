@@ -3,9 +3,9 @@
 
 import type { RegisteredTool } from "../registry/index.ts";
 import { isExactName, KNOWN_TAGS, matchesName } from "../tool/index.ts";
-import { nearestName, omitUndefined } from "@soong/schema";
+import { nearestName } from "@soong/schema";
 import { baseName, parentOf } from "./path.ts";
-import { linkedPrefix } from "./path-pattern.ts";
+import { linkedPrefix, patternPlaces } from "./path-pattern.ts";
 import type { PermissionRule } from "./permission-rule.ts";
 import type { PolicyInput } from "./policy.ts";
 
@@ -48,10 +48,7 @@ export function checkPatterns(
   hooks: readonly PatternHook[],
   world: PatternWorld,
 ): PatternWarning[] {
-  const places = {
-    ...(policy.roots === undefined ? {} : { project: policy.roots.project }),
-    ...omitUndefined({ home: policy.home }),
-  };
+  const places = patternPlaces(policy);
   const check = (pattern: Pattern, by: "allow" | "restricting" | "hook"): Found[] => {
     const { tool, tags, path, argv } = pattern;
     const ofTool = tool === undefined ? undefined : checkTool(tool, world);

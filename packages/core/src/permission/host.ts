@@ -27,7 +27,7 @@ export function canonicalHost(text: string): string | undefined {
   const labels = host.split(".");
   if (!labels.every((label) => LABEL.test(label))) return undefined;
   // `2130706433`, `0x7f.1` and `127.1` are all 127.0.0.1 to a resolver: only the plain form is taken.
-  if (NUMBER.test(labels.at(-1) ?? "") && !isIpv4(host)) return undefined;
+  if (NUMBER.test(labels.at(-1) ?? "") && ipv4Parts(host) === undefined) return undefined;
   return host;
 }
 
@@ -50,7 +50,8 @@ export function hostPatternProblem(pattern: string): string | undefined {
   if (name.includes("*")) return 'may have one "*" only, as its first label: "*.example.org"';
   const host = canonicalHost(name);
   if (host === undefined) return "is not a host name or address (no port, no user, ASCII only)";
-  if (name !== pattern && isAddress(host)) return "puts a wildcard before an address";
+  const isAddress = host.startsWith("[") || ipv4Parts(host) !== undefined;
+  if (name !== pattern && isAddress) return "puts a wildcard before an address";
   return undefined;
 }
 
@@ -62,14 +63,6 @@ const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 const IPV4_PART = /^(?:0|[1-9][0-9]{0,2})$/;
 const IPV6_GROUP = /^[0-9A-Fa-f]{1,4}$/;
 const MAX_HOST_LENGTH = 253;
-
-function isAddress(host: string): boolean {
-  return host.startsWith("[") || isIpv4(host);
-}
-
-function isIpv4(host: string): boolean {
-  return ipv4Parts(host) !== undefined;
-}
 
 function ipv4Parts(text: string): number[] | undefined {
   const parts = text.split(".");
@@ -108,17 +101,13 @@ function ipv6Groups(text: string, mayEndInIpv4: boolean): number[] | undefined {
 }
 
 function compressed(groups: readonly number[]): string {
-  let start = -1;
-  let length = 1;
-  for (let i = 0; i < groups.length; i += 1) {
-    let end = i;
-    while (groups[end] === 0) end += 1;
-    if (end - i > length) {
-      start = i;
-      length = end - i;
-    }
-  }
-  const hex = groups.map((group) => group.toString(16));
-  if (start === -1) return hex.join(":");
-  return `${hex.slice(0, start).join(":")}::${hex.slice(start + length).join(":")}`;
+  const text = groups.map((group) => group.toString(16)).join(":");
+  const runs = [...text.matchAll(/\b0(?::0)+\b/g)];
+  const [longest] = runs.toSorted((a, b) => b[0].length - a[0].length);
+  if (longest === undefined) return text;
+  const [before, after] = [
+    text.slice(0, longest.index),
+    text.slice(longest.index + longest[0].length),
+  ];
+  return `${before.replace(/:$/, "")}::${after.replace(/^:/, "")}`;
 }

@@ -3,6 +3,7 @@
 
 import { compileGlob, escapeGlob, globProblem, literalPrefix } from "./glob.ts";
 import { foldCase, joined } from "./path.ts";
+import type { PolicyInput } from "./policy.ts";
 
 export interface PatternPlaces {
   readonly project?: string;
@@ -18,6 +19,13 @@ export interface PathPattern {
   readonly globs: readonly string[];
   /** `ignoresCase`: the disk of this very path takes any case for the same name. */
   matches(path: string, ignoresCase?: boolean): boolean;
+}
+
+/** Where the patterns of a policy are read from. */
+export function patternPlaces(input: PolicyInput): PatternPlaces {
+  const { roots, home, links, case_insensitive_paths: caseInsensitive } = input;
+  const resolvePath = links && ((path: string) => links[path]);
+  return { project: roots?.project, home, caseInsensitive, resolvePath };
 }
 
 /** Compiles a pattern that `pathPatternProblem` finds nothing wrong with. */

@@ -1,13 +1,12 @@
 // The effective policy of a run: checked and compiled once, then frozen (PERM-9). Nothing outside this
 // module can make or change one, so what is recorded with the run is what judged it.
 
-import { omitUndefined } from "@soong/schema";
 import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/index.ts";
 import { type Boundary, compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
 import type { ToolFacts } from "./facts.ts";
 import type { PolicyProblem } from "./policy-problems.ts";
-import { linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
+import { linkedPrefix, pathPatternProblem, patternPlaces } from "./path-pattern.ts";
 import { linkedSensitivePrefixes, sensitivePatternProblem } from "./sensitive-paths.ts";
 import { policyProblems } from "./policy-problems.ts";
 import type { PermissionRule } from "./permission-rule.ts";
@@ -62,16 +61,9 @@ export function compilePolicy(input: PolicyInput): CompiledPolicy {
   if (problems.length > 0) return { ok: false, problems };
   // A copy, so that nobody holds a handle on what the run is judged by.
   const { ceiling, ...own } = input;
-  const kept: PolicyInput = deepFreeze(copyOf(own));
+  const kept: PolicyInput = frozenCopy(own);
   const boundary = compileBoundary(kept);
-  const { links } = kept;
-  const places = {
-    boundary,
-    caseInsensitive: kept.case_insensitive_paths === true,
-    ...(links === undefined ? {} : { resolvePath: (path: string) => links[path] }),
-    ...(kept.roots === undefined ? {} : { project: kept.roots.project }),
-    ...omitUndefined({ home: kept.home }),
-  };
+  const places = { ...patternPlaces(kept), boundary };
   const policy: Policy = Object.freeze({
     mode: kept.mode ?? "normal",
     destructive: kept.destructive ?? "ask",
@@ -91,25 +83,17 @@ export function compilePolicy(input: PolicyInput): CompiledPolicy {
 }
 
 /** The literal parts of the paths of all that restricts: what they lead to goes into `links`. */
-export function linkedPaths({
-  rules = [],
-  roots,
-  home,
-  sensitive_paths: extra = [],
-}: PolicyInput): string[] {
-  const places = {
-    ...(roots === undefined ? {} : { project: roots.project }),
-    ...omitUndefined({ home }),
-  };
-  const paths = rules.flatMap(({ path, decision }) =>
-    typeof path !== "string" ||
-    decision === "allow" ||
-    pathPatternProblem(path, places) !== undefined
+export function linkedPaths(input: PolicyInput): string[] {
+  const places = patternPlaces({ ...input, links: undefined });
+  const paths = (input.rules ?? []).flatMap(({ path, decision }) =>
+    typeof path !== "string" || decision === "allow" || pathPatternProblem(path, places)
       ? []
       : [linkedPrefix(path, places)],
   );
-  const valid = extra.filter((pattern) => sensitivePatternProblem(pattern, places) === undefined);
-  return [...new Set([...paths, ...linkedSensitivePrefixes({ ...places, extra: valid })])];
+  const extra = (input.sensitive_paths ?? []).filter(
+    (pattern) => sensitivePatternProblem(pattern, places) === undefined,
+  );
+  return [...new Set([...paths, ...linkedSensitivePrefixes({ ...places, extra })])];
 }
 
 export function isPolicy(value: unknown): value is Policy {
@@ -131,17 +115,11 @@ export function isMarkedReadonly(
 
 const compiled = new WeakSet<object>();
 
-function copyOf<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(copyOf) as T;
+function frozenCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(entries.map(([key, item]) => [key, copyOf(item)])) as T;
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    Object.values(value).forEach(deepFreeze);
-    Object.freeze(value);
-  }
-  return value;
+  const copy = Array.isArray(value)
+    ? value.map(frozenCopy)
+    : Object.fromEntries(entries.map(([key, item]) => [key, frozenCopy(item)]));
+  return Object.freeze(copy) as T;
 }

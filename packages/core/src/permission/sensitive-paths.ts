@@ -2,17 +2,12 @@
 // so does whoever leaves sensitive files out of a search: there is one list.
 
 import { compileGlob, escapeGlob, globProblem, literalPrefix } from "./glob.ts";
-import { composed, throughLinks } from "./path-pattern.ts";
+import { composed, throughLinks, type PatternPlaces } from "./path-pattern.ts";
 import { baseName, foldCase, isWithin, joined } from "./path.ts";
 
-export interface SensitivePathOptions {
+export interface SensitivePathOptions extends PatternPlaces {
   /** Further globs: a name, `~/…`, an absolute path, or one relative to the project. */
   readonly extra?: readonly string[];
-  readonly home?: string;
-  readonly project?: string;
-  readonly caseInsensitive?: boolean;
-  /** Where the links in a path lead; undefined where they are not known. */
-  readonly resolvePath?: (path: string) => string | undefined;
 }
 
 /** Finds the pattern a canonical path falls under. */

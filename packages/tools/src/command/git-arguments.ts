@@ -1,5 +1,6 @@
 // The arguments of git before and behind the name of its subcommand.
 
+import { optionTable, readArguments } from "@soong/core/internal";
 import { canonicalPath } from "./places-of-command.ts";
 
 export interface GitArguments {
@@ -11,41 +12,28 @@ export interface GitArguments {
   /** The values of `-C`: each leads on from the one before. */
   readonly directories: readonly string[];
   /** Where another place than the repository around it is named for the files; the current directory with another git directory. */
-  readonly workTree?: string;
+  readonly workTree: string | undefined;
 }
 
 /** `args` are those behind `git`. */
 export function gitArguments(args: readonly string[]): GitArguments {
-  const directories: string[] = [];
-  let at = 0;
-  for (; at < args.length && args[at]?.startsWith("-") === true; at += 1) {
-    if (!TAKES_NEXT.test(args[at] ?? "")) continue;
-    if (args[at] === "-C") directories.push(args[at + 1] ?? ".");
-    at += 1;
-  }
+  const table = optionTable(GLOBAL);
+  const { options: found, at } = readArguments(table, args, { stops: true, names: "lenient" });
+  const valuesOf = (option: string): string[] =>
+    found.filter(({ name }) => name === option).map(({ value = "." }) => value);
   const [subcommand = "", ...rest] = args.slice(at);
-  const options = args.slice(0, at);
-  const workTree = workTreeIn(options);
+  const hasOtherDirectory = valuesOf("--git-dir").length > 0;
   return {
-    options,
+    options: args.slice(0, at),
     subcommand,
     rest,
-    directories,
-    ...(workTree === undefined ? {} : { workTree }),
+    directories: valuesOf("-C"),
+    workTree: valuesOf("--work-tree").at(-1) ?? (hasOtherDirectory ? "." : undefined),
   };
 }
 
-function workTreeIn(options: readonly string[]): string | undefined {
-  const named = options.flatMap((option, index) => {
-    if (option === "--work-tree") return [options[index + 1] ?? "."];
-    return /^--work-tree=(.*)$/s.exec(option)?.slice(1) ?? [];
-  });
-  const hasOtherDirectory = options.some((option) => /^--git-dir(?:=|$)/.test(option));
-  return named.at(-1) ?? (hasOtherDirectory ? "." : undefined);
-}
-
-const TAKES_NEXT =
-  /^(?:-C|-c|--git-dir|--work-tree|--namespace|--config-env|--attr-source|--super-prefix)$/;
+const GLOBAL =
+  "-Cc|--git-dir|--work-tree|--namespace|--config-env|--attr-source|--super-prefix=value";
 
 /** These use no repository that is there already. */
 const WITHOUT_REPOSITORY: ReadonlySet<string> = new Set(

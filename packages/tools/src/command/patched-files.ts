@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { optionTable, readArguments } from "@soong/core/internal";
 import { readGitNames, readName } from "../edit/index.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
@@ -14,13 +15,13 @@ export interface PatchedFiles {
 
 /** `args` are those behind `patch`. */
 export function patchedByPatch(args: readonly string[], cwd: string): PatchedFiles {
-  const { values, operands } = readOptions(args, PATCH_VALUES);
-  const directory = canonicalPath(cwd, values.get("d") ?? ".") ?? cwd;
+  const { values, operands } = readOptions(args, PATCH);
+  const directory = canonicalPath(cwd, values.get("directory") ?? ".") ?? cwd;
   // An original that is given is the only file, and an argument.
   const [original, second] = operands;
   if (original !== undefined) return { directory, files: [] };
-  const input = values.get("i") ?? second;
-  const strip = values.get("p");
+  const input = values.get("input") ?? second;
+  const strip = values.get("strip");
   const files = namesOf(input, directory)?.flatMap((name) =>
     // Without a number the names stand for what is found by them.
     strip === undefined ? [basename(name), name] : stripped(name, Number(strip)),
@@ -30,12 +31,12 @@ export function patchedByPatch(args: readonly string[], cwd: string): PatchedFil
 
 /** `args` are those behind `git apply` or `git am`; `root` is the work tree. */
 export function patchedByGit(args: readonly string[], cwd: string, root: string): PatchedFiles {
-  const { values, operands } = readOptions(args, GIT_VALUES);
+  const { values, operands } = readOptions(args, GIT_APPLY);
   const directory = join(root, values.get("directory") ?? ".");
   const names = operands.map((operand) => namesOf(operand, cwd));
   const isKnown = names.length > 0 && names.every((one) => one !== undefined);
   const files = names.flatMap((one) => one ?? []);
-  const strip = Number(values.get("p") ?? 1);
+  const strip = Number(values.get("strip") ?? 1);
   // From a directory below, names are meant from there as well.
   const places = [...new Set([directory, join(cwd, values.get("directory") ?? ".")])];
   const all = files.flatMap((name) => stripped(name, strip));
@@ -45,49 +46,14 @@ export function patchedByGit(args: readonly string[], cwd: string, root: string)
   };
 }
 
-const PATCH_VALUES: Readonly<Record<string, string>> = {
-  i: "i",
-  input: "i",
-  p: "p",
-  strip: "p",
-  d: "d",
-  directory: "d",
-  ...Object.fromEntries(
-    "D F o r B V Y z g ifdef fuzz output reject-file prefix suffix basename-prefix get version-control"
-      .split(" ")
-      .map((name) => [name, "other"]),
-  ),
-};
-const GIT_VALUES: Readonly<Record<string, string>> = {
-  p: "p",
-  directory: "directory",
-  C: "other",
-  exclude: "other",
-  include: "other",
-  whitespace: "other",
-};
+const PATCH = `-i|--input=input -p|--strip=strip -d|--directory=directory -DForBVYzg=other
+  --ifdef|--fuzz|--output|--reject-file|--prefix|--suffix|--basename-prefix|--get|--version-control=other`;
+const GIT_APPLY = "-p=strip --directory=directory -C|--exclude|--include|--whitespace=other";
 
-/** The values of short and long options by one name each, and the operands. */
-function readOptions(
-  args: readonly string[],
-  names: Readonly<Record<string, string>>,
-): { values: Map<string, string>; operands: string[] } {
-  const values = new Map<string, string>();
-  const operands: string[] = [];
-  for (let at = 0; at < args.length; at += 1) {
-    const arg = args[at] ?? "";
-    const [, long, attached] = /^--([a-z-]+)(?:=(.*))?$/s.exec(arg) ?? [];
-    // The first letter with a value ends a cluster: `-Np1`.
-    const letters = /^-[A-Za-z]/.test(arg) ? arg.slice(1).split("") : [];
-    const place = letters.findIndex((letter) => names[letter] !== undefined);
-    const rest = letters.slice(place + 1).join("");
-    const option = names[long ?? letters[place] ?? ""];
-    if (option !== undefined) {
-      const isNext = long === undefined ? rest === "" : attached === undefined;
-      values.set(option, (isNext ? args[(at += 1)] : (attached ?? rest)) ?? "");
-    } else if (!arg.startsWith("-") || arg === "-") operands.push(arg);
-  }
-  return { values, operands };
+/** The values of options by their kinds, and the operands. */
+function readOptions(args: readonly string[], row: string) {
+  const { options, operands } = readArguments(optionTable(row), args, { names: "lenient" });
+  return { values: new Map(options.map(({ kind, value = "" }) => [kind, value])), operands };
 }
 
 const MOST_BYTES = 8 * 1024 * 1024;

@@ -80,6 +80,16 @@ export interface Reading {
 
 /** The word that is not understood, where there is one. */
 export function readArguments(
+  table: OptionTable,
+  words: readonly string[],
+  reading: Reading & { readonly names: "lenient" },
+): ReadArguments;
+export function readArguments(
+  table: OptionTable,
+  words: readonly string[],
+  reading?: Reading,
+): ReadArguments | string;
+export function readArguments(
   { options: known, marks }: OptionTable,
   words: readonly string[],
   { from = 0, stops = false, names }: Reading = {},
