@@ -48,6 +48,7 @@ export {
   isLowSurrogate,
   oneLine,
   shorten,
+  utf8Length,
 } from "./text.ts";
 export { formatIssues, type ValidationIssue } from "./validation-issues.ts";
 export { keywordsOf, type SchemaProblem } from "./vocabulary.ts";

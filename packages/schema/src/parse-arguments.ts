@@ -2,6 +2,7 @@
 // object within bounds (SCHEMA-8). What is wrong is said so that the next try can be right.
 
 import { isPlainRecord, isRecord, type JsonObject, type JsonValue } from "./json.ts";
+import { utf8Length } from "./text.ts";
 
 export type ArgumentLimits = { maxBytes: number; maxDepth: number };
 
@@ -59,17 +60,6 @@ function exceedsBytes(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   if (text.length * 3 <= maxBytes) return false;
   return utf8Length(text) > maxBytes;
-}
-
-function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x80) continue;
-    // A surrogate pair is two units and four bytes: each half counts one extra.
-    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
-  }
-  return bytes;
 }
 
 /** Whether the brackets of a JSON text nest deeper than this: parsers, copies and checks of values are recursive. */

@@ -40,3 +40,16 @@ export function oneLine(text: string, most = Infinity): string {
 
 /** But for the joiners that real scripts and emoji need. */
 const BLANK = /(?:(?![\u200C\u200D])[\s\p{Z}\p{Cc}\p{Cf}\p{Cs}])+/gu;
+
+/** The bytes of a text in UTF-8, where a lone half of a character becomes U+FFFD. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    bytes += unit < 0x800 ? 1 : 2;
+    // Two units of one character are four bytes.
+    if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(at + 1))) at += 1;
+  }
+  return bytes;
+}

@@ -1,8 +1,7 @@
 // A fact as a stream shows it: never above 64 KiB. What is too large for that is a reference into the journal, which has
 // every fact whole (EVENT-5): `journal:<session>/<seq>#<pointer>`, with the size and the beginning of what is there.
 
-import { firstChars } from "@soong/schema";
-import { utf8Length } from "../tool/index.ts";
+import { firstChars, utf8Length } from "@soong/schema";
 import type { Fact } from "./fact.ts";
 
 export const MOST_FACT_BYTES = 64 * 1024;

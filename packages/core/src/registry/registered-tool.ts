@@ -87,44 +87,37 @@ export function readDefinition(
   before?: RegisteredTool,
 ): Registered {
   const problems: DefinitionProblem[] = [];
-  const definition = describedDefinition(given, source);
-  const name: unknown = definition?.name;
+  const name: unknown = given?.name;
   const tool_name = typeof name === "string" ? name : "(no name)";
-  const report = (field: string, message: string): void => {
-    problems.push({ tool_name, field, message });
-  };
-  if (typeof definition !== "object" || definition === null) {
+  const report: ReportField = (field, message) => problems.push({ tool_name, field, message });
+  if (typeof given !== "object" || given === null) {
     report("definition", "is not an object");
     return { ok: false, problems };
   }
-  if (typeof name !== "string" || name === "") report("name", "is missing");
-  else {
-    const problem = nameProblem(name, source);
-    if (problem !== undefined) report("name", problem);
-  }
+  const definition = withDescription(given, source);
+  const problem =
+    typeof name !== "string" || name === "" ? "is missing" : nameProblem(name, source);
+  if (problem !== undefined) report("name", problem);
   checkFields(definition, source, report);
   const known = before?.source.kind === source.kind ? before : undefined;
-  const input =
-    readBefore(definition.input_schema, known?.input) ??
-    readToolSchema(definition.input_schema, "input_schema", source, report);
+  const { input_schema, output_schema } = definition;
+  const input = readToolSchema(input_schema, "input_schema", known?.input, source, report);
   const output =
-    definition.output_schema === undefined
+    output_schema === undefined
       ? undefined
-      : (readBefore(definition.output_schema, known?.output) ??
-        readToolSchema(definition.output_schema, "output_schema", undefined, report));
+      : readToolSchema(output_schema, "output_schema", known?.output, undefined, report);
   if (problems.length > 0 || input === undefined) return { ok: false, problems };
 
   const givenTags = [...(definition.tags ?? []), ...(source.tags ?? [])];
   const effects = definedEffects(definition, givenTags);
-  const tags = tagsOf(givenTags, source, effects);
   let digest: string | undefined;
   const tool: RegisteredTool = {
     name: tool_name,
     definition,
     source,
     effects,
-    tags,
-    trust: trustOf(definition, source),
+    tags: completeTags(givenTags, source, effects),
+    trust: readTrust(definition, source),
     provenance: Object.freeze({ source_kind: source.kind, source_id: source.id }),
     input,
     output,
@@ -135,15 +128,14 @@ export function readDefinition(
 }
 
 /** A server's tool is not lost for want of a description: its title or name takes the place (MCP-10). */
-function describedDefinition(given: AnyTool, { kind, id }: SourceInfo): AnyTool {
-  if (kind !== "mcp" || typeof given?.name !== "string") return given;
-  if (typeof given.description === "string" && given.description.trim() !== "") return given;
-  const { title } = given;
-  const description =
-    typeof title === "string" && title.trim() !== ""
-      ? title
-      : given.name.slice(`mcp.${id}.`.length);
-  return { ...given, description };
+function withDescription(given: AnyTool, { kind, id }: SourceInfo): AnyTool {
+  const { name, title, description } = given;
+  if (kind !== "mcp" || typeof name !== "string" || isText(description)) return given;
+  return { ...given, description: isText(title) ? title : name.slice(`mcp.${id}.`.length) };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
 }
 
 /** The tool as a record: what was declared, what was assumed, and the schemas (DEF-3). */
@@ -173,7 +165,7 @@ export function toolRecord(tool: RegisteredTool): JsonObject {
 }
 
 /** What a server says of its own tool may only tighten: a warning is heard, a reassurance is not. */
-function trustOf(
+function readTrust(
   { permission, destructive }: AnyTool,
   { kind, permission_from }: SourceInfo,
 ): ToolTrust | undefined {
@@ -210,41 +202,38 @@ const TOLD = [
   "metadata",
 ] as const satisfies readonly (keyof AnyTool)[];
 
-/** What was read from the same data before, so that it need not be read again. */
-function readBefore(given: unknown, before: ToolSchema | undefined): ToolSchema | undefined {
-  if (before === undefined || before.own !== undefined) return undefined;
-  return sameJson(given, before.original) ? before : undefined;
-}
-
-/** `source` is given for input only: an output schema is checked against, never sent to a model. */
+/**
+ * What was read from the same data before is not read again. `source` is given for input only: an output schema is
+ * checked against, never sent to a model.
+ */
 function readToolSchema(
   schema: unknown,
   field: string,
+  before: ToolSchema | undefined,
   source: SourceInfo | undefined,
   report: ReportField,
 ): ToolSchema | undefined {
+  if (before !== undefined && before.own === undefined && sameJson(schema, before.original)) {
+    return before;
+  }
   const read = readSchema(schema);
   if (!read.ok) {
     for (const { pointer, message } of read.problems) report(`${field}${pointer}`, message);
     return undefined;
   }
-  const lowered = lowerSchema(read.original);
+  const { original, check: own } = read;
+  const lowered = lowerSchema(original);
   if (lowered.kind === "extended" && source !== undefined && source.kind !== "mcp") {
     for (const { pointer, keyword, message } of lowered.outside) {
       report(`${field}${pointer}`, `${keyword}: ${message}`);
     }
     return undefined;
   }
-  return {
-    original: read.original,
-    lowered,
-    check: compileSchema(read.original),
-    own: read.check,
-    sensitive: sensitivePaths(read.original),
-  };
+  const check: SchemaCheck = (value) => compileSchema(original)(value);
+  return { original, lowered, check, own, sensitive: sensitivePaths(original) };
 }
 
-function tagsOf(
+function completeTags(
   given: readonly string[],
   source: SourceInfo,
   effects: DefinedEffects,

@@ -1,9 +1,8 @@
 // The beginning and the end of a text that is too long, with one line for what lies between (RESULT-6,
 // ART-2). Pure; characters are UTF-16 units, as `length` counts them, and a pair is never split.
 
-import { isHighSurrogate, isLowSurrogate } from "@soong/schema";
+import { isHighSurrogate, isLowSurrogate, utf8Length } from "@soong/schema";
 import type { Redactor } from "../journal/index.ts";
-import { utf8Length } from "../tool/index.ts";
 
 export interface HeadTailLimit {
   maxChars?: number;

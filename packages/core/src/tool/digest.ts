@@ -27,17 +27,19 @@ export function canonicalJson(value: unknown): string {
 /** A copy with the keys of every object in order, unless an object could not keep them in that order. */
 function inKeyOrder(value: unknown, walk: { isExact: boolean }): unknown {
   if (typeof value !== "object" || value === null) return typeof value === "symbol" ? null : value;
-  if (Array.isArray(value))
+  if (Array.isArray(value)) {
     return value.map((item) => (typeof item === "string" ? item : inKeyOrder(item, walk)));
+  }
   const held = value as Readonly<Record<string, unknown>>;
   const ordered: Record<string, unknown> = {};
   for (const key of Object.keys(held).toSorted()) {
     const item = held[key];
-    if (item === undefined || typeof item === "function") continue;
+    const kind = typeof item;
+    if (kind === "undefined" || kind === "function") continue;
     // Indices come first in any object, whatever the order they were set in; and one key is no key.
     const first = key.charCodeAt(0);
     if ((first >= 0x30 && first <= 0x39) || key === "__proto__") walk.isExact = false;
-    ordered[key] = typeof item === "string" ? item : inKeyOrder(item, walk);
+    ordered[key] = kind === "object" || kind === "symbol" ? inKeyOrder(item, walk) : item;
   }
   return ordered;
 }
@@ -78,22 +80,3 @@ export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
 }
 
 const ENCODER = new TextEncoder();
-
-export function utf8Length(text: string): number {
-  let length = text.length;
-  for (let i = 0; i < text.length; i += 1) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x80) continue;
-    if (unit < 0x800) length += 1;
-    else if (codePointAt(text, i) > 0xffff) {
-      length += 2;
-      i += 1;
-    } else length += 2;
-  }
-  return length;
-}
-
-function codePointAt(text: string, index: number): number {
-  const code = text.codePointAt(index) ?? 0xfffd;
-  return code >= 0xd800 && code <= 0xdfff ? 0xfffd : code;
-}

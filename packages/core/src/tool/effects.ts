@@ -1,7 +1,7 @@
 // The effects of a tool and of one call (DEF-3, DEF-4). Whatever an author leaves out takes the safer
 // value, and the record says which facts were declared and which assumed.
 
-import { isPromise, messageOf } from "./thrown.ts";
+import { isPromise, messageOf } from "./errors.ts";
 import type { Places } from "./context.ts";
 import type { AnyTool, CallClass, InterruptBehavior, Permission } from "./definition.ts";
 

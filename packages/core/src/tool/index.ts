@@ -2,14 +2,12 @@
 // Types and plain functions; it touches nothing and knows no registry.
 
 export type * from "./context.ts";
-export * from "./decorator.ts";
 export * from "./define-tool.ts";
 export * from "./definition.ts";
 export * from "./digest.ts";
 export * from "./effects.ts";
+export * from "./errors.ts";
 export * from "./name.ts";
 export type * from "./plan.ts";
 export * from "./result.ts";
-export * from "./soong-error.ts";
 export * from "./primary-argument.ts";
-export * from "./thrown.ts";

@@ -1,7 +1,7 @@
 // What a call ends in (RESULT-2…4): the record, and the exception a handler may throw to choose its error.
 
 import type { JsonObject, JsonValue } from "@soong/schema";
-import { SoongError } from "./soong-error.ts";
+import { SoongError } from "./errors.ts";
 
 export type ToolStatus =
   | "succeeded"
@@ -190,14 +190,9 @@ export function toolError(
   error: Pick<ToolError, "code" | "message"> & Partial<ToolError>,
 ): ToolError {
   const { code, message, details } = error;
-  return {
-    code,
-    error_class: error.error_class ?? "execution_failed",
-    message,
-    retryable: error.retryable ?? false,
-    recovery: error.recovery ?? "none",
-    ...(details === undefined ? {} : { details }),
-  };
+  const { error_class = "execution_failed", retryable = false, recovery = "none" } = error;
+  const known = { code, error_class, message, retryable, recovery };
+  return details === undefined ? known : { ...known, details };
 }
 
 export function isErrorStatus(status: ToolStatus): boolean {

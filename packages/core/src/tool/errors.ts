@@ -1,5 +1,23 @@
-// What foreign code gives us where it should not, in words: thrown things, promises in place of answers.
-// No property of them is trusted, and there is never a stack trace (RESULT-4).
+// Errors: what is thrown for a caller to act on, a sentence for users and a code for programs; and what foreign code
+// throws, in words. No property of that is trusted, and there is never a stack trace (RESULT-4).
+
+export interface SoongErrorOptions extends ErrorOptions {
+  /** Of a command that ends with it; 1 if left out. */
+  readonly exitCode?: number;
+}
+
+/** The base of every error that a caller may want to tell from others; `code` says which it is. */
+export class SoongError<Code extends string = string> extends Error {
+  override readonly name: string = "SoongError";
+  readonly code: Code;
+  readonly exitCode: number;
+
+  constructor(code: Code, message: string, { exitCode = 1, ...options }: SoongErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
 
 /** Nobody reads more; it is cut once more, after redaction, wherever it is shown. */
 const MAX_CHARS = 100_000;
