@@ -5,35 +5,82 @@
 
 import {
   messageOf,
+  randomIds,
   RunRefused,
   systemClock,
-  type FactData,
-  type ToolResult,
-  randomIds,
-  type Run,
   type Clock,
+  type FactData,
   type IdSource,
+  type Run,
+  type RunOptions,
   type Session,
+  type ToolResult,
 } from "@soong/core";
 import {
   TaskRefused,
   type StepRecord,
+  type StepStatus,
   type TaskCaller,
   type TaskRecord,
-  type TaskWithCounts,
-  type StepStatus,
   type Tasks,
+  type TaskWithCounts,
 } from "@soong/tasks";
-import {
-  loopLimits,
-  sumUsage,
-  type ActiveRun,
-  type UsageTotal,
-  type LoopLimits,
-  type ToolProvider,
-} from "../loop/index.ts";
 import type { Agents } from "../child/index.ts";
+import { loopLimits, sumUsage, type LoopLimits, type ToolProvider } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
+
+export interface DriveOptions {
+  /** The one the task belongs to. */
+  readonly session: Session;
+  readonly task_id: string;
+  /** With worker pools, and a kernel that has its tools. */
+  readonly agents: Agents;
+  readonly tasks: Tasks;
+  /** For workers whose pool and definition name none. */
+  readonly models: readonly [Model, ...Model[]];
+  /** Names of pools. Default: all. */
+  readonly pools?: readonly string[];
+  readonly system?: readonly string[];
+  readonly limits?: Partial<LoopLimits>;
+  readonly toolProvider?: ToolProvider;
+  /** Stops the workers and gives their steps back; what was finished stays finished. */
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: DriveEvent) => void;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+}
+
+export type DriveEvent =
+  | {
+      readonly kind: "dispatched";
+      readonly step_id: string;
+      readonly title: string;
+      readonly worker: string;
+      readonly attempt: number;
+    }
+  | {
+      readonly kind: "step_ended";
+      readonly step_id: string;
+      readonly worker: string;
+      /** As the task has it now: a step that is ready will be tried again. */
+      readonly status: StepStatus;
+      readonly summary: string;
+    }
+  | {
+      readonly kind: "retried";
+      readonly step_id: string;
+      readonly attempts: number;
+      readonly max_attempts: number;
+    };
+
+/**
+ * `completed`, `failed`, `cancelled`: how the task ended. `blocked`: it continues when what blocks it is removed. `stuck`: no
+ * worker can be put to work.
+ */
+export interface DriveEnd {
+  readonly kind: "completed" | "failed" | "cancelled" | "blocked" | "stuck" | "aborted";
+  readonly reason: string;
+}
 
 /** Other processes send no events here, so the task is polled. */
 const POLL_MS = 500;
@@ -54,22 +101,23 @@ export async function driveTask(options: DriveOptions): Promise<DriveEnd> {
   const abort = (): void => stop.abort(options.signal?.reason ?? "the drive was stopped");
   options.signal?.addEventListener("abort", abort, { once: true });
   if (options.signal?.aborted === true) abort();
-  const driver = await startDriver(options, stop).catch((error: unknown) => {
-    if (error instanceof RunRefused) return error;
+  let run: Run;
+  try {
+    run = await session.startRun(buildRunOptions(options));
+  } catch (error) {
+    // Such as by a rule that denies workers.
+    if (error instanceof RunRefused) return { kind: "stuck", reason: error.message };
     throw error;
-  });
-  // Such as by a rule that denies workers.
-  if (driver instanceof RunRefused) return { kind: "stuck", reason: driver.message };
+  }
   let end: DriveEnd | undefined;
   try {
-    end = await drive(driver);
+    end = await drive({ options, run, account: sumUsage([]), stop });
     return end;
   } finally {
     options.signal?.removeEventListener("abort", abort);
-    driver.run.end(toDriverRunEnd(end), {
-      task_id,
-      ...(end === undefined ? {} : { end: end.kind, message: end.reason }),
-    });
+    const { kind, reason: message } = end ?? {};
+    const how = kind === "aborted" || kind === "completed" ? kind : "failed";
+    run.end(how, { task_id, end: kind, message });
   }
 }
 
@@ -111,9 +159,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   }
 
   async function retryFailed(): Promise<void> {
-    for await (const { step_id, attempts, max_attempts } of readAllSteps(tasks, task_id, [
-      "failed",
-    ])) {
+    for await (const { step_id, attempts, max_attempts } of readFailedSteps(tasks, task_id)) {
       // Its worker has not left yet: one thing after the other.
       if (attempts >= max_attempts || atWork.has(step_id)) continue;
       try {
@@ -135,7 +181,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       const next = idle.shift();
       if (next === undefined) return;
       taken.add(next.worker);
-      const working = workOnStep(step, next).catch((error: unknown) => {
+      const working = workOnStep(step, next.pool, next.worker).catch((error: unknown) => {
         failure ??= error instanceof Error ? error : new Error(messageOf(error));
       });
       atWork.set(
@@ -148,22 +194,20 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     }
   }
 
-  function idleWorkers(): { pool: string; worker: string }[] {
-    return agents.workers
-      .states()
-      .filter(({ pool }) => options.pools?.includes(pool) ?? true)
-      .filter(({ pool }) => !unusable.has(pool))
-      .flatMap(({ pool, workers }) =>
-        workers.flatMap(({ worker, state }) =>
-          state === "idle" && !taken.has(worker) ? [{ pool, worker }] : [],
-        ),
-      );
+  function isUsable(pool: string): boolean {
+    return (options.pools?.includes(pool) ?? true) && !unusable.has(pool);
   }
 
-  async function workOnStep(
-    step: StepRecord,
-    { pool, worker }: { pool: string; worker: string },
-  ): Promise<void> {
+  function idleWorkers(): { pool: string; worker: string }[] {
+    const states = agents.workers.states().filter(({ pool }) => isUsable(pool));
+    return states.flatMap(({ pool, workers }) =>
+      workers.flatMap(({ worker, state }) =>
+        state === "idle" && !taken.has(worker) ? [{ pool, worker }] : [],
+      ),
+    );
+  }
+
+  async function workOnStep(step: StepRecord, pool: string, worker: string): Promise<void> {
     const { step_id, title, attempts } = step;
     options.onEvent?.({ kind: "dispatched", step_id, title, worker, attempt: attempts + 1 });
     const result = await dispatchStep(driver, step, worker);
@@ -185,10 +229,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   async function conclude({ counts }: TaskWithCounts): Promise<DriveEnd | undefined> {
     if (counts.claimed + counts.running > 0) return undefined;
     if (counts.ready > 0) {
-      const pools = agents.workers.pools.filter(
-        ({ name }) => options.pools?.includes(name) ?? true,
-      );
-      if (pools.some(({ name }) => !unusable.has(name))) return undefined;
+      if (agents.workers.pools.some(({ name }) => isUsable(name))) return undefined;
       const why = [...unusable].map(([pool, reason]) => `${pool}: ${reason}`);
       return { kind: "stuck", reason: why.join(" ") || "There is no worker to give steps to." };
     }
@@ -270,76 +311,64 @@ function couldStart({ status, error }: ToolResult): boolean {
   return !isRefused || TRANSIENT_REFUSALS.has(error.code);
 }
 
-function toDriverRunEnd(end: DriveEnd | undefined): "completed" | "failed" | "aborted" {
-  if (end?.kind === "aborted") return "aborted";
-  return end?.kind === "completed" ? "completed" : "failed";
-}
-
 // How a task ends that no worker can work on any more, in a sentence that names its steps.
 
 const PAGE = 100;
 const MOST_NAMED = 10;
 
-async function concludeTask(tasks: Tasks, state: TaskWithCounts): Promise<DriveEnd> {
-  const { task_id } = state.task;
-  const { counts } = state;
-  if (counts.failed > 0) {
-    const failed = await describeSteps(
-      tasks,
-      task_id,
-      "failed",
-      ({ step_id, attempts, failure }) => {
-        const times = attempts === 1 ? "once" : `${attempts} times`;
-        return `step ${step_id} failed ${times}, last: ${failure?.message ?? "no reason was given"}`;
-      },
-    );
-    const open = counts.pending + counts.blocked;
+async function concludeTask(
+  { reader }: Tasks,
+  { task, counts }: TaskWithCounts,
+): Promise<DriveEnd> {
+  const { failed, blocked, pending, cancelled, completed } = counts;
+  if (failed > 0) {
+    const open = pending + blocked;
     const waiting = open === 0 ? "" : ` ${open} further steps could not be done.`;
-    return { kind: "failed", reason: `${toSentence(failed)}.${waiting}` };
+    return {
+      kind: "failed",
+      reason: `${await describeSteps("failed", describeFailure)}${waiting}`,
+    };
   }
-  if (counts.blocked > 0) {
-    const blocked = await describeSteps(
-      tasks,
-      task_id,
-      "blocked",
-      ({ step_id, reason }) => `step ${step_id} is blocked: ${reason ?? "no reason was given"}`,
-    );
-    return { kind: "blocked", reason: `${toSentence(blocked)}.` };
+  if (blocked > 0) {
+    const describe = ({ reason }: StepRecord) => `is blocked: ${reason ?? NO_REASON}`;
+    return { kind: "blocked", reason: await describeSteps("blocked", describe) };
   }
-  if (counts.pending > 0) {
-    return { kind: "stuck", reason: `${counts.pending} steps wait, and nothing they wait for.` };
+  if (pending > 0) {
+    return { kind: "stuck", reason: `${pending} steps wait, and nothing they wait for.` };
   }
-  const left = counts.cancelled === 0 ? "" : `, ${counts.cancelled} cancelled`;
-  return { kind: "completed", reason: `All steps are done: ${counts.completed} completed${left}.` };
+  const left = cancelled === 0 ? "" : `, ${cancelled} cancelled`;
+  return { kind: "completed", reason: `All steps are done: ${completed} completed${left}.` };
+
+  async function describeSteps(
+    status: StepStatus,
+    describe: (step: StepRecord) => string,
+  ): Promise<string> {
+    const steps = await reader.steps(task.task_id, { statuses: [status], limit: MOST_NAMED });
+    const lines = steps.map((step) => `step ${step.step_id} ${describe(step)}`);
+    const text = lines.join("; ").slice(0, 3000);
+    return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`.replace(/\.$/, "").concat(".");
+  }
+}
+
+const NO_REASON = "no reason was given";
+
+function describeFailure({ attempts, failure }: StepRecord): string {
+  const times = attempts === 1 ? "once" : `${attempts} times`;
+  return `failed ${times}, last: ${failure?.message ?? NO_REASON}`;
 }
 
 /** By position, page by page. */
-async function* readAllSteps(
+async function* readFailedSteps(
   { reader }: Tasks,
   task_id: string,
-  statuses?: readonly StepStatus[],
 ): AsyncGenerator<StepRecord, undefined> {
   let after_position: number | undefined;
   for (;;) {
-    const page = await reader.steps(task_id, { statuses, after_position, limit: PAGE });
+    const page = await reader.steps(task_id, { statuses: ["failed"], after_position, limit: PAGE });
     yield* page;
     after_position = page.at(-1)?.position;
     if (page.length < PAGE) return undefined;
   }
-}
-
-async function describeSteps(
-  { reader }: Tasks,
-  task_id: string,
-  status: StepStatus,
-  say: (step: StepRecord) => string,
-): Promise<string> {
-  const steps = await reader.steps(task_id, { statuses: [status], limit: MOST_NAMED });
-  return steps.map(say).join("; ").slice(0, 3000);
-}
-
-function toSentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`.replace(/\.$/, "");
 }
 
 // One step given to one worker: a run of its own that makes one call, agent.dispatch_worker, through the whole pipeline.
@@ -353,32 +382,39 @@ interface Driver {
   /** Below which all others stand. */
   readonly run: Run;
   /** What all workers together have used: a budget is one budget. */
-  readonly account: UsageTotal;
+  readonly account: ReturnType<typeof sumUsage>;
   /** The end of everything under way. */
   readonly stop: AbortController;
 }
 
-async function startDriver(options: DriveOptions, stop: AbortController): Promise<Driver> {
-  const run = await options.session.startRun(buildDriverRunOptions(options));
-  return { options, run, account: sumUsage([]), stop };
-}
-
 /** Never more than one call a run: how many children a run may have bounds models, not users who drive a task. */
 async function dispatchStep(
-  driver: Driver,
-  { task_id, step_id }: Pick<StepRecord, "task_id" | "step_id">,
+  { options, account, run: { identity }, stop: { signal } }: Driver,
+  { task_id, step_id }: StepRecord,
   worker: string,
 ): Promise<ToolResult> {
-  const { options } = driver;
-  const { signal } = driver.stop;
-  const { run_id, agent_id } = driver.run.identity;
-  const given = { ...buildDriverRunOptions(options), parent: { run_id, agent_id } };
-  const run = await options.session.startRun(given);
+  const { session, agents, system = [], clock = systemClock(), ids = randomIds() } = options;
+  const { run_id, agent_id } = identity;
+  const given = buildRunOptions(options);
+  const run = await session.startRun({ ...given, parent: { run_id, agent_id } });
   const about = { task_id, step_id, worker };
-  const { seq } = run.recorder.record("task.step.dispatched", about);
-  const active = createDriverRun(driver, run, seq);
+  const { seq: lastSeq } = run.recorder.record("task.step.dispatched", about);
+  // Such a run has no conversation: it is the parent of its workers.
+  const active = {
+    ...options,
+    run,
+    options: given,
+    system,
+    limits: loopLimits(options.limits),
+    clock,
+    ids,
+    account,
+    lastSeq,
+    path: () => [],
+    loadedTools: () => [],
+  };
   const abort = (): void => void run.abort(messageOf(signal.reason));
-  options.agents.activeRuns.add(active);
+  agents.activeRuns.add(active);
   signal.addEventListener("abort", abort, { once: true });
   try {
     if (signal.aborted) abort();
@@ -387,94 +423,10 @@ async function dispatchStep(
     return result;
   } finally {
     signal.removeEventListener("abort", abort);
-    options.agents.activeRuns.remove(active);
+    agents.activeRuns.remove(active);
   }
 }
 
-function buildDriverRunOptions({ models }: DriveOptions) {
-  return {
-    mode: "orchestrator",
-    allowedTools: [DISPATCH],
-    profile: models[0].profile,
-  } as const;
+function buildRunOptions({ models }: DriveOptions): RunOptions {
+  return { mode: "orchestrator", allowedTools: [DISPATCH], profile: models[0].profile };
 }
-
-/** Such a run has no conversation: it is the parent of its workers. */
-function createDriverRun({ options, account }: Driver, run: Run, lastSeq: number): ActiveRun {
-  const { session, models, system = [], limits, toolProvider } = options;
-  const { clock = systemClock(), ids = randomIds() } = options;
-  return {
-    session,
-    run,
-    options: buildDriverRunOptions(options),
-    models,
-    system,
-    limits: loopLimits(limits),
-    toolProvider,
-    agent_definition_id: undefined,
-    clock,
-    ids,
-    account,
-    lastSeq,
-    path: () => [],
-    loadedTools: () => [],
-  };
-}
-
-// The options of driving a task, its events and how it ends.
-
-export interface DriveOptions {
-  /** The one the task belongs to. */
-  readonly session: Session;
-  readonly task_id: string;
-  /** With worker pools, and a kernel that has its tools. */
-  readonly agents: Agents;
-  readonly tasks: Tasks;
-  /** For workers whose pool and definition name none. */
-  readonly models: readonly [Model, ...Model[]];
-  /** Names of pools. Default: all. */
-  readonly pools?: readonly string[];
-  readonly system?: readonly string[];
-  readonly limits?: Partial<LoopLimits>;
-  readonly toolProvider?: ToolProvider;
-  /** Stops the workers and gives their steps back; what was finished stays finished. */
-  readonly signal?: AbortSignal;
-  readonly onEvent?: (event: DriveEvent) => void;
-  readonly clock?: Clock;
-  readonly ids?: IdSource;
-}
-
-export type DriveEvent =
-  | {
-      readonly kind: "dispatched";
-      readonly step_id: string;
-      readonly title: string;
-      readonly worker: string;
-      readonly attempt: number;
-    }
-  | {
-      readonly kind: "step_ended";
-      readonly step_id: string;
-      readonly worker: string;
-      /** As the task has it now: a step that is ready will be tried again. */
-      readonly status: StepStatus;
-      readonly summary: string;
-    }
-  | {
-      readonly kind: "retried";
-      readonly step_id: string;
-      readonly attempts: number;
-      readonly max_attempts: number;
-    };
-
-export type DriveEnd =
-  /** How the task ended. */
-  | {
-      readonly kind: "completed" | "failed" | "cancelled";
-      readonly reason: string;
-    }
-  /** It continues when what blocks it is removed. */
-  | { readonly kind: "blocked"; readonly reason: string }
-  /** No worker can be put to work. */
-  | { readonly kind: "stuck"; readonly reason: string }
-  | { readonly kind: "aborted"; readonly reason: string };

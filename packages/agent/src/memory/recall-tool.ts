@@ -1,31 +1,32 @@
-// internal.recall_memory (MEM-1, MEM-4): looks into long-term memory and brings what it finds into the conversation, each
-// memory once per content; or asks the tool the user has configured. It changes nothing.
+// Recalling memories: which of them a question brings back, internal.recall_memory (MEM-1, MEM-4), and what a run begins with.
+// Memories are looked for in the home or asked of the tool the user has configured, and come into the conversation once per
+// content. Nothing is changed.
 
 import {
   countOf,
+  createSearchIndex,
   defineTool,
   ToolFailure,
   toolResult,
   type AnyTool,
   type ContextNode,
   type ConversationNode,
-  type Roots,
-  createSearchIndex,
   type FactData,
   type JsonObject,
   type Places,
+  type Roots,
   type ToolResult,
 } from "@soong/core";
 import { firstChars } from "@soong/schema";
-import { listNodesInView, type FindRun, estimateTextTokens } from "../context/index.ts";
+import { estimateTextTokens, listNodesInView, type FindRun } from "../context/index.ts";
 import {
-  readAnswer,
   callExternalTool,
-  type ExternalTool,
   checkExternalTool,
+  readAnswer,
+  type ExternalTool,
 } from "./external-tool.ts";
 import { NOTES_RANK, sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
-import { readMemories, createMemoryFilter, listRecallTargets } from "./memory-folder.ts";
+import { createMemoryFilter, listRecallTargets, readMemories } from "./memory-folder.ts";
 
 export const RECALL_MEMORY = "internal.recall_memory";
 
@@ -99,28 +100,43 @@ export function recallTool(parts: RecallParts): AnyTool {
         : undefined,
     handler: async (input, context) => {
       const { query, scope = "all", limit = DEFAULT_LIMIT } = input;
+      const { roots } = context;
+      const calling = findRun(context);
+      const record = (data: FactData<"memory.recalled">): void => {
+        const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
+        calling?.run.recorder.record("memory.recalled", data, call);
+      };
       if (external !== undefined) {
-        const { project } = context.roots;
-        const fields = { query, scope, limit, ...(project === "" ? {} : { project }) };
-        return recallExternally(external, fields, {
-          context,
-          calling: findRun(context),
-          recallTokens,
+        const { tool } = external;
+        const fields = toRecallFields({ query, scope, limit }, roots.project);
+        const result = await callExternalTool(external, fields, { context, calling });
+        const why = `for ${JSON.stringify(query)}`;
+        const { node, left_out } = readAnswer(result, { tool, why, tokens: recallTokens });
+        const recalled_by = result.tool_call_id;
+        const about = { query, scope, tool_name: tool, recalled_by, left_out };
+        record(about);
+        const cut = left_out === 0 ? "" : ` ${left_out} more lines are omitted; ask more narrowly.`;
+        const text = node
+          ? `${tool} has answered; the text follows.${cut}`
+          : `${tool} found nothing.`;
+        return toolResult({
+          content: [{ type: "text", text }],
+          data: about,
+          context_nodes: node && [node],
         });
       }
-      const { entries, problems, restricted } = await readMemories(
+      const read = await readMemories(
         folder,
-        listOwners(scope, context.roots),
+        listOwners(scope, roots),
         createMemoryFilter(context, { wasJudged: true }),
       );
-      const calling = findRun(context);
-      const known = readMemoryHashes(listNodesInView(calling?.path() ?? []));
-      const fresh = entries.filter((entry) => !known.has(hashMemory(entry)));
+      const { entries, problems, restricted } = read;
+      const known = readMemoryHashes(calling?.path() ?? []);
+      const isKnown = (entry: MemoryEntry): boolean => known.has(hashMemory(entry));
+      const fresh = entries.filter((entry) => !isKnown(entry));
       const found = recall(fresh, { query, limit, budgetTokens: recallTokens });
-      const again = recall(
-        entries.filter((entry) => known.has(hashMemory(entry))),
-        { query, limit, budgetTokens: Number.POSITIVE_INFINITY },
-      ).recalled;
+      const budgetTokens = Number.POSITIVE_INFINITY;
+      const again = recall(entries.filter(isKnown), { query, limit, budgetTokens }).recalled;
       const about = {
         query,
         scope,
@@ -130,63 +146,43 @@ export function recallTool(parts: RecallParts): AnyTool {
         left_out: found.left_out,
         tokens: found.tokens,
       };
-      const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
-      calling?.run.recorder.record("memory.recalled", about, call);
+      record(about);
+      const unreadable = problems.length;
+      const { recalled } = found;
       return toolResult({
         content: [
           {
             type: "text",
-            text: renderRecall(found, again, {
-              considered: entries.length,
-              unreadable: problems.length,
-              restricted,
-            }),
+            text: renderRecall(found, again, entries.length, unreadable, restricted),
           },
         ],
         data: {
           ...about,
-          memories: found.recalled.map(toMemoryRecord),
-          unreadable: problems.length,
-          ...(restricted === 0 ? {} : { restricted }),
+          memories: recalled.map(({ entry: { id, scope: of, tags, created_at }, ...rest }) => ({
+            id,
+            scope: of,
+            tags,
+            created_at,
+            ...rest,
+          })),
+          unreadable,
+          restricted: restricted === 0 ? undefined : restricted,
         },
-        ...(found.recalled.length === 0
-          ? {}
-          : { context_nodes: [memoryNode(`for ${JSON.stringify(query)}`, found.recalled)] }),
+        context_nodes:
+          recalled.length === 0
+            ? undefined
+            : [memoryNode(`for ${JSON.stringify(query)}`, recalled)],
       });
     },
   });
 }
 
-/** What the server answers is quoted, within the budget; it is data, like any memory. */
-async function recallExternally(
-  external: ExternalTool<RecallFields>,
-  fields: RecallFields,
-  {
-    recallTokens,
-    ...where
-  }: Parameters<typeof callExternalTool>[2] & { readonly recallTokens: number },
-): Promise<unknown> {
-  const { tool } = external;
-  const result = await callExternalTool(external, fields, where);
-  const { query, scope } = fields;
-  const why = `for ${JSON.stringify(query)}`;
-  const { node, left_out } = readAnswer(result, { tool, why, tokens: recallTokens });
-  const about = { query, scope, tool_name: tool, recalled_by: result.tool_call_id, left_out };
-  const { toolCallId, toolName } = where.context;
-  const call = { tool_call_id: toolCallId, tool_name: toolName };
-  where.calling?.run.recorder.record("memory.recalled", about, call);
-  const cut = left_out === 0 ? "" : ` ${left_out} more lines are omitted; ask more narrowly.`;
-  const said =
-    node === undefined ? `${tool} found nothing.` : `${tool} has answered; the text follows.${cut}`;
-  return toolResult({
-    content: [{ type: "text", text: said }],
-    data: about,
-    ...(node === undefined ? {} : { context_nodes: [node] }),
-  });
+function toRecallFields(fields: Omit<RecallFields, "project">, project: string): RecallFields {
+  return project === "" ? fields : { ...fields, project };
 }
 
 /** The project is the run's, never an argument. */
-function listOwners(scope: "user" | "project" | "all", { project }: Roots): MemoryOwner[] {
+function listOwners(scope: "user" | "project" | "all", { project }: Pick<Roots, "project">) {
   if (scope === "project" && project === "") {
     throw new ToolFailure({
       code: "no_project",
@@ -195,10 +191,10 @@ function listOwners(scope: "user" | "project" | "all", { project }: Roots): Memo
       recovery: "change_arguments",
     });
   }
-  return [
-    ...(scope === "project" ? [] : [{ scope: "user" as const }]),
-    ...(scope === "user" || project === "" ? [] : [{ scope: "project" as const, project }]),
-  ];
+  const owners: MemoryOwner[] = [];
+  if (scope !== "project") owners.push({ scope: "user" });
+  if (scope !== "user" && project !== "") owners.push({ scope: "project", project });
+  return owners;
 }
 
 function memoryNode(why: string, recalled: readonly RecalledMemory[]): ContextNode {
@@ -210,8 +206,9 @@ function memoryNode(why: string, recalled: readonly RecalledMemory[]): ContextNo
   };
 }
 
-function readMemoryHashes(nodes: readonly ConversationNode[]): Set<unknown> {
-  const memories = nodes.flatMap(({ kind, data }) => {
+/** Of the memories that a conversation has. */
+function readMemoryHashes(path: readonly ConversationNode[]): Set<unknown> {
+  const memories = listNodesInView(path).flatMap(({ kind, data }) => {
     const listed = kind === "memory_context" ? data?.["memories"] : undefined;
     return Array.isArray(listed) ? listed : [];
   });
@@ -222,19 +219,12 @@ function hashMemory({ id, content }: MemoryEntry): string {
   return sha256(JSON.stringify([id, content]));
 }
 
-function toMemoryRecord({ entry, score, conflicts }: RecalledMemory) {
-  const { id, scope, tags, created_at } = entry;
-  return { id, scope, tags, created_at, score, conflicts };
-}
-
 function renderRecall(
   { recalled, left_out }: Recall,
   again: readonly RecalledMemory[],
-  {
-    considered,
-    unreadable,
-    restricted,
-  }: { readonly considered: number; readonly unreadable: number; readonly restricted: number },
+  considered: number,
+  unreadable: number,
+  restricted: number,
 ): string {
   const lines: string[] = [];
   if (recalled.length > 0) {
@@ -252,22 +242,20 @@ function renderRecall(
   }
   if (left_out > 0) lines.push(`${left_out} more match; ask more narrowly or raise the limit.`);
   if (restricted > 0) {
-    lines.push(
-      `${countOf(restricted, "memory is", "memories are")} omitted: restricted by a rule.`,
-    );
+    const count = countOf(restricted, "memory is", "memories are");
+    lines.push(`${count} omitted: restricted by a rule.`);
   }
   if (unreadable > 0) {
-    lines.push(
-      `${countOf(unreadable, "file", "files")} of the memory cannot be read; tell the user.`,
-    );
+    const count = countOf(unreadable, "file", "files");
+    lines.push(`${count} of the memory cannot be read; tell the user.`);
   }
   return lines.join(" ");
 }
 
-// Which memories a question brings back: the most relevant first, the newer of equals, as many as the limit and the budget
-// have room for. Pure.
+// Which memories a question brings back: the most relevant first, the newer of equals, as many as the limit and the budget have
+// room for. Pure.
 
-interface RecalledMemory {
+export interface RecalledMemory {
   readonly entry: MemoryEntry;
   /** Between 0 and 1. */
   readonly score: number;
@@ -275,7 +263,7 @@ interface RecalledMemory {
   readonly conflicts: readonly string[];
 }
 
-interface Recall {
+export interface Recall {
   readonly recalled: readonly RecalledMemory[];
   /** Matches that there was no room for. */
   readonly left_out: number;
@@ -288,14 +276,21 @@ interface RecallRequest {
   readonly budgetTokens: number;
 }
 
-export function recall(entries: readonly MemoryEntry[], request: RecallRequest): Recall {
-  const { query, limit, budgetTokens } = request;
+export function recall(
+  entries: readonly MemoryEntry[],
+  { query, limit, budgetTokens }: RecallRequest,
+  /** Those that come after the matches. */
+  others: readonly MemoryEntry[] = [],
+): Recall {
   const matches = rankMemories(entries, query);
+  const matched = new Set(matches.map(({ entry }) => entry));
+  const rest = others.filter((entry) => !matched.has(entry)).map((entry) => ({ entry, score: 0 }));
   const recalled: RecalledMemory[] = [];
   let tokens = 0;
-  for (const { entry, score } of matches) {
+  for (const { entry, score } of [...matches, ...rest]) {
     if (recalled.length >= limit) break;
-    const memory = { entry, score, conflicts: findConflicts(entry, entries) };
+    const conflicts = matched.has(entry) ? findConflicts(entry, entries) : entry.conflicts_with;
+    const memory = { entry, score, conflicts };
     const size = estimateTextTokens(renderMemory(memory));
     // A shorter one further down may still fit.
     if (tokens + size > budgetTokens) continue;
@@ -361,10 +356,6 @@ function findConflicts({ id, conflicts_with }: MemoryEntry, all: readonly Memory
   return [...new Set(there.map((other) => other.id))];
 }
 
-// What a run begins with (MEM-4): memories that fit the prompt, then those of the project, the newest first, within a
-// budget. Read from the home, without a call, or asked of the external memory with one; what is in the conversation already is
-// not repeated.
-
 export interface StartRecallParts {
   /** `${SOONG_AGENT_HOME}/memory`. */
   readonly folder: string;
@@ -395,34 +386,14 @@ export interface StartingRun {
 const AT_START = "at the start of this run";
 
 export function startRecall({ folder, project, tokens }: StartRecallParts): StartRecall {
-  const owners: MemoryOwner[] = [
-    { scope: "user" },
-    ...(project === "" ? [] : [{ scope: "project" as const, project }]),
-  ];
   return async (prompt, path, { places }) => {
     const isExcluded = createMemoryFilter(places, { wasJudged: false });
-    const { entries } = await readMemories(folder, owners, isExcluded);
-    if (entries.length === 0) return undefined;
-    const known = readMemoryHashes(listNodesInView(path));
+    const { entries } = await readMemories(folder, listOwners("all", { project }), isExcluded);
+    const known = readMemoryHashes(path);
     const fresh = entries.filter((entry) => !known.has(hashMemory(entry)));
-    const { recalled: fitting } = recall(fresh, {
-      query: prompt,
-      limit: MAX_LIMIT,
-      budgetTokens: tokens,
-    });
-    const taken = new Set(fitting.map(({ entry }) => entry));
-    const others = fresh
-      .filter((entry) => entry.scope === "project" && !taken.has(entry))
-      .toSorted(newerFirst)
-      .map((entry): RecalledMemory => ({ entry, score: 0, conflicts: entry.conflicts_with }));
-    const recalled: RecalledMemory[] = [];
-    let used = 0;
-    for (const memory of [...fitting, ...others]) {
-      const size = estimateTextTokens(renderMemory(memory));
-      if (recalled.length >= MAX_LIMIT || used + size > tokens) continue;
-      used += size;
-      recalled.push(memory);
-    }
+    const ofProject = fresh.filter(({ scope }) => scope === "project").toSorted(newerFirst);
+    const request = { query: prompt, limit: MAX_LIMIT, budgetTokens: tokens };
+    const { recalled, tokens: used } = recall(fresh, request, ofProject);
     if (recalled.length === 0) return undefined;
     const about = {
       at: "start" as const,
@@ -445,24 +416,17 @@ export function externalStartRecall(parts: ExternalStartRecallParts): StartRecal
   const { tool, mapArguments = (fields: RecallFields): JsonObject => fields } = external;
   checkExternalTool("memory.recall_tool", tool);
   return async (prompt, path, run) => {
-    const fields: RecallFields = {
-      query: firstChars(prompt.trim(), MAX_QUERY_CHARS),
-      scope: "all",
-      limit: MAX_LIMIT,
-      ...(project === "" ? {} : { project }),
-    };
+    const query = firstChars(prompt.trim(), MAX_QUERY_CHARS);
+    const fields = toRecallFields({ query, scope: "all", limit: MAX_LIMIT }, project);
     const result = await run.call(tool, mapArguments(fields));
     if (result === undefined) return undefined;
     const answer = readAnswer(result, { tool, why: AT_START, tokens });
     const { node, left_out, tokens: used } = answer;
-    if (node === undefined || isKnown(node, path)) return undefined;
+    const isKnown = listNodesInView(path).some(
+      ({ kind, data }) => kind === "memory_context" && data?.["sha256"] === node?.data?.["sha256"],
+    );
+    if (node === undefined || isKnown) return undefined;
     const recalled = { tool_name: tool, recalled_by: result.tool_call_id };
     return { node, about: { at: "start", ...recalled, left_out, tokens: used } };
   };
-}
-
-function isKnown({ data }: ContextNode, path: readonly ConversationNode[]): boolean {
-  return listNodesInView(path).some(
-    (node) => node.kind === "memory_context" && node.data?.["sha256"] === data?.["sha256"],
-  );
 }

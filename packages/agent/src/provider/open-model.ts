@@ -39,20 +39,16 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     );
   }
   const key = findKey(name, provider, options);
-  const server = {
-    baseURL,
-    ...(key === undefined ? {} : { apiKey: key.value }),
-    fetch: boundedFetch(options.fetch),
-  };
+  const server = { baseURL, apiKey: key?.value, fetch: boundedFetch(options.fetch) };
   const isAnyone = provider === COMPATIBLE && given === FIRST_LISTED;
   const model = isAnyone ? await findFirstListedModel(server) : given;
-  const loaded = await provider.load({ model, ...server });
+  const loaded = await loadPackage(provider.package, () => provider.load(server, model));
   const opened = languageModel(loaded, {
     id: isAnyone ? `openai-compatible:${model}` : name,
     profile: { ...provider.profile, ...options.limits },
     secrets: key === undefined ? [] : [key],
   });
-  return options.prices === undefined ? opened : { ...opened, prices: options.prices };
+  return { ...opened, prices: options.prices };
 }
 
 /** In place of a model's name at an OpenAI-compatible server: the first it lists. */
@@ -87,12 +83,11 @@ interface Provider {
   /** The first one set counts. */
   readonly address_variables: readonly AddressVariable[];
   readonly key_variables: readonly string[];
-  readonly needs_key: boolean;
-  readonly load: (settings: LoadSettings) => Promise<LanguageModelV3>;
+  readonly package: string;
+  readonly load: (settings: LoadSettings, model: string) => Promise<LanguageModelV3>;
 }
 
 interface LoadSettings {
-  readonly model: string;
   readonly baseURL: string;
   readonly apiKey?: string;
   readonly fetch: typeof fetch;
@@ -108,73 +103,56 @@ const COMPATIBLE: Provider = {
     { name: "OLLAMA_HOST", path: "/v1", form: "ollama" },
   ],
   key_variables: ["SOONG_OPENAI_API_KEY"],
-  needs_key: false,
-  load: ({ model, ...settings }) =>
-    loadPackage("@ai-sdk/openai-compatible", async () => {
-      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-      const name = "openai-compatible";
-      return createOpenAICompatible({ ...settings, name, includeUsage: true })(model);
-    }),
+  package: "@ai-sdk/openai-compatible",
+  async load(settings, model) {
+    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    const name = "openai-compatible";
+    return createOpenAICompatible({ ...settings, name, includeUsage: true })(model);
+  },
 };
 
-const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
-  [
-    "anthropic",
-    {
+const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>(
+  Object.entries({
+    anthropic: {
       profile: ANTHROPIC_PROFILE,
       default_model: "claude-sonnet-5",
       base_url: "https://api.anthropic.com/v1",
       address_variables: [{ name: "ANTHROPIC_BASE_URL", path: "/v1" }],
       key_variables: ["ANTHROPIC_API_KEY"],
-      needs_key: true,
-      load: ({ model, ...settings }) =>
-        loadPackage("@ai-sdk/anthropic", async () => {
-          const { createAnthropic } = await import("@ai-sdk/anthropic");
-          return createAnthropic(settings)(model);
-        }),
+      package: "@ai-sdk/anthropic",
+      load: async (settings, model) =>
+        (await import("@ai-sdk/anthropic")).createAnthropic(settings)(model),
     },
-  ],
-  [
-    "openai",
-    {
+    openai: {
       profile: OPENAI_PROFILE,
       default_model: "gpt-5.5",
       base_url: "https://api.openai.com/v1",
       address_variables: [{ name: "OPENAI_BASE_URL" }],
       key_variables: ["OPENAI_API_KEY"],
-      needs_key: true,
-      load: ({ model, ...settings }) =>
-        loadPackage("@ai-sdk/openai", async () => {
-          const { createOpenAI } = await import("@ai-sdk/openai");
-          return createOpenAI(settings).responses(model);
-        }),
+      package: "@ai-sdk/openai",
+      load: async (settings, model) =>
+        (await import("@ai-sdk/openai")).createOpenAI(settings).responses(model),
     },
-  ],
-  [
-    "google",
-    {
+    google: {
       profile: GOOGLE_PROFILE,
       default_model: "gemini-flash-latest",
       base_url: "https://generativelanguage.googleapis.com/v1beta",
       address_variables: [{ name: "GOOGLE_GEMINI_BASE_URL", path: "/v1beta" }],
       key_variables: ["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
-      needs_key: true,
-      load: ({ model, ...settings }) =>
-        loadPackage("@ai-sdk/google", async () => {
-          const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
-          return createGoogleGenerativeAI(settings)(model);
-        }),
+      package: "@ai-sdk/google",
+      load: async (settings, model) =>
+        (await import("@ai-sdk/google")).createGoogleGenerativeAI(settings)(model),
     },
-  ],
-  ["openai-compatible", COMPATIBLE],
-]);
+    "openai-compatible": COMPATIBLE,
+  } satisfies Record<string, Provider>),
+);
 
 function splitName(name: string): { provider: Provider; model: string } {
-  const colon = name.indexOf(":");
-  const provider = PROVIDERS.get(colon === -1 ? name : name.slice(0, colon));
-  const model = colon === -1 ? "" : name.slice(colon + 1);
+  const [first = "", ...rest] = name.split(":");
+  const provider = PROVIDERS.get(first);
+  const model = rest.join(":");
   if (provider !== undefined && model !== "") return { provider, model };
-  const known = [...PROVIDERS.keys()].map((known) => `${known}:MODEL`).join(", ");
+  const known = [...PROVIDERS.keys()].map((id) => `${id}:MODEL`).join(", ");
   throw new Error(
     provider === undefined
       ? `No provider of that name: "${name}". Name the model as one of ${known}.`
@@ -203,7 +181,7 @@ function findKey(
     const value = readVariable(env, variable);
     if (value !== undefined) return { name: variable, value };
   }
-  if (!provider.needs_key && apiKeyEnv === undefined) return undefined;
+  if (provider === COMPATIBLE && apiKeyEnv === undefined) return undefined;
   throw new Error(`No key for the model ${name}: set ${variables.join(" or ")}.`);
 }
 
@@ -284,46 +262,35 @@ function isMissing(error: unknown, packageName: string): boolean {
 
 // Which model of an OpenAI-compatible server is used where none is named: the first listed one that can chat.
 
-interface ListingServer {
-  readonly baseURL: string;
-  readonly apiKey?: string;
-  readonly fetch?: typeof fetch;
-}
+const LONGEST_MS = 10_000;
+/** Nothing that could disturb a screen or a record. */
+const PLAIN = /^[\x21-\x7e]{1,200}$/;
+const NO_TALK = /embed|rerank|whisper|tts|dall-e|moderation/i;
 
 /** Throws an error that says what to do. */
-async function findFirstListedModel(server: ListingServer): Promise<string> {
-  const url = `${server.baseURL.replace(/\/+$/, "")}/models`;
-  const listed = await listModels(url, server);
-  const first = "ids" in listed ? listed.ids.find(canTalk) : undefined;
-  if (first !== undefined) return first;
-  const why = "why" in listed ? listed.why : "it lists none that answers prompts";
-  throw new Error(`No model could be chosen at ${url}: ${why}. Name one with SOONG_MODEL.`);
-}
-
-async function listModels(
-  url: string,
-  { apiKey, fetch: ask = fetch }: ListingServer,
-): Promise<{ readonly ids: string[] } | { readonly why: string }> {
+async function findFirstListedModel(server: LoadSettings): Promise<string> {
+  const { baseURL, apiKey, fetch: ask } = server;
+  const url = `${baseURL.replace(/\/+$/, "")}/models`;
+  let why: string;
   try {
     const response = await ask(url, {
       headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
       signal: AbortSignal.timeout(LONGEST_MS),
     });
-    if (!response.ok) return { why: `it answered with ${response.status}` };
-    return { ids: readModelIds(await response.json()) };
+    const listed = response.ok ? readModelIds(await response.json()) : [];
+    const first = listed.find((id) => PLAIN.test(id) && !NO_TALK.test(id));
+    if (first !== undefined) return first;
+    why = response.ok
+      ? "it lists none that answers prompts"
+      : `it answered with ${response.status}`;
   } catch (error) {
-    return { why: describeFetchError(error) };
+    // What is under a failed fetch says more than the fetch does.
+    const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+    const isClosed = cause?.code === "ECONNREFUSED";
+    why = isClosed ? "nothing listens there" : messageOf(error).replace(/\.$/, "");
   }
+  throw new Error(`No model could be chosen at ${url}: ${why}. Name one with SOONG_MODEL.`);
 }
-
-function canTalk(id: string): boolean {
-  return PLAIN.test(id) && !NO_TALK.test(id);
-}
-
-const LONGEST_MS = 10_000;
-/** Nothing that could disturb a screen or a record. */
-const PLAIN = /^[\x21-\x7e]{1,200}$/;
-const NO_TALK = /embed|rerank|whisper|tts|dall-e|moderation/i;
 
 function readModelIds(listed: unknown): string[] {
   const { data } = (listed ?? {}) as { readonly data?: unknown };
@@ -332,11 +299,4 @@ function readModelIds(listed: unknown): string[] {
     const { id } = (entry ?? {}) as { readonly id?: unknown };
     return typeof id === "string" ? [id] : [];
   });
-}
-
-/** What is under a failed fetch says more than the fetch does. */
-function describeFetchError(error: unknown): string {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
-  if (cause?.code === "ECONNREFUSED") return "nothing listens there";
-  return messageOf(error).replace(/\.$/, "");
 }
