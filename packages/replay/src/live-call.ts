@@ -1,34 +1,34 @@
-// One call of the replay: what the kernel has decided about it so far, and the places where its tool, its guards and the
-// person wait until the record says that they answered.
+// One call of the replay: what the kernel has decided about it so far, and the gates at which its tool, its guards and the user
+// wait until the record says that they answered.
 
 import {
+  isTerminalFact,
   type ChainEntry,
   type Fact,
   type HandlerResult,
+  type Journal,
   type Plan,
   type ToolContext,
   type ToolResult,
   type Turn,
-  isTerminalFact,
-  type Journal,
 } from "@soong/core";
 import { readCallClass } from "@soong/core/internal";
-import { type RecordedCall, neverCalled } from "./recorded-call.ts";
+import { neverCalled, type RecordedCall } from "./recorded-call.ts";
 
-export interface LiveCall {
+export class LiveCall {
   readonly recorded: RecordedCall;
   readonly turn: number;
   /** Its arguments are on record, where they are kept apart. */
-  readonly kept: Gate<void>;
-  readonly admitted: Gate<void>;
-  readonly targeted: Gate<Plan>;
-  readonly planned: Gate<Plan>;
-  readonly answered: Gate<void>;
+  readonly kept = new Gate<void>();
+  readonly admitted = new Gate<void>();
+  readonly targeted = new Gate<Plan>();
+  readonly planned = new Gate<Plan>();
+  readonly answered = new Gate<void>();
   /** Its start is on disk, where it was ended before that. */
-  readonly durable: Gate<void>;
-  readonly returned: Gate<HandlerResult>;
+  readonly durable = new Gate<void>();
+  readonly returned = new Gate<HandlerResult>();
   /** The hooks after it have ended, or its clean-up. */
-  readonly observed: Gate<void>;
+  readonly observed = new Gate<void>();
   /** Its outcome is there, and its end is not on record yet. */
   isEnding: boolean;
   /** Of its handler, once that was called. */
@@ -36,80 +36,66 @@ export interface LiveCall {
   /** The approval its handler waits for. */
   person?: Gate<void>;
   /** The scheduler has let it begin. */
-  begun: boolean;
+  begun = false;
   /** It was given what it ended with, before its end is on record. */
-  letGo: boolean;
-  admissions: number;
-  targets: number;
-  guarded: number;
+  letGo = false;
+  admissions = 0;
+  targets = 0;
+  guarded = 0;
   tool_name?: string;
   validated?: Fact<"tool.validated">;
   class?: ReturnType<typeof readCallClass>;
   /** Its judgements so far, and how many of those on record were compared with them. */
-  readonly judgements: Fact<"permission.evaluated">[];
-  compared: number;
-  asked: boolean;
-  started: boolean;
+  readonly judgements: Fact<"permission.evaluated">[] = [];
+  compared = 0;
+  asked = false;
+  started = false;
   result?: ToolResult;
+
+  constructor(recorded: RecordedCall, turn: number) {
+    this.recorded = recorded;
+    this.turn = turn;
+    this.isEnding = recorded.observed === true;
+  }
+
+  /** What the kernel has recorded of it now. */
+  note(fact: Fact): void {
+    if (fact.type === "tool.requested") this.tool_name = fact.tool_name ?? "";
+    else if (fact.type === "tool.validated") this.validated = fact;
+    else if (fact.type === "tool.queued") this.class = readCallClass(fact.data.class);
+    else if (fact.type === "permission.evaluated") this.judgements.push(fact);
+    else if (fact.type === "permission.requested") this.asked = true;
+    else if (fact.type === "permission.failed") this.asked = true;
+    else if (fact.type === "tool.started") this.started = true;
+    else if (isTerminalFact(fact)) this.result = fact.data.result;
+  }
 }
 
-interface Gate<T> {
+/** The first of `open` and `fail` counts. */
+export class Gate<T> {
   readonly promise: Promise<T>;
-  readonly isOpen: boolean;
-  /** The first of the two counts. */
-  open(value: T): void;
-  fail(error: Error): void;
-}
+  isOpen = false;
+  #resolve: (value: T) => void = () => {};
+  #reject: (error: Error) => void = () => {};
 
-export function createLiveCall(recorded: RecordedCall, turn: number): LiveCall {
-  return {
-    recorded,
-    turn,
-    kept: createGate(),
-    admitted: createGate(),
-    targeted: createGate(),
-    planned: createGate(),
-    answered: createGate(),
-    durable: createGate(),
-    returned: createGate(),
-    observed: createGate(),
-    isEnding: recorded.observed === true,
-    begun: false,
-    letGo: false,
-    admissions: 0,
-    targets: 0,
-    guarded: 0,
-    judgements: [],
-    compared: 0,
-    asked: false,
-    started: false,
-  };
-}
+  constructor() {
+    this.promise = new Promise<T>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // It may be that nothing waits there.
+    this.promise.catch(() => {});
+  }
 
-export function createGate<T>(): Gate<T> {
-  let resolve: (value: T) => void = () => {};
-  let reject: (error: Error) => void = () => {};
-  let isOpen = false;
-  const promise = new Promise<T>((take, refuse) => {
-    resolve = take;
-    reject = refuse;
-  });
-  // It may be that nothing waits there.
-  promise.catch(() => {});
-  return {
-    promise,
-    get isOpen() {
-      return isOpen;
-    },
-    open(value) {
-      isOpen = true;
-      resolve(value);
-    },
-    fail(error) {
-      isOpen = true;
-      reject(error);
-    },
-  };
+  open(value: T): void {
+    this.isOpen = true;
+    this.#resolve(value);
+  }
+
+  fail(error: Error): void {
+    this.isOpen = true;
+    this.#reject(error);
+  }
 }
 
 export function findDecisive(chain: readonly ChainEntry[]): ChainEntry | undefined {
@@ -132,37 +118,31 @@ export function settle(): Promise<void> {
   });
 }
 
-// How far the record has got. Stand-ins wait here for the fact by which they had answered.
-
-export interface RecordPlace {
+/** How far the record has got. Stand-ins wait here for the fact by which they had answered. */
+export class RecordPlace {
   /** The seq of the fact that is looked at. */
-  reached: number;
-  until(seq: number): Promise<void>;
+  reached = 0;
+  #waiting: { readonly seq: number; readonly go: () => void }[] = [];
+
+  until(seq: number): Promise<void> {
+    return new Promise((go) => {
+      if (seq <= this.reached) go();
+      else this.#waiting.push({ seq, go });
+    });
+  }
+
   /** Lets go who waits for a fact up to this one. */
-  release(seq: number): void;
+  release(seq: number): void {
+    const ready = this.#waiting.filter((one) => one.seq <= seq);
+    this.#waiting = this.#waiting.filter((one) => one.seq > seq);
+    for (const { go } of ready) go();
+  }
 }
 
-export function createRecordPlace(): RecordPlace {
-  let waiting: { readonly seq: number; readonly go: () => void }[] = [];
-  const place: RecordPlace = {
-    reached: 0,
-    until: (seq) =>
-      new Promise((go) => {
-        if (seq <= place.reached) go();
-        else waiting.push({ seq, go });
-      }),
-    release(seq) {
-      const ready = waiting.filter((one) => one.seq <= seq);
-      waiting = waiting.filter((one) => one.seq > seq);
-      for (const { go } of ready) go();
-    },
-  };
-  return place;
-}
-
-// The journal of a replay keeps nothing: it collects what the kernel decides now, call by call and surface by surface.
-
-/** `catalogs`: where surfaces go, in the order they came. */
+/**
+ * The journal of a replay keeps nothing: it collects what the kernel decides now, call by call, and in `catalogs` surface by
+ * surface.
+ */
 export function createWatchingJournal(
   calls: ReadonlyMap<string, LiveCall>,
   catalogs: Fact<"tool.catalog.resolved">[],
@@ -172,27 +152,16 @@ export function createWatchingJournal(
   return {
     append({ facts }) {
       starting = undefined;
-      facts.forEach(watch);
+      for (const fact of facts) {
+        if (fact.type === "tool.catalog.resolved") catalogs.push(fact);
+        const call = calls.get(fact.tool_call_id ?? "");
+        call?.note(fact);
+        if (fact.type === "tool.started") starting = call;
+      }
     },
     async flush() {
       if (starting !== undefined && neverCalled(starting.recorded)) await starting.durable.promise;
     },
     read: async () => [],
   };
-
-  function watch(fact: Fact): void {
-    if (fact.type === "tool.catalog.resolved") catalogs.push(fact);
-    const call = fact.tool_call_id === undefined ? undefined : calls.get(fact.tool_call_id);
-    if (call === undefined) return;
-    if (fact.type === "tool.requested") call.tool_name = fact.tool_name ?? "";
-    else if (fact.type === "tool.validated") call.validated = fact;
-    else if (fact.type === "tool.queued") call.class = readCallClass(fact.data.class);
-    else if (fact.type === "permission.evaluated") call.judgements.push(fact);
-    else if (fact.type === "permission.requested" || fact.type === "permission.failed")
-      call.asked = true;
-    else if (fact.type === "tool.started") {
-      call.started = true;
-      starting = call;
-    } else if (isTerminalFact(fact)) call.result = fact.data.result;
-  }
 }

@@ -11,7 +11,7 @@ import {
   describeEnding,
   beginsTooLate,
 } from "./divergence.ts";
-import { createGate, type LiveCall, settle, type Piece, type RecordPlace } from "./live-call.ts";
+import { Gate, type LiveCall, settle, type Piece, type RecordPlace } from "./live-call.ts";
 import {
   endedFromOutside,
   isObserverEvent,
@@ -219,7 +219,7 @@ function isHookFact(fact: Fact): fact is Fact<"hook.started" | "hook.completed" 
 
 function wait(call: LiveCall, { data: { waits } }: Fact<"tool.waiting">): void {
   if (waits) {
-    call.person = createGate();
+    call.person = new Gate();
     void call.context?.waitForPerson(call.person.promise);
   } else call.person?.open();
 }

@@ -21,14 +21,7 @@ import {
   readTurns,
   type SegmentTurns,
 } from "./recorded-run.ts";
-import {
-  createLiveCall,
-  type LiveCall,
-  settle,
-  type Piece,
-  createRecordPlace,
-  createWatchingJournal,
-} from "./live-call.ts";
+import { LiveCall, settle, type Piece, RecordPlace, createWatchingJournal } from "./live-call.ts";
 import { readArguments } from "./recorded-arguments.ts";
 import { readRecordedCalls, wentStale, type RecordedCall } from "./recorded-call.ts";
 import { createCallStep } from "./redrive-call.ts";
@@ -71,7 +64,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     streaming: new Map(),
   };
   const { calls, turns, streaming } = piece;
-  const place = createRecordPlace();
+  const place = new RecordPlace();
   const catalogs: Fact<"tool.catalog.resolved">[] = [];
   const grants = createGrants();
   const history = createGrantHistory(source, grants);
@@ -266,7 +259,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     const number = plan.turnOf(of.id);
     const turn = turns.get(number) ?? run.openTurn();
     turns.set(number, turn);
-    const call = createLiveCall(of, number);
+    const call = new LiveCall(of, number);
     if (of.validated === undefined && wentStale(of)) tools.remove(fact.tool_name ?? "");
     const given = await readArguments(source, of, kernel.registry.current(fact.tool_name ?? ""));
     if (!given.ok) throw new NotComparable(fact, given.why);

@@ -10,7 +10,7 @@ import {
   type FactType,
   SoongError,
 } from "@soong/core";
-import { omitUndefined, isJsonObject } from "@soong/schema";
+import { isJsonObject } from "@soong/schema";
 
 export interface ReplaySource {
   /** Facts after a seq, oldest first, of one run or of the whole session. */
@@ -51,11 +51,7 @@ export async function* readFacts(
   let after = 0;
   let runSeq = 0;
   for (;;) {
-    const page = await source.facts({
-      after,
-      limit: PAGE,
-      ...omitUndefined({ run_id }),
-    });
+    const page = await source.facts({ after, limit: PAGE, run_id });
     for (const fact of page) {
       if (fact.seq <= after) throw damagedJournal(fact.seq, `it comes after fact ${after}`);
       after = fact.seq;
@@ -105,18 +101,17 @@ export function damagedJournal(seq: number, what: string): ReplayError {
   );
 }
 
-/** `!`: every version has written it. */
-type Form =
-  | "text"
-  | "text!"
-  | "list!"
-  | "texts"
-  | "hosts!"
-  | "number"
-  | "flag"
-  | "list"
-  | Shape
-  | readonly [Shape, "!"?];
+const FORMS = {
+  text: (value: unknown) => typeof value === "string",
+  number: (value: unknown) => typeof value === "number",
+  flag: (value: unknown) => typeof value === "boolean",
+  list: (value: unknown) => Array.isArray(value),
+  texts: isTexts,
+  hosts: (value: unknown) => value === "unknown" || isTexts(value),
+};
+
+/** `!`: every version has written it. A list: of such mappings. */
+type Form = keyof typeof FORMS | `${keyof typeof FORMS}!` | Shape | readonly [Shape, "!"?];
 interface Shape {
   readonly [field: string]: Form;
 }
@@ -204,13 +199,12 @@ const SHAPES: { readonly [T in FactType]?: ShapeOf<FactPayloads[T]> } = {
 
 /** Which part does not fit, if one does not. */
 function findMisfit(value: unknown, form: Form, name: string): string | undefined {
-  if (value === undefined) return isNeeded(form) ? name : undefined;
-  if (form === "text" || form === "text!") return typeof value === "string" ? undefined : name;
-  if (form === "number") return typeof value === "number" ? undefined : name;
-  if (form === "flag") return typeof value === "boolean" ? undefined : name;
-  if (form === "list" || form === "list!") return Array.isArray(value) ? undefined : name;
-  if (form === "texts") return isTexts(value) ? undefined : name;
-  if (form === "hosts!") return value === "unknown" || isTexts(value) ? undefined : name;
+  const isText = typeof form === "string";
+  if (value === undefined) {
+    const isNeeded = isText ? form.endsWith("!") : isListForm(form) && form[1] === "!";
+    return isNeeded ? name : undefined;
+  }
+  if (isText) return FORMS[form.replace("!", "") as keyof typeof FORMS](value) ? undefined : name;
   if (isListForm(form)) {
     if (!Array.isArray(value)) return name;
     return findFirst(value.entries(), ([i, item]) =>
@@ -221,11 +215,6 @@ function findMisfit(value: unknown, form: Form, name: string): string | undefine
   return findFirst(Object.entries(form), ([field, inner]) =>
     findMisfit(value[field], inner, name === "data" ? field : `${name}.${field}`),
   );
-}
-
-function isNeeded(form: Form): boolean {
-  if (typeof form === "string") return form.endsWith("!");
-  return isListForm(form) && form[1] === "!";
 }
 
 function isTexts(value: unknown): boolean {

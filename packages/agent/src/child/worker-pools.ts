@@ -103,15 +103,10 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
   };
 
   function describePool(pool: WorkerPool): PoolState {
+    const { name, agent_definition_id } = pool;
     const workers = places.filter((place) => place.pool === pool).map(describeWorker);
-    const busyOnes = workers.filter(({ state }) => state === "busy").length;
-    return {
-      pool: pool.name,
-      agent_definition_id: pool.agent_definition_id,
-      idle: workers.length - busyOnes,
-      busy: busyOnes,
-      workers,
-    };
+    const busy = workers.filter(({ state }) => state === "busy").length;
+    return { pool: name, agent_definition_id, idle: workers.length - busy, busy, workers };
   }
 
   function describeWorker({ worker }: { readonly worker: string }): WorkerState {
@@ -123,11 +118,10 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
 
   function describeUnknown({ pool, worker }: WorkerRequest): string {
     if (places.length === 0) return "There are no worker pools: none is configured.";
-    const known =
-      worker === undefined
-        ? pools.map(({ name }) => name).join(", ")
-        : places.map((place) => place.worker).join(", ");
-    return `There is no ${worker === undefined ? `pool "${pool}"` : `worker "${worker}"`}; there are ${known}.`;
+    const isPool = worker === undefined;
+    const known = isPool ? pools.map(({ name }) => name) : places.map((place) => place.worker);
+    const what = isPool ? `pool "${pool}"` : `worker "${worker}"`;
+    return `There is no ${what}; there are ${known.join(", ")}.`;
   }
 
   function describeBusy({ pool, worker }: WorkerRequest): string {

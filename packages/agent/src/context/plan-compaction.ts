@@ -1,6 +1,6 @@
 // What a compaction takes away and what it may never lose (CTX-2). Pure: the summary itself is the model's.
 
-import type { ContentBlock, ConversationNode } from "@soong/core";
+import type { ConversationNode } from "@soong/core";
 import { isMediaBlock } from "@soong/core/internal";
 import {
   EMPTY_CONTINUATION,
@@ -9,7 +9,7 @@ import {
   cutMiddle,
   messageText,
 } from "./nodes.ts";
-import { estimateUnitTokens, type AnswerUnit, type ContextUnit } from "./context-book.ts";
+import { estimateUnitTokens, type ContextUnit } from "./context-book.ts";
 
 export interface CompactionPlan {
   /** Oldest first; what the summary is of. */
@@ -28,11 +28,12 @@ export function planCompaction(
   keepTokens: number,
   loadedTools: readonly string[],
 ): CompactionPlan | undefined {
+  const sizes = units.map(estimateUnitTokens);
   let from = units.length - 1;
-  let tokens = estimateTokensOrZero(units[from]);
-  while (from > 0 && tokens + estimateTokensOrZero(units[from - 1]) <= keepTokens) {
+  let tokens = sizes[from] ?? 0;
+  while (from > 0 && tokens + (sizes[from - 1] ?? 0) <= keepTokens) {
     from -= 1;
-    tokens += estimateTokensOrZero(units[from]);
+    tokens += sizes[from] ?? 0;
   }
   // A summary of a summary alone would only lose.
   const affected = units.slice(0, Math.max(0, from));
@@ -85,45 +86,38 @@ function renderBlocks({ content }: ConversationNode): string {
     .join("\n");
 }
 
-function isResource(
-  block: ContentBlock,
-): block is Extract<ContentBlock, { type: "resource" | "resource_link" }> {
-  return block.type === "resource" || block.type === "resource_link";
-}
-
 function buildContinuation(
   affected: readonly ContextUnit[],
   units: readonly ContextUnit[],
   loadedTools: readonly string[],
 ): Continuation {
-  const before = affected
-    .flatMap(({ nodes }) => nodes.map((node) => readCompaction(node)?.continuation))
+  const nodes = affected.flatMap((unit) => unit.nodes);
+  const blocks = nodes.flatMap(({ content }) => content);
+  const before = nodes
+    .map((node) => readCompaction(node)?.continuation)
     .reduce<Continuation>((sum, one) => ({ ...sum, ...one }), EMPTY_CONTINUATION);
-  const blocks = affected.flatMap(({ nodes }) => nodes.flatMap(({ content }) => content));
+  // An answer without calls ends what was asked before it, unless it broke off.
+  const answered = affected.findLastIndex(isFinalAnswer);
+  const asked = affected.slice(answered + 1).flatMap(renderRequest);
+  const artifacts = blocks.flatMap((block) =>
+    block.type === "artifact_ref" ? [block.artifact_id] : [],
+  );
+  const evidence = blocks.flatMap((block) =>
+    block.type === "resource" || block.type === "resource_link" ? [block.uri] : [],
+  );
   return {
-    requests: unique([
-      ...keepOpenRequests(before.requests, affected),
-      ...findOpenRequests(affected),
-    ]),
+    requests: unique(answered === -1 ? before.requests : [], asked),
     incidents: findOpenIncidents(before, affected, units),
-    loaded_tools: unique([...before.loaded_tools, ...loadedTools]),
-    artifacts: unique([
-      ...before.artifacts,
-      ...blocks.flatMap((block) => (block.type === "artifact_ref" ? [block.artifact_id] : [])),
-    ]),
-    evidence: unique([
-      ...before.evidence,
-      ...blocks.flatMap((block) => (isResource(block) ? [block.uri] : [])),
-    ]),
-    agents: unique([
-      ...before.agents,
-      ...affected.flatMap(({ nodes }) => nodes.flatMap(describeChildResult)),
-    ]),
-    skills: unique([
-      ...before.skills,
-      ...affected.flatMap(({ nodes }) => nodes.flatMap(readSkillName)),
-    ]),
+    loaded_tools: unique(before.loaded_tools, loadedTools),
+    artifacts: unique(before.artifacts, artifacts),
+    evidence: unique(before.evidence, evidence),
+    agents: unique(before.agents, nodes.flatMap(describeChildResult)),
+    skills: unique(before.skills, nodes.flatMap(readSkillName)),
   };
+}
+
+function unique(...texts: readonly (readonly string[])[]): string[] {
+  return [...new Set(texts.flat())];
 }
 
 function readSkillName({ kind, data = {} }: ConversationNode): string[] {
@@ -140,30 +134,17 @@ function describeChildResult({ kind, data = {} }: ConversationNode): string[] {
   return [`${definition} (${agent}, run ${run}): ${status}`];
 }
 
-/** An answer without calls ends what was asked before it, unless it broke off. */
-function findOpenRequests(affected: readonly ContextUnit[]): string[] {
-  return affected
-    .slice(affected.findLastIndex(isFinalAnswer) + 1)
-    .flatMap((unit) => (unit.kind === "user" ? [renderRequest(unit.nodes)] : []))
-    .filter((text) => text !== "");
-}
-
-function keepOpenRequests(
-  requests: readonly string[],
-  affected: readonly ContextUnit[],
-): readonly string[] {
-  return affected.some(isFinalAnswer) ? [] : requests;
-}
-
 function isFinalAnswer(unit: ContextUnit): boolean {
   if (unit.kind !== "answer") return false;
   const { calls, text, unfinished } = unit.answer;
   return calls.length === 0 && text !== "" && unfinished !== true;
 }
 
-function renderRequest(nodes: readonly ConversationNode[]): string {
-  const asked = nodes.flatMap((node) => (node.kind === "message" ? node.content : []));
-  return cutMiddle(messageText(asked), MAX_REQUEST_CHARS);
+function renderRequest(unit: ContextUnit): string[] {
+  if (unit.kind !== "user") return [];
+  const asked = unit.nodes.flatMap((node) => (node.kind === "message" ? node.content : []));
+  const text = cutMiddle(messageText(asked), MAX_REQUEST_CHARS);
+  return text === "" ? [] : [text];
 }
 
 function findOpenIncidents(
@@ -175,25 +156,12 @@ function findOpenIncidents(
   const gone = new Set(affected);
   for (const unit of units) {
     if (unit.kind !== "answer") continue;
-    for (const [tool, result] of listResults(unit)) {
-      if (result.is_error !== true) open.delete(tool);
-      else if (gone.has(unit)) open.set(tool, cutMiddle(renderBlocks(result), MAX_INCIDENT_CHARS));
+    for (const { tool_call_id, name } of unit.answer.calls) {
+      const result = unit.results.get(tool_call_id);
+      if (result === undefined) continue;
+      if (result.is_error !== true) open.delete(name);
+      else if (gone.has(unit)) open.set(name, cutMiddle(renderBlocks(result), MAX_INCIDENT_CHARS));
     }
   }
   return [...open].map(([tool, message]) => ({ tool, message }));
-}
-
-function listResults({ answer, results }: AnswerUnit): [string, ConversationNode][] {
-  return answer.calls.flatMap(({ tool_call_id, name }) => {
-    const result = results.get(tool_call_id);
-    return result === undefined ? [] : [[name, result] as [string, ConversationNode]];
-  });
-}
-
-function estimateTokensOrZero(unit: ContextUnit | undefined): number {
-  return unit === undefined ? 0 : estimateUnitTokens(unit);
-}
-
-function unique(texts: readonly string[]): string[] {
-  return [...new Set(texts)];
 }

@@ -2,7 +2,7 @@
 // part before it was due, as on a wire, however long the reader took with that.
 
 import { type Clock, textOf, type ModelTool } from "@soong/core";
-import { isHighSurrogate } from "@soong/schema";
+import { isHighSurrogate, omitUndefined } from "@soong/schema";
 import type { ModelError, ModelEvent, ModelRequest, ModelMessage } from "../model/index.ts";
 import type { ScriptCall, ScriptFailure, ScriptTurn } from "./script.ts";
 import { resolveStop, turnParts, type ScriptGuards } from "./script-guards.ts";
@@ -27,7 +27,9 @@ export async function* playTurn(
     }
     if (signal.aborted) break;
     if (part.type === "error") {
-      yield { type: "failed", error: modelError(part.error) };
+      const { kind, retry_after_ms } = part.error;
+      const error = { kind, ...FAILURES[kind], ...omitUndefined({ retry_after_ms }) };
+      yield { type: "failed", error };
       return;
     }
     const isCall = part.type === "call";
@@ -97,19 +99,14 @@ function callEvents(
   ];
 }
 
-function modelError({ kind, retry_after_ms: retryAfter }: ScriptFailure): ModelError {
-  switch (kind) {
-    case "overloaded":
-      return { kind, status: 529, message: "the model is overloaded, says its script; try again" };
-    case "disconnect":
-      return { kind, message: "the connection to the model broke, says its script; try again" };
-    case "rate_limited": {
-      const message = "the model takes no more requests for now, says its script; try again later";
-      const error = { kind, status: 429, message };
-      return retryAfter === undefined ? error : { ...error, retry_after_ms: retryAfter };
-    }
-  }
-}
+const FAILURES: Readonly<Record<ScriptFailure["kind"], Omit<ModelError, "kind">>> = {
+  overloaded: { status: 529, message: "the model is overloaded, says its script; try again" },
+  disconnect: { message: "the connection to the model broke, says its script; try again" },
+  rate_limited: {
+    status: 429,
+    message: "the model takes no more requests for now, says its script; try again later",
+  },
+};
 
 // How a whole text comes in a stream: in pieces that give the text again when joined. Bounded in number, so
 // that a long text costs no more events than a provider would send.
@@ -150,49 +147,38 @@ export function argumentPieces(text: string): string[] {
 
 // Token counts of a model that counts none: characters / 4, an estimate and always the same one.
 
-const CHARS_PER_TOKEN = 4;
-
 function estimateTokens(chars: number): number {
-  return Math.ceil(chars / CHARS_PER_TOKEN);
+  return Math.ceil(chars / 4);
 }
 
 function requestChars({ system, messages, tools }: ModelRequest): number {
-  let chars = 0;
-  for (const text of system) chars += text.length;
-  for (const message of messages) chars += measureOnce(message, messageChars);
-  for (const tool of tools) chars += measureOnce(tool, toolChars);
-  return chars;
+  const said = sum(messages, (message) => measureOnce(message, messageChars));
+  const shown = sum(tools, (tool) => measureOnce(tool, toolChars));
+  return sum(system, (text) => text.length) + said + shown;
 }
 
 /** A conversation is sent again with every request, and measured once. */
 const measured = new WeakMap<object, number>();
 
 function measureOnce<T extends object>(thing: T, measure: (thing: T) => number): number {
-  let chars = measured.get(thing);
-  if (chars === undefined) {
-    chars = measure(thing);
-    measured.set(thing, chars);
-  }
+  const chars = measured.get(thing) ?? measure(thing);
+  measured.set(thing, chars);
   return chars;
 }
 
 function messageChars(message: ModelMessage): number {
-  switch (message.role) {
-    case "user":
-      return textOf(message.content).length;
-    case "assistant": {
-      const calls = message.calls.map((call) => call.name.length + call.arguments.length);
-      return message.text.length + sum(calls);
-    }
-    case "tool":
-      return sum(message.results.map(({ content }) => textOf(content).length));
+  if (message.role === "user") return textOf(message.content).length;
+  if (message.role === "tool") {
+    return sum(message.results, ({ content }) => textOf(content).length);
   }
+  const sent = sum(message.calls, (call) => call.name.length + call.arguments.length);
+  return message.text.length + sent;
 }
 
 function toolChars(tool: ModelTool): number {
   return tool.name.length + tool.description.length + JSON.stringify(tool.input_schema).length;
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function sum<Item>(items: readonly Item[], measure: (item: Item) => number): number {
+  return items.reduce((total, item) => total + measure(item), 0);
 }

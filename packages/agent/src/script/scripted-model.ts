@@ -27,7 +27,7 @@ const SCRIPT_PROFILE: ModelProfile = {
 
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): Model {
   const { clock = systemClock(), id = "script", profile = SCRIPT_PROFILE } = options;
-  const order = turnOrder(script);
+  const nextTurn = turnOrder(script);
   const { hooks, ended, sent } = scriptGuards(script, clock);
 
   async function* stream(
@@ -38,7 +38,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       yield { type: "failed", error: ABORTED };
       return;
     }
-    const next = order.next(request);
+    const next = nextTurn(request);
     if (!next.ok) {
       const came = `request ${request.index} came, and ${describeLastMessage(request)}`;
       yield toScriptFailure(
@@ -75,100 +75,83 @@ function wireName(tool: string, { tools }: ModelRequest, { names }: ModelProfile
   return wireNameOf(tool, names);
 }
 
-// Which turn answers a request: the main agent goes through `turns`, every start of a child through a list
-// of its own.
+// Which turn answers a request: the main agent goes through `turns`, every start of a child through a list of its own.
 
 type NextTurn =
   | { ok: true; turn: ScriptTurn; /** Such as `turns[2]`. */ place: string }
   /** As a clause about the script. */
   | { ok: false; reason: string };
 
-interface TurnOrder {
-  next(request: ModelRequest): NextTurn;
-}
-
 /** One list on its way. */
 interface Track {
+  readonly who: string;
   readonly place: string;
   readonly turns: readonly ScriptTurn[];
   played: number;
 }
 
-function turnOrder(script: Script): TurnOrder {
-  const main: Track = { place: "turns", turns: script.turns, played: 0 };
+function turnOrder(script: Script): (request: ModelRequest) => NextTurn {
+  const main: Track = { who: "the main agent", place: "turns", turns: script.turns, played: 0 };
   const agents = new Map(Object.entries(script.agents ?? {}));
-  const starts = new Map<string, Starts>();
+  const starts = new Map<string, { count: number; latest?: Track; byRun: Map<string, Track> }>();
   let mainDefinition: { readonly id: string | undefined } | undefined;
 
-  return {
-    next(request) {
-      const { agent_definition_id: id } = request;
-      const lists = id === undefined ? undefined : agents.get(id);
-      if (id !== undefined && lists !== undefined) {
-        const known = starts.get(id) ?? { lists, byRun: new Map(), latest: undefined, count: 0 };
-        starts.set(id, known);
-        return takeNextChildTurn(id, known, request);
-      }
+  return (request) => {
+    const { agent_definition_id: id } = request;
+    const lists = id === undefined ? undefined : agents.get(id);
+    if (id === undefined || lists === undefined) {
       // The main agent may have a definition too: the first to request a turn is the main agent.
       mainDefinition ??= { id };
-      if (mainDefinition.id !== id)
-        return { ok: false, reason: describeUnknownAgent(id, [...agents.keys()]) };
-      return takeNextTurn(main, "the main agent");
-    },
+      return mainDefinition.id === id ? takeNextTurn(main) : refuseAgent(id);
+    }
+    const track = findTrack(id, lists, request);
+    if (track !== undefined) return takeNextTurn(track);
+    const has = `has turns for ${describeCount(lists.length, "start")} of the agent "${id}"`;
+    return { ok: false, reason: `${has}, and this is start ${starts.get(id)?.count}` };
   };
-}
 
-interface Starts {
-  readonly lists: readonly (readonly ScriptTurn[])[];
-  readonly byRun: Map<string, Track>;
-  latest: Track | undefined;
-  count: number;
-}
-
-function takeNextChildTurn(id: string, starts: Starts, request: ModelRequest): NextTurn {
-  const track = findTrack(id, starts, request);
-  if (track !== undefined) return takeNextTurn(track, `the agent "${id}" in this start`);
-  const { count, lists } = starts;
-  const has = `has turns for ${describeCount(lists.length, "start")} of the agent "${id}"`;
-  return { ok: false, reason: `${has}, and this is start ${count}` };
-}
-
-/**
- * Children of one definition may run at the same time: a run keeps the list it began with. Where the run is
- * not told, request 1 is a start and the others go on with the latest.
- */
-function findTrack(id: string, starts: Starts, request: ModelRequest): Track | undefined {
-  const { run_id: run, index } = request;
-  const running =
-    run === undefined ? (index === 1 ? undefined : starts.latest) : starts.byRun.get(run);
-  if (running !== undefined) return running;
-  const turns = starts.lists[starts.count];
-  const place = `agents.${id}[${starts.count}]`;
-  starts.count += 1;
-  if (turns === undefined) return undefined;
-  const track: Track = { place, turns, played: 0 };
-  starts.latest = track;
-  if (run !== undefined) starts.byRun.set(run, track);
-  return track;
-}
-
-function takeNextTurn(track: Track, who: string): NextTurn {
-  const turn = track.turns[track.played];
-  if (turn === undefined) {
-    const all = track.turns.length === 1 ? "it is played" : "all are played";
-    const count = describeCount(track.turns.length, "turn");
-    return { ok: false, reason: `has ${count} for ${who} (${track.place}), and ${all}` };
+  /**
+   * Children of one definition may run at the same time: a run keeps the list it began with. Where the run is not told, request 1
+   * is a start and the others go on with the latest.
+   */
+  function findTrack(
+    id: string,
+    lists: readonly (readonly ScriptTurn[])[],
+    { run_id: run, index }: ModelRequest,
+  ): Track | undefined {
+    const known = starts.get(id) ?? { count: 0, byRun: new Map<string, Track>() };
+    starts.set(id, known);
+    const unnamed = index === 1 ? undefined : known.latest;
+    const running = run === undefined ? unnamed : known.byRun.get(run);
+    if (running !== undefined) return running;
+    const turns = lists[known.count];
+    const place = `agents.${id}[${known.count}]`;
+    known.count += 1;
+    if (turns === undefined) return undefined;
+    const track = { who: `the agent "${id}" in this start`, place, turns, played: 0 };
+    known.latest = track;
+    if (run !== undefined) known.byRun.set(run, track);
+    return track;
   }
-  const place = `${track.place}[${track.played}]`;
-  track.played += 1;
-  return { ok: true, turn, place };
+
+  function refuseAgent(id: string | undefined): NextTurn {
+    if (id === undefined) return { ok: false, reason: "has played for another main agent" };
+    const known = [...agents.keys()].join(", ");
+    const has = known === "" ? "it has none for children" : `it has them for ${known}`;
+    return { ok: false, reason: `has no turns for the agent "${id}" under agents; ${has}` };
+  }
 }
 
-function describeUnknownAgent(id: string | undefined, known: readonly string[]): string {
-  if (id === undefined) return "has played for another main agent";
-  const has =
-    known.length === 0 ? "it has none for children" : `it has them for ${known.join(", ")}`;
-  return `has no turns for the agent "${id}" under agents; ${has}`;
+function takeNextTurn(track: Track): NextTurn {
+  const { who, turns, place, played } = track;
+  const turn = turns[played];
+  if (turn === undefined) {
+    const all = turns.length === 1 ? "it is played" : "all are played";
+    const count = describeCount(turns.length, "turn");
+    return { ok: false, reason: `has ${count} for ${who} (${place}), and ${all}` };
+  }
+  track.played += 1;
+  return { ok: true, turn, place: `${place}[${played}]` };
 }
 
 function describeCount(count: number, what: string): string {

@@ -3,7 +3,7 @@
 import type { Fact, FactType } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it } from "vitest";
-import { createLiveCall, type LiveCall, type Piece } from "./live-call.ts";
+import { LiveCall, type Piece } from "./live-call.ts";
 import { beginsTooEarly } from "./divergence.ts";
 
 function fact<T extends FactType>(type: T, seq: number, id: string, data = {}): Fact<T> {
@@ -11,7 +11,7 @@ function fact<T extends FactType>(type: T, seq: number, id: string, data = {}): 
 }
 
 /** One that is begun now, and that was on record from `begun` to `ended`. */
-function call(id: string, kind: string, begun: number, ended: number): LiveCall {
+function call(id: string, kind: string, begun: number, ended: number, turn = 1): LiveCall {
   const of = {
     id,
     requested: fact("tool.requested", 1, id),
@@ -22,7 +22,7 @@ function call(id: string, kind: string, begun: number, ended: number): LiveCall 
     guards: [],
     permissionGuards: [],
   };
-  return { ...createLiveCall(of, 1), begun: true };
+  return Object.assign(new LiveCall(of, turn), { begun: true });
 }
 
 function piece(calls: readonly LiveCall[], streaming: readonly [number, number][] = []): Piece {
@@ -45,7 +45,7 @@ it("a barrier begins too early beside what it waited for, and nothing else does"
   // It ran beside it then as well, or is in another turn.
   const beside = call("2", "alone", 4, 8);
   expect(beginsTooEarly(piece([first, beside]), beside, "readonly")).toBeUndefined();
-  const elsewhere = { ...first, turn: 2 };
+  const elsewhere = call("1", "together", 3, 5, 2);
   expect(beginsTooEarly(piece([elsewhere, alone]), alone, "readonly")).toBeUndefined();
 });
 
