@@ -143,8 +143,8 @@ async function extractAll(
     const type = plan.kind === "merge" ? "memory.merged" : "memory.written";
     const line = { memory_id, ...owner, session_id, run_id, tool_call_id, sha256: sha256(content) };
     await log.add({ type, time: now(), candidate_id, ...line });
-    const told = { candidate_id, memory_id, file, conflicts_with };
-    (plan.kind === "merge" ? merged : written).push(note === undefined ? told : { ...told, note });
+    const told = { candidate_id, memory_id, file, conflicts_with, note };
+    (plan.kind === "merge" ? merged : written).push(told);
     return undefined;
   }
 
@@ -267,15 +267,20 @@ function mergeEntry(into: MemoryEntry, { tags, source }: MemoryDraft): PlannedEn
   };
 }
 
-/** A job holds each candidate against the same memories. */
-const known = new WeakMap<MemoryEntry, { readonly same: string; readonly words: Set<string> }>();
+interface ReadWords {
+  readonly same: string;
+  readonly words: Set<string>;
+}
 
-function readWords(entry: MemoryEntry): { readonly same: string; readonly words: Set<string> } {
-  const before = known.get(entry);
-  if (before !== undefined) return before;
+/** A job holds each candidate against the same memories. */
+const knownWords = new WeakMap<MemoryEntry, ReadWords>();
+
+function readWords(entry: MemoryEntry): ReadWords {
+  const known = knownWords.get(entry);
+  if (known !== undefined) return known;
   const same = normalizeWords(entry.content);
   const read = { same, words: splitWords(same) };
-  known.set(entry, read);
+  knownWords.set(entry, read);
   return read;
 }
 
@@ -311,19 +316,12 @@ interface MemoryLine {
   readonly [key: string]: JsonObject[string] | undefined;
 }
 
-interface MemoryLog {
-  /** Whether a candidate has become memory already. */
-  isDone(candidate_id: string): boolean;
-  /** Whether it was refused before, for the same reason. */
-  isRefused(file: string, why: string): boolean;
-  add(line: MemoryLine): Promise<void>;
-  close(): Promise<void>;
-}
+type MemoryLog = Awaited<ReturnType<typeof openMemoryLog>>;
 
 const LOG = "log.jsonl";
 
 /** Call it while the memory is locked. A line that cannot be read is passed over. */
-async function openMemoryLog(root: string): Promise<MemoryLog> {
+async function openMemoryLog(root: string) {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
   const file = await open(join(root, LOG), flags, 0o600);
   const done = new Set<unknown>();
@@ -339,33 +337,32 @@ async function openMemoryLog(root: string): Promise<MemoryLog> {
     throw error;
   }
   return {
-    isDone: (candidate_id) => done.has(candidate_id),
-    isRefused: (path, why) => refused.has(JSON.stringify([path, why])),
-    async add(line) {
+    /** Whether a candidate has become memory already. */
+    isDone: (candidate_id: string) => done.has(candidate_id),
+    /** Whether it was refused before, for the same reason. */
+    isRefused: (path: string, why: string) => refused.has(JSON.stringify([path, why])),
+    async add(line: MemoryLine): Promise<void> {
       await file.appendFile(`${isTorn ? "\n" : ""}${JSON.stringify(line)}\n`);
       isTorn = false;
       note(line);
     },
-    async close() {
+    async close(): Promise<void> {
       await file.sync();
       await file.close();
     },
   };
 
-  function note(line: Partial<MemoryLine> | undefined): void {
-    if (line === undefined) return;
-    if (line.type === "memory.written" || line.type === "memory.merged")
-      done.add(line.candidate_id);
-    if (line.type === "memory.refused") refused.add(JSON.stringify([line["file"], line["why"]]));
+  function note({ type, candidate_id, file: path, why }: Partial<MemoryLine>): void {
+    if (type === "memory.written" || type === "memory.merged") done.add(candidate_id);
+    if (type === "memory.refused") refused.add(JSON.stringify([path, why]));
   }
 }
 
-function parseLogLine(line: string): Partial<MemoryLine> | undefined {
+function parseLogLine(line: string): Partial<MemoryLine> {
   try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? value : undefined;
+    return (JSON.parse(line) as Partial<MemoryLine> | null) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
@@ -428,18 +425,12 @@ export async function forgetMemory(options: ForgetOptions): Promise<Forgotten> {
   });
 }
 
-interface MemoryFile {
-  /** From the folder on, without the ending. */
-  readonly full: string;
-  readonly file: string;
-}
-
-async function listMemoryFiles(root: string): Promise<MemoryFile[]> {
+/** `full`: from the folder on, without the ending. Nothing behind a link is ours to remove. */
+async function listMemoryFiles(root: string): Promise<{ full: string; file: string }[]> {
   const projects = join(root, "projects");
   const keys = await listOwnFolder(projects);
-  const folders = [join(root, "user"), ...keys.map((key) => join(projects, key))];
-  const files: MemoryFile[] = [];
-  for (const folder of folders) {
+  const files: { full: string; file: string }[] = [];
+  for (const folder of [join(root, "user"), ...keys.map((key) => join(projects, key))]) {
     for (const name of await listOwnFolder(folder)) {
       const file = join(folder, name);
       if (!name.endsWith(".md") || !(await lstat(file)).isFile()) continue;
@@ -449,7 +440,6 @@ async function listMemoryFiles(root: string): Promise<MemoryFile[]> {
   return files;
 }
 
-/** Nothing behind a link is ours to remove. */
 async function listOwnFolder(folder: string): Promise<string[]> {
   const stats = await lstat(folder).catch(() => undefined);
   return stats?.isDirectory() === true ? readdir(folder) : [];

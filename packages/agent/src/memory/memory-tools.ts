@@ -39,22 +39,15 @@ export function memoryTools(parts: MemoryToolParts): ToolSource {
   const source = { id: "memory", kind: "internal" as const };
   if (external !== undefined) checkExternalTool("memory.recall_tool", external.tool);
   if (writing.mode === "external") checkExternalTool("memory.external_tool", writing.tool);
-  const disabled = (tool_name: string, detail: string) => ({
-    tool_name,
-    reason: "disabled" as const,
-    detail,
-  });
+  const exclude = (detail: string, ...names: string[]) =>
+    names.map((tool_name) => ({ tool_name, reason: "disabled" as const, detail }));
   if (!enabled) {
     const detail = "memory.enabled is false in the config";
-    return {
-      ...source,
-      tools: [],
-      excluded: [RECALL_MEMORY, WRITE_MEMORY].map((name) => disabled(name, detail)),
-    };
+    return { ...source, tools: [], excluded: exclude(detail, RECALL_MEMORY, WRITE_MEMORY) };
   }
   if (writing.mode === "disabled") {
     const detail = 'memory.write_mode is "disabled" in the config';
-    return { ...source, tools: [recallTool(parts)], excluded: [disabled(WRITE_MEMORY, detail)] };
+    return { ...source, tools: [recallTool(parts)], excluded: exclude(detail, WRITE_MEMORY) };
   }
   return { ...source, tools: [recallTool(parts), writeTool({ ...parts, writing })] };
 }
@@ -139,7 +132,7 @@ function writeTool(parts: WriteParts): AnyTool {
       const note = { content: content.trim(), tags: [...new Set(tags)], owner };
       return writing.mode === "external"
         ? writeExternally(writing, note, { context, calling: findRun(context) })
-        : keepCandidate(note, context, { ...parts, archive: writing.findArchive(context) });
+        : keepCandidate(note, context, writing.findArchive(context), parts);
     },
   });
 }
@@ -165,50 +158,37 @@ async function writeExternally(
 async function keepCandidate(
   { content, tags, owner }: MemoryNote,
   context: ToolContext,
-  {
-    archive,
-    findRun,
-    clock = systemClock(),
-  }: WriteParts & { readonly archive: string | undefined },
+  archive: string | undefined,
+  { findRun, clock = systemClock() }: WriteParts,
 ): Promise<unknown> {
   if (archive === undefined) {
-    throw createSetupFailure(
-      "no_archive",
-      "This run has no archive, so there is nowhere to keep a candidate.",
-    );
+    const message = "This run has no archive, so there is nowhere to keep a candidate.";
+    throw createSetupFailure("no_archive", message);
   }
-  const { sessionId: session_id, runId: run_id, agentId: agent_id } = context;
+  const { sessionId: session_id, runId: run_id, agentId: agent_id, toolCallId } = context;
+  const candidate_id = makeCandidateId(context);
   const record: CandidateRecord = {
     version: 1,
-    candidate_id: makeCandidateId(context),
+    candidate_id,
     session_id,
     run_id,
     agent_id,
-    tool_call_id: context.toolCallId,
+    tool_call_id: toolCallId,
     ...owner,
     tags,
     content,
     created_at: new Date(clock.now()).toISOString(),
   };
-  try {
-    await writeCandidate(archive, record);
-  } catch (error) {
-    throw createSetupFailure(
-      "candidate_not_kept",
-      `The candidate could not be kept: ${messageOf(error)}`,
-    );
-  }
-  const { candidate_id } = record;
+  await writeCandidate(archive, record).catch((error: unknown) => {
+    const message = `The candidate could not be kept: ${messageOf(error)}`;
+    throw createSetupFailure("candidate_not_kept", message);
+  });
   const about = { candidate_id, ...owner, tags, sha256: sha256(content), chars: content.length };
-  const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
+  const call = { tool_call_id: toolCallId, tool_name: context.toolName };
   findRun(context)?.run.recorder.record("memory.candidate", about, call);
+  const text = `Kept as the candidate ${candidate_id}. It is not memory yet: it can be recalled once it has been extracted.`;
   return toolResult({
-    content: [
-      {
-        type: "text",
-        text: `Kept as the candidate ${candidate_id}. It is not memory yet: it can be recalled once it has been extracted.`,
-      },
-    ],
+    content: [{ type: "text", text }],
     data: { candidate_id, scope: owner.scope },
   });
 }
@@ -228,10 +208,8 @@ function refuseSecrets(texts: readonly string[], { redact }: ToolContext): void 
 function resolveNoteOwner(scope: MemoryScope, { roots }: ToolContext): MemoryOwner {
   if (scope === "user") return { scope };
   if (roots.project !== "") return { scope, project: roots.project };
-  throw createSetupFailure(
-    "no_project",
-    'This run has no project. Use scope "user" if it holds everywhere.',
-  );
+  const message = 'This run has no project. Use scope "user" if it holds everywhere.';
+  throw createSetupFailure("no_project", message);
 }
 
 function createSetupFailure(code: string, message: string): ToolFailure {

@@ -7,7 +7,6 @@ import {
   ToolFailure,
   toolResult,
   type AnyTool,
-  type ToolContext,
   type ToolSource,
   SEARCH_TOOLS,
   type Surface,
@@ -17,8 +16,8 @@ import {
   type RunContext,
 } from "@soong/core";
 import { matchesName, TOOL_REQUESTS } from "@soong/core/internal";
-import { nearestName, omitUndefined, oneLine, isRecord } from "@soong/schema";
-import { describeProblem, shorten, type Problem } from "@soong/platform";
+import { isRecord, nearestName, oneLine } from "@soong/schema";
+import { describeProblem, shorten } from "@soong/platform";
 import { listNodesInView, type FindRun } from "../context/index.ts";
 import {
   filesBeside,
@@ -28,7 +27,7 @@ import {
   findSkillRestriction,
   listSkillTargets,
 } from "./skill-files.ts";
-import { loadSkills, readSkill, type RestrictedSkill, skillHash, type Skill } from "./skill.ts";
+import { loadSkills, readSkill, skillHash, type LoadedSkills, type Skill } from "./skill.ts";
 
 export interface SkillToolParts {
   /** `${SOONG_AGENT_HOME}/skills`. */
@@ -73,20 +72,21 @@ function listTool({ folder }: SkillToolParts): AnyTool {
     concurrency_safe: true,
     handler: async (input, context) => {
       const { query } = input;
-      const { skills, problems, restricted } = await loadSkills(folder, (name) =>
+      const loaded = await loadSkills(folder, (name) =>
         findSkillRestriction(folder, name, context),
       );
+      const { skills, problems, restricted } = loaded;
       const found = query === undefined ? skills : rankSkills(skills, query);
       const shown = found.slice(0, MOST_LISTED);
       return toolResult({
-        content: [
-          {
-            type: "text",
-            text: renderSkillList({ found, shown, skills, problems, restricted, folder }),
-          },
-        ],
+        content: [{ type: "text", text: renderSkillList(loaded, found, folder) }],
         data: {
-          skills: shown.map(toSkillRecord),
+          skills: shown.map(({ name, description, compatibility, file }) => ({
+            name,
+            description,
+            compatibility,
+            file,
+          })),
           more: found.length - shown.length,
           problems: problems.slice(0, MOST_PROBLEMS).map((problem) => ({ ...problem })),
           restricted: restricted
@@ -106,16 +106,12 @@ function rankSkills(skills: readonly Skill[], query: string): Skill[] {
     .flatMap(({ tool_name }) => byName.get(tool_name) ?? []);
 }
 
-interface Listed {
-  readonly found: readonly Skill[];
-  readonly shown: readonly Skill[];
-  readonly skills: readonly Skill[];
-  readonly problems: readonly Problem[];
-  readonly restricted: readonly RestrictedSkill[];
-  readonly folder: string;
-}
-
-function renderSkillList({ found, shown, skills, problems, restricted, folder }: Listed): string {
+function renderSkillList(
+  { skills, problems, restricted }: LoadedSkills,
+  found: readonly Skill[],
+  folder: string,
+): string {
+  const shown = found.slice(0, MOST_LISTED);
   const lines = shown.map(({ name, description }) => `- ${name}: ${oneLine(description)}`);
   if (skills.length + restricted.length === 0) lines.push(`There are no skills in ${folder}.`);
   else if (found.length === 0 && skills.length > 0) {
@@ -124,26 +120,19 @@ function renderSkillList({ found, shown, skills, problems, restricted, folder }:
   const more = found.length - shown.length;
   if (more > 0) lines.push(`${more} more; give a query to find the right one.`);
   if (problems.length > 0) {
-    lines.push("These cannot be used until they are fixed:");
-    const told = problems.slice(0, MOST_PROBLEMS).map(describeProblem);
-    lines.push(...told.map((line) => `- ${line}`));
+    const told = problems.slice(0, MOST_PROBLEMS).map((problem) => `- ${describeProblem(problem)}`);
+    lines.push("These cannot be used until they are fixed:", ...told);
   }
   if (restricted.length > 0) {
-    lines.push("These are restricted, and their descriptions are not shown:");
-    lines.push(...restricted.slice(0, MOST_LISTED).map(restrictedLine));
+    const told = restricted.slice(0, MOST_LISTED).map(({ name, restriction: { decision, by } }) => {
+      const what = decision === "deny" ? "cannot be loaded" : "requires approval";
+      return `- ${shorten(JSON.stringify(name), 80)}: ${what} (${by})`;
+    });
+    lines.push("These are restricted, and their descriptions are not shown:", ...told);
     const others = restricted.length - MOST_LISTED;
     if (others > 0) lines.push(`and ${others} more`);
   }
   return lines.join("\n");
-}
-
-function restrictedLine({ name, restriction: { decision, by } }: RestrictedSkill): string {
-  const what = decision === "deny" ? "cannot be loaded" : "requires approval";
-  return `- ${shorten(JSON.stringify(name), 80)}: ${what} (${by})`;
-}
-
-function toSkillRecord({ name, description, compatibility, file }: Skill) {
-  return { name, description, ...omitUndefined({ compatibility }), file };
 }
 
 function loadTool({ folder, findRun }: SkillToolParts): AnyTool {
@@ -183,45 +172,35 @@ function loadTool({ folder, findRun }: SkillToolParts): AnyTool {
       }
       const calling = findRun(context);
       const path = calling?.path() ?? [];
+      const { name, file, body } = skill;
       const isThere =
         hasSkill(listNodesInView(path), skill) || isOnItsWay(context.runContext, skill, path);
       const beside = await filesBeside(skill, isHidden);
-      const tools =
-        calling === undefined
-          ? undefined
-          : resolveRequestedTools(skill.allowed_tools, calling.run.surface);
+      const asked = calling && resolveRequestedTools(skill.allowed_tools, calling.run.surface);
+      const tools = asked ?? [];
       if (!isThere) {
-        const { name, file } = skill;
-        const about = { skill: name, file, sha256: skillHash(skill), chars: skill.body.length };
-        const requests = (tools ?? []).map((tool) => ({ ...tool }));
-        calling?.run.recorder.record(
-          "skill.loaded",
-          { ...about, tools: requests },
-          toCallIds(context),
-        );
+        const about = { skill: name, file, sha256: skillHash(skill), chars: body.length, tools };
+        const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
+        calling?.run.recorder.record("skill.loaded", about, call);
       }
       return toolResult({
-        content: [{ type: "text", text: renderLoadedSkill(skill, isThere, beside, tools) }],
+        content: [{ type: "text", text: renderLoadedSkill(skill, isThere, beside, asked) }],
         data: {
-          skill: skill.name,
+          skill: name,
           loaded: isThere ? "before" : "now",
           folder: skill.folder,
           files: beside.paths,
-          tools: tools ?? [],
+          tools,
         },
-        ...(isThere ? {} : { context_nodes: [skillNode(skill)] }),
+        context_nodes: isThere ? undefined : [skillNode(skill)],
         modify_context: (before) => {
-          const names = (tools ?? []).flatMap(({ tool_name }) => tool_name ?? []);
-          const asked = withRequests(before, skill.name, names);
-          return isThere ? asked : withLoad(asked, skill, context.toolCallId);
+          const names = tools.flatMap(({ tool_name }) => tool_name ?? []);
+          const requested = withRequests(before, name, names);
+          return isThere ? requested : withLoad(requested, skill, context.toolCallId);
         },
       });
     },
   });
-}
-
-function toCallIds({ toolCallId, toolName }: ToolContext) {
-  return { tool_call_id: toolCallId, tool_name: toolName };
 }
 
 async function findSkill(folder: string, name: string): Promise<Skill> {
