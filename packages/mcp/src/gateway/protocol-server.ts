@@ -15,6 +15,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { ToolResult } from "@soong/core";
+import { asRecord } from "@soong/schema";
 import { safeLine } from "../catalog/index.ts";
 import { LOG_LEVEL_KEY } from "../connection/index.ts";
 import { LOG_LEVELS, rankOfLevel } from "../relay/index.ts";
@@ -238,4 +239,10 @@ export function announce({ server }: McpServer, news: ClientNews): void {
     else await server.sendResourceListChanged();
   };
   notify().catch(() => {});
+}
+
+/** Of a message that may be anything. */
+export function idOf(message: unknown): string | number | null {
+  const { id } = asRecord(message);
+  return typeof id === "string" || typeof id === "number" ? id : null;
 }
