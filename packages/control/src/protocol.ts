@@ -72,10 +72,7 @@ export interface ControlMethods {
    * Who the client is, before it acts. Without params: which file to open (none where the system could not tell who holds
    * it). With them: that this process holds it open under this descriptor.
    */
-  identify: {
-    params: { pid?: number; descriptor?: number };
-    result: { open?: string };
-  };
+  identify: { params: { pid?: number; descriptor?: number }; result: { open?: string } };
   "grants.list": { params: NoParams; result: { grants: readonly ListedGrant[] } };
   "grants.revoke": { params: { grant_id: string }; result: { grant: ListedGrant } };
   "questions.list": { params: NoParams; result: { questions: readonly ListedQuestion[] } };
@@ -86,10 +83,7 @@ export interface ControlMethods {
   };
   "questions.leave": { params: NoParams; result: NoParams };
   "questions.answer": { params: QuestionAnswer; result: NoParams };
-  "facts.follow": {
-    params: { after?: number; run_id?: string };
-    result: { after: number };
-  };
+  "facts.follow": { params: { after?: number; run_id?: string }; result: { after: number } };
   /** Left out `run_id`: every run under way. */
   "run.abort": {
     params: { run_id?: string; reason?: string };

@@ -149,10 +149,7 @@ async function askForChallenge(
 ): Promise<{ resourceMetadataUrl?: string; scopes?: readonly string[] }> {
   const response = await fetch(serverUrl, {
     method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" }),
   });
   if (response.status !== 401) return {};

@@ -78,9 +78,7 @@ export const SCHEMA_MAPS: ReadonlySet<string> = new Set([
 const DATA_KEYS: ReadonlySet<string> = new Set(["default", "const", "enum", "examples", KEY]);
 
 /** From now on calls of `transport` carry the headers of the tools that were noted. */
-export function mirrorParameters(transport: Transport): {
-  note(tools: readonly unknown[]): void;
-} {
+export function mirrorParameters(transport: Transport): { note(tools: readonly unknown[]): void } {
   const schemas = new Map<unknown, unknown>();
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
