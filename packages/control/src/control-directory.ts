@@ -13,12 +13,7 @@ import {
 import { join } from "node:path";
 import { SoongError } from "@soong/core";
 
-export interface ControlDirectory {
-  readonly path: string;
-  /** Where to bind or connect. Good until the directory is closed. */
-  addressOf(name: string): string;
-  close(): void;
-}
+type ControlDirectory = ReturnType<typeof reachable>;
 
 /** There can be no socket here. The message says why, and what helps. */
 export class ControlUnavailable extends SoongError {
@@ -74,11 +69,12 @@ function ownDirectory(path: string): Stats {
 /** With the zero at its end, an address has 104 bytes on some systems and 108 on others. */
 const MAX_ADDRESS_BYTES = 103;
 
-function reachable(path: string): ControlDirectory {
+function reachable(path: string) {
   let handle: number | undefined;
   return {
     path,
-    addressOf(name) {
+    /** Where to bind or connect. Good until the directory is closed. */
+    addressOf(name: string): string {
       const direct = join(path, name);
       if (Buffer.byteLength(direct) <= MAX_ADDRESS_BYTES) return direct;
       if (process.platform !== "linux") {
@@ -90,7 +86,7 @@ function reachable(path: string): ControlDirectory {
       handle ??= openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
       return `/proc/self/fd/${handle}/${name}`;
     },
-    close() {
+    close(): void {
       if (handle !== undefined) closeSync(handle);
       handle = undefined;
     },

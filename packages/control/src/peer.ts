@@ -13,24 +13,20 @@ export interface Peer {
   readonly isTerminal: boolean;
 }
 
-export interface Challenge {
-  /** To be opened by the client. */
-  readonly path: string;
-  /** Throws a `ControlError` when it is not what holds the file, or may not act here. */
-  identify(pid: number, descriptor: number): Peer;
-  close(): void;
-}
+export type Challenge = NonNullable<ReturnType<typeof createChallenge>>;
 
 /** Undefined where the system does not say which process holds a file. */
-export function createChallenge(folder: string): Challenge | undefined {
+export function createChallenge(folder: string) {
   if (process.platform !== "linux") return undefined;
   const name = join(folder, `.who-${randomBytes(8).toString("hex")}`);
   const file = openSync(name, "wx", 0o600);
   unlinkSync(name);
   const own = fstatSync(file, { bigint: true });
   return {
+    /** To be opened by the client. */
     path: `/proc/${process.pid}/fd/${file}`,
-    identify(pid, descriptor) {
+    /** Throws a `ControlError` when it is not what holds the file, or may not act here. */
+    identify(pid: number, descriptor: number): Peer {
       if (!holds(pid, descriptor)) {
         throw new ControlError("not_identified", `Process ${pid} does not hold the file open.`);
       }

@@ -23,7 +23,7 @@ export interface Issuer {
   readonly scopes: readonly string[] | undefined;
 }
 
-export interface IssuerQuestion {
+interface IssuerQuestion {
   readonly serverUrl: string;
   readonly resourceMetadataUrl: string | undefined;
   readonly fetch: FetchLike;

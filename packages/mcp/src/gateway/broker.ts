@@ -13,7 +13,8 @@ import {
   type PermissionRequest,
 } from "@soong/core";
 import type { McpHost } from "../call/index.ts";
-import type { Abilities, ClientAnswer, ClientQuestion } from "./client-question.ts";
+import type { ClientQuestion } from "./client-question.ts";
+import type { OpenCall } from "./open-call.ts";
 import { howToAllow, permissionQuestion, readPermission } from "./permission-question.ts";
 
 /** Open the session with `ask` and `elicit` of it, and the servers behind it with `host`. */
@@ -39,23 +40,10 @@ export interface AnsweringCalls {
   only(): AnsweringCall | undefined;
 }
 
-export interface AnsweringCall {
-  readonly client: string;
-  /** Whether the other calls of its run may be another client's. */
-  readonly standsAlone: boolean;
-  can(ability: keyof Abilities): boolean;
-  readonly logLevel: string | undefined;
-  /** Rejects when the client cannot be asked after all. The answer is of the question's kind. */
-  put(
-    question: ClientQuestion,
-    options: { readonly signal: AbortSignal; readonly key?: string | undefined },
-  ): Promise<ClientAnswer>;
-  /**
-   * Questions come together, under these names: they are not to be put one by one. What it returns is called for
-   * each that has come, or will not come any more.
-   */
-  expect(keys: readonly string[]): (key: string) => void;
-}
+export type AnsweringCall = Pick<
+  OpenCall,
+  "client" | "standsAlone" | "can" | "logLevel" | "put" | "expect"
+>;
 
 export function createGatewayBroker(options: GatewayBrokerOptions = {}): GatewayBroker {
   const callsByRun = new Map<string, AnsweringCalls>();

@@ -15,7 +15,7 @@ import type { McpServers } from "../source/index.ts";
 import type { AnsweringCalls, GatewayBroker } from "./broker.ts";
 import { INLINE_LIMIT_BYTES, underOwnNames } from "./list-tools.ts";
 
-export interface RunParts {
+export interface GatewayOptions {
   /** What is served: runs are started in it, and its facts read. */
   readonly session: Pick<Session, "startRun" | "facts">;
   readonly broker: GatewayBroker;
@@ -25,6 +25,12 @@ export interface RunParts {
   readonly servers?: McpServers | undefined;
   /** This server alone, its tools, prompts and resources under their own names. */
   readonly only?: string | undefined;
+  /** How the gateway names itself to clients. */
+  readonly server: { readonly name: string; readonly version: string };
+  /** How long a call stays open for a client that was asked and has to come back with the answer. */
+  readonly returnWithinMs?: number;
+  /** What went wrong outside of any request: for a log, never for stdout. */
+  readonly onError?: (error: Error) => void;
 }
 
 export type Through = "tools" | "relay";
@@ -33,7 +39,7 @@ export const READ_ARTIFACT = "internal.read_artifact";
 /** Hosts wait for a server to begin, some of them only ten seconds in all. */
 const READY_MS = 5_000;
 
-export function createClientRuns(parts: RunParts, calls: AnsweringCalls) {
+export function createClientRuns(parts: GatewayOptions, calls: AnsweringCalls) {
   const { session, broker, run: given = {}, servers, only } = parts;
   const common: RunOptions = { ...given, role: "main", profile: GATEWAY_PROFILE };
   const running = new Map<Through, Promise<Run>>();

@@ -15,7 +15,12 @@ import {
 import { isJsonObject } from "@soong/schema";
 import type { Relay, RelayChange } from "../relay/index.ts";
 import { createClientRelay } from "./client-relay.ts";
-import { createClientRuns, READ_ARTIFACT, type RunParts, type Through } from "./client-runs.ts";
+import {
+  createClientRuns,
+  READ_ARTIFACT,
+  type GatewayOptions,
+  type Through,
+} from "./client-runs.ts";
 import { createLane } from "./lane.ts";
 import { CALL_TOOL, listTools, withFoundTools } from "./list-tools.ts";
 import {
@@ -25,11 +30,6 @@ import {
   type Step,
   type Waiter,
 } from "./open-call.ts";
-
-export interface ClientOptions extends RunParts {
-  /** How long a call stays open for a client that was asked and has to come back with the answer. */
-  readonly returnWithinMs?: number;
-}
 
 export interface CallRequest {
   readonly name: string;
@@ -52,7 +52,7 @@ const MAX_OPEN = 2_048;
 const RETURN_WITHIN_MS = 600_000;
 
 export function createClient(
-  options: ClientOptions,
+  options: GatewayOptions,
   relay: Relay | undefined,
   tell: (news: ClientNews) => void,
 ) {

@@ -2,15 +2,8 @@
 // client what concerns it.
 
 import { openRelay } from "../relay/index.ts";
-import { createClient, type ClientNews, type ClientOptions, type GatewayClient } from "./client.ts";
-import type { ServerIdentity } from "./protocol-server.ts";
-
-export interface GatewayOptions extends ClientOptions {
-  /** How the gateway names itself to clients. */
-  readonly server: ServerIdentity;
-  /** What went wrong outside of any request: for a log, never for stdout. */
-  readonly onError?: (error: Error) => void;
-}
+import type { GatewayOptions } from "./client-runs.ts";
+import { createClient, type ClientNews, type GatewayClient } from "./client.ts";
 
 export type Gateway = ReturnType<typeof openGateway>;
 

@@ -2,6 +2,6 @@
 // through the session's own pipeline; nothing is decided here.
 
 export { createGatewayBroker, type GatewayBroker, type GatewayBrokerOptions } from "./broker.ts";
-export type { GatewayOptions } from "./gateway.ts";
+export type { GatewayOptions } from "./client-runs.ts";
 export { serveGatewayHttp, type GatewayHttpOptions, type ServedHttp } from "./serve-http.ts";
 export { serveGatewayStdio, type GatewayStdioOptions, type ServedStdio } from "./serve-stdio.ts";

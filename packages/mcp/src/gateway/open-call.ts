@@ -68,9 +68,14 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = new
     unwanted: unwantedSignal,
     isFor: (request_id: string | number) => waiter?.request_id === request_id,
     client: "unknown",
+    /** Whether the other calls of its run may be another client's. */
     standsAlone: false,
     logLevel: undefined as string | undefined,
     can: (ability: keyof Abilities) => last?.abilities[ability] === true,
+    /**
+     * Questions come together, under these names: they are not to be put one by one. What it returns is called for
+     * each that has come, or will not come any more.
+     */
     expect(keys: readonly string[]): (key: string) => void {
       order = keys;
       for (const key of keys) expected.add(key);
@@ -105,6 +110,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = new
   };
   return call;
 
+  /** Rejects when the client cannot be asked after all. The answer is of the question's kind. */
   async function put(
     question: ClientQuestion,
     { signal, key }: { readonly signal: AbortSignal; readonly key?: string | undefined },

@@ -18,11 +18,9 @@ const MAX_QUESTION_CHARS = 4_000;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_REASON_CHARS = 500;
 
-type Decision = PermissionAnswer["decision"];
-
 /** Nothing that matters is cut: undefined where the question is too long to be sure that all of it is seen. */
 export function permissionQuestion(request: PermissionRequest): ElicitationRequest | undefined {
-  const { reason, cwd } = request;
+  const { reason, cwd, scopes, session_scope } = request;
   const lines = [
     `Allow ${exactLine(request.tool_name)}?`,
     safeLine(request.description, MAX_DESCRIPTION_CHARS),
@@ -33,9 +31,7 @@ export function permissionQuestion(request: PermissionRequest): ElicitationReque
     "",
     ...(cwd === "" ? [] : [`In: ${exactLine(cwd)}`]),
     `Asked because: ${visibleLine(reason)}`,
-    ...(isRemembered(request)
-      ? [`allow_for_session covers: ${visibleLine(request.session_scope)}`]
-      : []),
+    ...(scopes.length > 0 ? [`allow_for_session covers: ${visibleLine(session_scope)}`] : []),
   ];
   const message = lines.join("\n");
   if (message.length > MAX_QUESTION_CHARS) return undefined;
@@ -49,7 +45,7 @@ export function permissionQuestion(request: PermissionRequest): ElicitationReque
           type: "string",
           title: "Decision",
           description: "What becomes of this call.",
-          enum: [...offered(request)],
+          enum: offered(request),
         },
         reason: { type: "string", title: "Reason", description: "For the model; may be omitted." },
       },
@@ -74,7 +70,7 @@ export function readPermission(
   }
   const { decision, reason = "" } = answer;
   const said = visibleLine(reason.trim()).slice(0, MAX_REASON_CHARS);
-  return { decision, ...(said === "" ? {} : { reason: said }), answered_by };
+  return { decision, ...(said !== "" && { reason: said }), answered_by };
 }
 
 /** For a call that no one could approve. */
@@ -90,14 +86,9 @@ export function howToAllow({ session_id, tool_name, chain }: PermissionRequest):
 }
 
 /** A question that is put every time covers nothing more. */
-function isRemembered({ scopes }: PermissionRequest): boolean {
-  return scopes.length > 0;
-}
-
-function offered(request: PermissionRequest): readonly Decision[] {
-  return isRemembered(request)
-    ? ["allow_once", "allow_for_session", "deny"]
-    : ["allow_once", "deny"];
+function offered({ scopes }: PermissionRequest): PermissionAnswer["decision"][] {
+  const isRemembered = scopes.length > 0;
+  return isRemembered ? ["allow_once", "allow_for_session", "deny"] : ["allow_once", "deny"];
 }
 
 const NOT_SHOWN_HERE =

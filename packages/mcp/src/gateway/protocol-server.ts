@@ -21,16 +21,12 @@ import { LOG_LEVEL_KEY } from "../connection/index.ts";
 import { LOG_LEVELS, rankOfLevel } from "../relay/index.ts";
 import { inputRequests, pushQuestion, readAbilities, readAnswers } from "./client-question.ts";
 import type { ClientRelay } from "./client-relay.ts";
+import type { GatewayOptions } from "./client-runs.ts";
 import type { CallRequest, ClientNews, GatewayClient } from "./client.ts";
 import { mapPrompt, mapResource, mapResult, throwIfRefused } from "./map-result.ts";
 import type { Waiter } from "./open-call.ts";
 
-export type Era = "legacy" | "modern";
-
-export interface ServerIdentity {
-  readonly name: string;
-  readonly version: string;
-}
+type Era = "legacy" | "modern";
 
 const INSTRUCTIONS =
   "Tools of a Soong session. Every call is checked against the user's rules and recorded; some need the user's " +
@@ -46,7 +42,7 @@ interface Envelope {
 export function createProtocolServer(
   client: GatewayClient,
   era: Era,
-  { name, version }: ServerIdentity,
+  { name, version }: GatewayOptions["server"],
 ): McpServer {
   const { relay } = client;
   const has = relay?.capabilities();

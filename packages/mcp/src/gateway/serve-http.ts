@@ -17,8 +17,9 @@ import {
 import { asRecord } from "@soong/schema";
 import { followListened } from "./client-relay.ts";
 import type { ClientNews, GatewayClient } from "./client.ts";
-import { openGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
-import { announce, createProtocolServer, idOf, type ServerIdentity } from "./protocol-server.ts";
+import type { GatewayOptions } from "./client-runs.ts";
+import { openGateway, type Gateway } from "./gateway.ts";
+import { announce, createProtocolServer, idOf } from "./protocol-server.ts";
 
 export interface GatewayHttpOptions extends GatewayOptions, GuardOptions {
   /** 0, or omitted: any free one. */
@@ -193,7 +194,7 @@ interface HttpSession {
 
 function createHttpSessions(
   gateway: Gateway,
-  identity: ServerIdentity,
+  identity: GatewayOptions["server"],
   { maxSessions, idleMs }: { readonly maxSessions: number; readonly idleMs: number },
 ) {
   const sessions = new Map<string, HttpSession>();

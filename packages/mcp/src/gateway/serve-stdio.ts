@@ -14,7 +14,8 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { followListened } from "./client-relay.ts";
 import type { ClientNews } from "./client.ts";
-import { openGateway, type GatewayOptions } from "./gateway.ts";
+import type { GatewayOptions } from "./client-runs.ts";
+import { openGateway } from "./gateway.ts";
 import { announce, createProtocolServer, idOf } from "./protocol-server.ts";
 
 export interface GatewayStdioOptions extends GatewayOptions {

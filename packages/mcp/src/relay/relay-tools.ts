@@ -109,8 +109,9 @@ export function relayTools(host: McpHost | undefined): MoreTools {
           metadata: { server_id, server_method: method },
           ...hostTargets(entry),
           async handler(input, context) {
-            const now = await current(context.signal);
-            if (!now.ok) throw unavailable(context, now.error);
+            const now = await current(context.signal).catch((error: unknown) => {
+              throw unavailable(context, error);
+            });
             const call = { server_id, timeoutMs, host, isReadonly: true };
             return askServer(call, context, {
               send: (options) => now.server.request(method, input as JsonObject, options),

@@ -38,7 +38,7 @@ import {
   type McpEra,
 } from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
-import { needsSetUp, toolHandlers, type CurrentServer } from "./tool-handler.ts";
+import { needsSetUp, toolHandlers, type GetCurrentServer } from "./tool-handler.ts";
 
 /** One fact of a server, before it is recorded. */
 export type ServerFact = FactContent<
@@ -73,7 +73,7 @@ export interface AcceptedChange {
 export type MoreTools = (about: {
   readonly entry: McpServerEntry;
   readonly server: ConnectedServer;
-  readonly current: (signal: ToolContext["signal"]) => Promise<CurrentServer>;
+  readonly current: GetCurrentServer;
 }) => readonly AnyTool[];
 
 export type ServerSource = ReturnType<typeof openServerSource>;
@@ -267,17 +267,13 @@ export function openServerSource(parts: ServerSourceParts) {
   }
 
   /** A server that was restarted may not be the one it was: it is listed again before it is called. */
-  async function current(signal: ToolContext["signal"]): Promise<CurrentServer> {
-    try {
-      const server = await connection?.connected(signal);
-      if (listed?.server !== server || isStale) await refresh();
-      if (server !== undefined && listed?.server === server) {
-        return { ok: true, server, offered: listed.catalog.offered };
-      }
-      return { ok: false, error: failure ?? "its tools could not be listed" };
-    } catch (error) {
-      return { ok: false, error };
+  async function current(signal: ToolContext["signal"]) {
+    const server = await connection?.connected(signal);
+    if (listed?.server !== server || isStale) await refresh();
+    if (server !== undefined && listed?.server === server) {
+      return { server, offered: listed.catalog.offered };
     }
+    throw new Error(failure ?? "its tools could not be listed");
   }
 
   function changes(): readonly AcceptedChange[] {
@@ -309,10 +305,8 @@ export function openServerSource(parts: ServerSourceParts) {
 
   function status(): McpServerStatus {
     const { server, catalog } = listed ?? {};
-    const instructions = safeText(
-      redactor.text(server?.instructions ?? ""),
-      MAX_INSTRUCTIONS_CHARS,
-    ).trim();
+    const given = redactor.text(server?.instructions ?? "");
+    const instructions = safeText(given, MAX_INSTRUCTIONS_CHARS).trim();
     return {
       server_id,
       state: stateNow(),

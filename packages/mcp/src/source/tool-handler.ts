@@ -13,19 +13,16 @@ import {
 import { McpServerFailure, type ConnectedServer } from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 
-/** The server and what it offers now, or why it cannot be had. */
-export type CurrentServer =
-  | {
-      readonly ok: true;
-      readonly server: ConnectedServer;
-      readonly offered: ReadonlyMap<string, ServerTool>;
-    }
-  | { readonly ok: false; readonly error: unknown };
+/** The server and what it offers now. Rejects with why it cannot be had. */
+export type GetCurrentServer = (signal: ToolContext["signal"]) => Promise<{
+  readonly server: ConnectedServer;
+  readonly offered: ReadonlyMap<string, ServerTool>;
+}>;
 
 export function toolHandlers(parts: {
   readonly entry: McpServerEntry;
   readonly pins: Pins;
-  readonly current: (signal: ToolContext["signal"]) => Promise<CurrentServer>;
+  readonly current: GetCurrentServer;
   readonly host: McpHost | undefined;
   readonly record: RecordHostRequest;
 }): HandlerFor {
@@ -36,17 +33,16 @@ export function toolHandlers(parts: {
       error: Omit<ConstructorParameters<typeof ToolFailure>[0], "message">,
       why: string,
     ) => new ToolFailure({ ...error, message: `${context.toolName} was not called: ${why}` });
-    const now = await current(context.signal);
-    if (!now.ok) {
-      const about = needsSetUp(now.error)
+    const now = await current(context.signal).catch((error: unknown) => {
+      const about = needsSetUp(error)
         ? ({ error_class: "setup_required", retryable: false, recovery: "set_up_first" } as const)
         : ({
             error_class: "dependency_unavailable",
             retryable: true,
             recovery: "retry_after_delay",
           } as const);
-      throw refuse({ code: "server_unavailable", ...about }, safeLine(messageOf(now.error), 1_000));
-    }
+      throw refuse({ code: "server_unavailable", ...about }, safeLine(messageOf(error), 1_000));
+    });
     const offered = now.offered.get(tool.name);
     if (offered === undefined || definitionHash(offered) !== definitionHash(tool)) {
       throw refuse(
