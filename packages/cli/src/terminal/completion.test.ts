@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { candidateLines, commonBeginning } from "./completion.ts";
+import { candidateLines, commonBeginning } from "./reads.ts";
 
 describe("candidates", () => {
   it("agree on a beginning, in whole characters", () => {

@@ -1,15 +1,6 @@
 // The terminal in the state in which keys come one by one, for as long as it is held: given back when it is
 // let go, when the process ends however it does, and while the process is stopped.
 
-export interface HeldTerminal {
-  /** Ctrl-Z: gives the terminal to the shell until that continues us. */
-  suspend(): void;
-  /** Lets go and ends as the process would have without us. */
-  endBy(signal: NodeJS.Signals): void;
-  /** May be called twice. */
-  letGo(): void;
-}
-
 export interface HeldTerminalOptions {
   readonly stdin: NodeJS.ReadStream;
   readonly put: (text: string) => void;
@@ -24,7 +15,7 @@ export interface HeldTerminalOptions {
   readonly leaving: () => void;
 }
 
-export function holdTerminal(options: HeldTerminalOptions): HeldTerminal {
+export function holdTerminal(options: HeldTerminalOptions) {
   const { stdin, put, interrupted, hungUp, lent, returned, leaving } = options;
   let state: "held" | "lent" | "let_go" = "held";
   const terminated = (): void => endBy("SIGTERM");
@@ -40,6 +31,7 @@ export function holdTerminal(options: HeldTerminalOptions): HeldTerminal {
   take();
   return { suspend, endBy, letGo };
 
+  /** Ctrl-Z: gives the terminal to the shell until that continues us. */
   function suspend(): void {
     if (state !== "held") return;
     lent();
@@ -63,6 +55,7 @@ export function holdTerminal(options: HeldTerminalOptions): HeldTerminal {
     returned();
   }
 
+  /** Lets go and ends as the process would have without us. */
   function endBy(signal: NodeJS.Signals): void {
     leaving();
     letGo();
@@ -70,6 +63,7 @@ export function holdTerminal(options: HeldTerminalOptions): HeldTerminal {
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   }
 
+  /** May be called twice. */
   function letGo(): void {
     if (state === "let_go") return;
     if (state === "held") give();

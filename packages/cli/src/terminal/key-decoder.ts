@@ -2,15 +2,74 @@
 // swallowed whole, and one that never continues is given up when the caller finds nothing follows.
 
 import { StringDecoder } from "node:string_decoder";
-import {
-  CONTROLS,
-  LETTERS,
-  LETTERS_BY_WORD,
-  NUMBERED,
-  SS3_ONLY,
-  WITH_ALT,
-  type KeyName,
-} from "./known-keys.ts";
+
+/** Which key is meant by what a terminal sends for it. Keys that mean the same have one name. */
+const CONTROLS = {
+  "\u0001": "line_start",
+  "\u0002": "left",
+  "\u0003": "interrupt",
+  "\u0004": "end_of_input",
+  "\u0005": "line_end",
+  "\u0006": "right",
+  "\u0008": "backspace",
+  "\t": "tab",
+  "\n": "newline",
+  "\u000b": "cut_to_line_end",
+  "\u000c": "clear_screen",
+  "\r": "enter",
+  "\u000e": "down",
+  "\u0010": "up",
+  "\u0015": "cut_to_line_start",
+  "\u0017": "cut_word_left",
+  "\u0019": "put_back",
+  "\u001a": "suspend",
+  "\u007f": "backspace",
+} as const;
+
+const WITH_ALT = {
+  "\r": "newline",
+  "\n": "newline",
+  "\u0008": "cut_word_left",
+  "\u007f": "cut_word_left",
+  b: "word_left",
+  d: "cut_word_right",
+  f: "word_right",
+} as const;
+
+const NUMBERED = {
+  1: "line_start",
+  3: "delete",
+  4: "line_end",
+  7: "line_start",
+  8: "line_end",
+} as const;
+const LETTERS = {
+  A: "up",
+  B: "down",
+  C: "right",
+  D: "left",
+  F: "line_end",
+  H: "line_start",
+} as const;
+const LETTERS_BY_WORD = {
+  C: "word_right",
+  D: "word_left",
+} as const;
+/** The keypad's Enter, and rxvt's arrows with Ctrl. */
+const SS3_ONLY = {
+  M: "enter",
+  c: "word_right",
+  d: "word_left",
+} as const;
+
+type ValueOf<Table> = Table[keyof Table];
+type KeyName =
+  | ValueOf<typeof CONTROLS>
+  | ValueOf<typeof WITH_ALT>
+  | ValueOf<typeof NUMBERED>
+  | ValueOf<typeof LETTERS>
+  | ValueOf<typeof SS3_ONLY>
+  | "escape";
 
 export type Key =
   | { readonly kind: "text"; readonly text: string }
@@ -18,20 +77,13 @@ export type Key =
   | { readonly kind: "paste"; readonly text: string }
   | { readonly kind: KeyName };
 
-export interface KeyDecoder {
-  push(bytes: Uint8Array): Key[];
-  /** The beginning of something is there: call `giveUp` if nothing follows for a moment. */
-  readonly isWaiting: boolean;
-  giveUp(): Key[];
-}
-
-export function createKeyDecoder(): KeyDecoder {
+export function createKeyDecoder() {
   const utf8 = new StringDecoder("utf8");
   let waiting = "";
   let isPasting = false;
 
   return {
-    push(bytes) {
+    push(bytes: Uint8Array): Key[] {
       // A paste whose end got lost must not swallow the one key that always works.
       if (isPasting && bytes.length === 1 && bytes[0] === CTRL_C) {
         isPasting = false;
@@ -41,12 +93,13 @@ export function createKeyDecoder(): KeyDecoder {
       waiting += utf8.write(bytes);
       return decodeAll();
     },
+    /** The beginning of something is there: call `giveUp` if nothing follows for a moment. */
     get isWaiting() {
       return waiting !== "";
     },
-    giveUp() {
-      const left = waiting;
+    giveUp(): Key[] {
       if (isPasting) return pasteSoFar();
+      const left = waiting;
       waiting = "";
       // An ESC that nothing follows is the key; what else has begun with one means nothing.
       return left === ESC || left === ESC + ESC ? [{ kind: "escape" }] : [];
@@ -93,7 +146,7 @@ function decodeOne(text: string): Decoded {
   const plain = PLAIN.exec(text)?.[0];
   if (plain !== undefined) return { length: plain.length, key: { kind: "text", text: plain } };
   if (text.startsWith(ESC)) return decodeEscaped(text);
-  return { length: 1, key: namedKey(CONTROLS[text.charAt(0)]) };
+  return { length: 1, key: namedKey(lookUp(CONTROLS, text.charAt(0))) };
 }
 
 function decodeEscaped(text: string): Decoded {
@@ -126,7 +179,7 @@ function decodeEscaped(text: string): Decoded {
       return { length: inner.length + 1, key: withAlt(inner.key) };
     }
     default: {
-      const alt = WITH_ALT[second];
+      const alt = lookUp(WITH_ALT, second);
       if (alt !== undefined) return { length: 2, key: namedKey(alt) };
       // Alt with a letter that means nothing; but a control key means what it always does.
       return second < " "
@@ -152,7 +205,7 @@ function decodeCsi(text: string): Decoded {
 function decodeSs3(text: string): Decoded {
   const [all, modifier = "", final = ""] = SS3.exec(text) ?? [];
   if (all === undefined) return isUnfinished(text, SS3_BEGUN);
-  const name = SS3_ONLY[final] ?? letterKey(final, isByWord(modifier));
+  const name = lookUp(SS3_ONLY, final) ?? letterKey(final, isByWord(modifier));
   return { length: all.length, key: namedKey(name) };
 }
 
@@ -171,7 +224,7 @@ function numberedKey(
   // Enter with a modifier, where a terminal tells it apart from Enter.
   if (final === "u") return numbers[0] === "13" ? enterWith(numbers[1]) : undefined;
   if (numbers[0] === "27") return numbers[2] === "13" ? enterWith(numbers[1]) : undefined;
-  const name = NUMBERED[numbers[0] ?? ""];
+  const name = lookUp(NUMBERED, numbers[0] ?? "");
   return name === "delete" && byWord ? "cut_word_right" : name;
 }
 
@@ -185,7 +238,7 @@ function isByWord(modifier: string | undefined): boolean {
 }
 
 function letterKey(final: string, byWord: boolean): KeyName | undefined {
-  return (byWord ? LETTERS_BY_WORD[final] : undefined) ?? LETTERS[final];
+  return (byWord ? lookUp(LETTERS_BY_WORD, final) : undefined) ?? lookUp(LETTERS, final);
 }
 
 function withAlt(key: Key | "paste_begins" | undefined): Key | "paste_begins" | undefined {
@@ -193,6 +246,10 @@ function withAlt(key: Key | "paste_begins" | undefined): Key | "paste_begins" | 
   if (key.kind === "left") return { kind: "word_left" };
   if (key.kind === "right") return { kind: "word_right" };
   return key;
+}
+
+function lookUp<Name>(table: Readonly<Record<string, Name>>, given: string): Name | undefined {
+  return table[given];
 }
 
 function namedKey(name: KeyName | undefined): Key | undefined {

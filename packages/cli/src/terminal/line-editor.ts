@@ -38,56 +38,40 @@ export function createLineEditor(history: readonly string[] = [], initial = ""):
 
 export function pressKey(editor: LineEditor, key: Key): EditorStep {
   const { text, cursor } = editor;
-  switch (key.kind) {
-    case "enter":
-      if (text.charAt(cursor - 1) !== "\\") return { kind: "sent" };
-      return editing(replaceRange(editor, cursor - 1, cursor, "\n"));
-    case "end_of_input":
-      if (text === "") return { kind: "end" };
-      return editing(replaceRange(editor, cursor, moveRight(editor), ""));
-    case "text":
-    case "paste":
-      return editing(insertText(editor, key.text));
-    case "newline":
-      return editing(insertText(editor, "\n"));
-    case "backspace":
-      return editing(replaceRange(editor, moveLeft(editor), cursor, ""));
-    case "delete":
-      return editing(replaceRange(editor, cursor, moveRight(editor), ""));
-    case "left":
-      return editing(movedTo(editor, moveLeft(editor)));
-    case "right":
-      return editing(movedTo(editor, moveRight(editor)));
-    case "word_left":
-      return editing(movedTo(editor, moveWordLeft(editor)));
-    case "word_right":
-      return editing(movedTo(editor, moveWordRight(editor)));
-    case "line_start":
-      return editing(movedTo(editor, lineStart(text, cursor)));
-    case "line_end":
-      return editing(movedTo(editor, lineEnd(text, cursor)));
-    case "cut_to_line_start":
-      return editing(cutOut(editor, lineStart(text, cursor), cursor));
-    case "cut_to_line_end":
-      return editing(cutOut(editor, cursor, lineEnd(text, cursor)));
-    case "cut_word_left":
-      return editing(cutOut(editor, moveWordLeft(editor), cursor));
-    case "cut_word_right":
-      return editing(cutOut(editor, cursor, moveWordRight(editor)));
-    case "put_back":
-      return editing(insertText(editor, editor.cut));
-    case "up":
-      return editing(up(editor));
-    case "down":
-      return editing(down(editor));
-    // Not about the text; whoever reads the keys sees to them.
-    case "tab":
-    case "escape":
-    case "clear_screen":
-    case "interrupt":
-    case "suspend":
-      return editing(editor);
+  if (key.kind === "end_of_input" && text === "") return { kind: "end" };
+  if (key.kind === "enter" && text.charAt(cursor - 1) !== "\\") return { kind: "sent" };
+  if (key.kind === "text" || key.kind === "paste") {
+    return { kind: "editing", editor: insertText(editor, key.text) };
   }
+  // The others are not about the text: the reader of the keys sees to them.
+  const edit: ((before: LineEditor) => LineEditor) | undefined =
+    EDITS[key.kind as keyof typeof EDITS];
+  return { kind: "editing", editor: edit === undefined ? editor : edit(editor) };
+}
+
+const EDITS = {
+  enter: (editor: LineEditor) => replaceRange(editor, editor.cursor - 1, editor.cursor, "\n"),
+  newline: (editor: LineEditor) => insertText(editor, "\n"),
+  put_back: (editor: LineEditor) => insertText(editor, editor.cut),
+  backspace: (editor: LineEditor) => replaceRange(editor, moveLeft(editor), editor.cursor, ""),
+  delete: deleteNext,
+  end_of_input: deleteNext,
+  left: (editor: LineEditor) => movedTo(editor, moveLeft(editor)),
+  right: (editor: LineEditor) => movedTo(editor, moveRight(editor)),
+  word_left: (editor: LineEditor) => movedTo(editor, moveWordLeft(editor)),
+  word_right: (editor: LineEditor) => movedTo(editor, moveWordRight(editor)),
+  line_start: (editor: LineEditor) => movedTo(editor, lineStart(editor.text, editor.cursor)),
+  line_end: (editor: LineEditor) => movedTo(editor, lineEnd(editor.text, editor.cursor)),
+  cut_to_line_start: (editor: LineEditor) => cutTo(editor, lineStart(editor.text, editor.cursor)),
+  cut_to_line_end: (editor: LineEditor) => cutTo(editor, lineEnd(editor.text, editor.cursor)),
+  cut_word_left: (editor: LineEditor) => cutTo(editor, moveWordLeft(editor)),
+  cut_word_right: (editor: LineEditor) => cutTo(editor, moveWordRight(editor)),
+  up,
+  down,
+};
+
+function deleteNext(editor: LineEditor): LineEditor {
+  return replaceRange(editor, editor.cursor, moveRight(editor), "");
 }
 
 export function insertText(editor: LineEditor, text: string): LineEditor {
@@ -106,10 +90,6 @@ export function replaceWord(editor: LineEditor, word: string): LineEditor {
   return replaceRange(editor, editor.cursor - old.length, editor.cursor, typeable(word));
 }
 
-function editing(editor: LineEditor): EditorStep {
-  return { kind: "editing", editor };
-}
-
 function replaceRange(editor: LineEditor, from: number, to: number, by: string): LineEditor {
   const text = editor.text.slice(0, from) + by + editor.text.slice(to);
   const entries = editor.entries.map((entry, at) => (at === editor.at ? text : entry));
@@ -118,9 +98,12 @@ function replaceRange(editor: LineEditor, from: number, to: number, by: string):
   return { ...editor, text, cursor, entries, column: undefined };
 }
 
-function cutOut(editor: LineEditor, from: number, to: number): LineEditor {
+/** Cuts what is between the cursor and a place. */
+function cutTo(editor: LineEditor, place: number): LineEditor {
+  const { cursor, text } = editor;
+  const [from, to] = place < cursor ? [place, cursor] : [cursor, place];
   if (from === to) return editor;
-  return { ...replaceRange(editor, from, to, ""), cut: editor.text.slice(from, to) };
+  return { ...replaceRange(editor, from, to, ""), cut: text.slice(from, to) };
 }
 
 function movedTo(editor: LineEditor, cursor: number): LineEditor {

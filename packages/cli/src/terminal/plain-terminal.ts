@@ -3,9 +3,15 @@
 
 import { StringDecoder } from "node:string_decoder";
 import { coloursFor } from "../output/index.ts";
-import { createOneRead, type Stoppable } from "./one-read.ts";
 import { onlyColours } from "./styled-text.ts";
-import type { PressedKey, Terminal, TerminalStreams, Typed } from "./terminal.ts";
+import {
+  createOneRead,
+  type PressedKey,
+  type Stoppable,
+  type Terminal,
+  type TerminalStreams,
+  type Typed,
+} from "./terminal.ts";
 
 interface LineRead extends Stoppable {
   line(text: string): void;

@@ -1,7 +1,8 @@
 // The two things that can be read, each as what it does with a key: a line with editing, and one key as the
 // answer to a question. Neither knows where keys come from.
 
-import { candidateLines, commonBeginning } from "./completion.ts";
+import { visibleLine } from "../output/index.ts";
+import { splitGraphemes, measureWidth } from "./grapheme-width.ts";
 import type { Key } from "./key-decoder.ts";
 import {
   createLineEditor,
@@ -10,10 +11,8 @@ import {
   wordAtCursor,
   type LineEditor,
 } from "./line-editor.ts";
-import type { Stoppable } from "./one-read.ts";
 import type { Screen } from "./screen.ts";
-import type { StrayKeys } from "./stray-keys.ts";
-import type { PressedKey, ReadInput, ReadKey, Typed } from "./terminal.ts";
+import type { PressedKey, ReadInput, ReadKey, Stoppable, Typed } from "./terminal.ts";
 
 export interface Read extends Stoppable {
   press(key: Key): void;
@@ -21,7 +20,7 @@ export interface Read extends Stoppable {
 
 export interface Readable {
   readonly screen: Screen;
-  readonly strayKeys: StrayKeys;
+  readonly strayKeys: ReturnType<typeof createStrayKeys>;
   readonly columns: () => number;
 }
 
@@ -159,3 +158,84 @@ function betterWord(editor: LineEditor, word: string, common: string): LineEdito
 
 const MOST_LINES = 6;
 const LONGEST_HELD_MS = 200;
+
+/**
+ * Keys that were pressed while nothing was read. A question must not be answered by what was meant for something else: it
+ * waits until the typing pauses. What was typed for the next line is kept for it.
+ */
+export function createStrayKeys(now: () => number = Date.now) {
+  let kept: Key[] = [];
+  let last: { readonly of: "answer" | "line"; readonly at: number } | undefined;
+
+  return {
+    /** A key came while nothing was read. */
+    add(key: Key): void {
+      const of = last?.of === "answer" && msUntilQuiet() > 0 ? "answer" : "line";
+      last = { of, at: now() };
+      if (of === "line" && kept.length < MOST_KEPT) kept.push(key);
+    },
+    /** A key went into a line. */
+    typing(): void {
+      last = { of: "line", at: now() };
+    },
+    /** That line is done. */
+    sent(): void {
+      last = undefined;
+    },
+    /** A question was answered; further keys at once belong to that answer. */
+    answered(): void {
+      last = { of: "answer", at: now() };
+    },
+    /** For the next line. */
+    take(): Key[] {
+      const keys = kept;
+      kept = [];
+      return keys;
+    },
+    forget(): void {
+      kept = [];
+      last = undefined;
+    },
+    msUntilQuiet,
+  };
+
+  /** How long until a question may be put; 0: now. */
+  function msUntilQuiet(): number {
+    return last === undefined ? 0 : Math.max(0, last.at + QUIET_MS - now());
+  }
+}
+
+const QUIET_MS = 300;
+const MOST_KEPT = 1000;
+
+/** The longest beginning all of them have, in whole characters as a reader sees them. */
+export function commonBeginning(candidates: readonly string[]): string {
+  const [first = "", ...others] = candidates;
+  let common = "";
+  for (const grapheme of splitGraphemes(first)) {
+    const longer = common + grapheme;
+    if (!others.every((other) => other.startsWith(longer))) break;
+    common = longer;
+  }
+  return common;
+}
+
+/** In columns that are read downwards, as many as fit; the rest is counted. */
+export function candidateLines(words: readonly string[], width: number, height: number): string[] {
+  const candidates = words.map(visibleLine);
+  const cell = Math.max(...candidates.map(measureWidth), 0) + GAP;
+  const columns = Math.max(1, Math.floor((width + GAP) / cell));
+  const fits = columns * height >= candidates.length;
+  const rows = fits ? Math.ceil(candidates.length / columns) : Math.max(1, height - 1);
+  const shown = candidates.slice(0, rows * columns);
+  const lines = Array.from({ length: Math.min(rows, shown.length) }, (_, row) =>
+    shown
+      .filter((_, at) => at % rows === row)
+      .map((candidate) => candidate + " ".repeat(cell - measureWidth(candidate)))
+      .join("")
+      .trimEnd(),
+  );
+  return fits ? lines : [...lines, `… and ${candidates.length - shown.length} more`];
+}
+
+const GAP = 2;

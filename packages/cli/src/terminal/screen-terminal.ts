@@ -2,16 +2,27 @@
 // that is open, if any.
 
 import { coloursFor } from "../output/index.ts";
-import { createFramePace } from "./frame-pace.ts";
 import { holdTerminal } from "./held-terminal.ts";
 import { createKeyDecoder, type Key } from "./key-decoder.ts";
-import { createOneRead } from "./one-read.ts";
-import { readLine, readOneKey, type Read } from "./reads.ts";
+import { openPlainTerminal } from "./plain-terminal.ts";
+import { createStrayKeys, readLine, readOneKey, type Read } from "./reads.ts";
 import { createScreen } from "./screen.ts";
-import { createStrayKeys } from "./stray-keys.ts";
-import type { PressedKey, Terminal, TerminalStreams, Typed } from "./terminal.ts";
+import {
+  createOneRead,
+  type PressedKey,
+  type Terminal,
+  type TerminalStreams,
+  type Typed,
+} from "./terminal.ts";
 
-export function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
+/** One with a screen, or one that only prints. */
+export function openTerminal(streams: TerminalStreams): Terminal {
+  const { stdin, stdout, env } = streams;
+  const hasScreen = stdin.isTTY && stdout.isTTY && env["TERM"] !== "dumb";
+  return hasScreen ? openScreenTerminal(streams) : openPlainTerminal(streams);
+}
+
+function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
   const decoder = createKeyDecoder();
   const strayKeys = createStrayKeys();
   const pace = createFramePace();
@@ -131,3 +142,34 @@ function reflows({ TERM = "", TMUX, STY, XTERM_VERSION }: TerminalStreams["env"]
 
 /** Behind an ESC, before it is taken for the key. */
 const NOTHING_FOLLOWS_MS = 50;
+
+/** How often a screen is drawn: at once when it has rested, and no more often than a user could see. */
+function createFramePace() {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let cancel: (() => void) | undefined;
+  return {
+    /** Once for all that happens until then. */
+    soon(draw: () => void): void {
+      if (cancel !== undefined) return;
+      const run = (): void => {
+        cancel = undefined;
+        lastAt = performance.now();
+        draw();
+      };
+      const wait = lastAt + FRAME_MS - performance.now();
+      if (wait > 0) {
+        const timer = setTimeout(run, wait);
+        cancel = () => clearTimeout(timer);
+      } else {
+        const immediate = setImmediate(run);
+        cancel = () => clearImmediate(immediate);
+      }
+    },
+    stop(): void {
+      cancel?.();
+      cancel = undefined;
+    },
+  };
+}
+
+const FRAME_MS = 16;

@@ -12,24 +12,7 @@ import {
   type Row,
 } from "./styled-text.ts";
 
-export interface Screen {
-  readonly write: (text: string) => void;
-  readonly print: (text: string) => void;
-  readonly live: (lines: readonly string[]) => void;
-  /** What is typed at the bottom, with lines about it above; the cursor is shown. */
-  readonly input: (view: InputView | undefined, notes?: readonly string[]) => void;
-  /** What was typed becomes text that has been said. */
-  readonly sent: (view: InputView) => void;
-  readonly clear: () => void;
-  /** The size may have changed. */
-  readonly resized: () => void;
-  /** Takes the block away and writes nothing until `show`. */
-  readonly hide: () => void;
-  /** Draws below whatever others have written. */
-  readonly show: () => void;
-  /** Ends the open line, takes the block away; nothing is drawn after that. */
-  readonly close: () => void;
-}
+export type Screen = ReturnType<typeof createScreen>;
 
 export interface ScreenOptions {
   readonly put: (text: string) => void;
@@ -47,7 +30,7 @@ interface Drawn {
   readonly columns: number;
 }
 
-export function createScreen({ put, size, reflows, soon }: ScreenOptions): Screen {
+export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
   let finished: string[] = [];
   let finishedSize = 0;
   /** With the colours it begins with. */
@@ -60,45 +43,51 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions): Scree
   let state: "drawing" | "hidden" | "closed" = "drawing";
 
   return {
-    write: (text) => change(() => append(onlyColours(text))),
-    print: (text) =>
+    write: (text: string) => change(() => append(onlyColours(text))),
+    print: (text: string) =>
       change(() => {
         if (open !== "") append("\n");
         append(onlyColours(text.endsWith("\n") ? text : `${text}\n`));
       }),
-    live: (lines) =>
+    live: (lines: readonly string[]) =>
       change(() => {
         live = lines.flatMap((line) => onlyColours(line).split("\n"));
       }),
-    input: (view, about = []) =>
+    /** What is typed at the bottom, with lines about it above; the cursor is shown. */
+    input: (view: InputView | undefined, about: readonly string[] = []) =>
       change(() => {
         input = view && { ...view, prompt: onlyColours(view.prompt) };
         notes = about.map(onlyColours);
       }),
-    sent: ({ prompt, text }) =>
+    /** What was typed becomes text that has been said. */
+    sent: ({ prompt, text }: InputView) =>
       change(() => {
         if (open !== "") append("\n");
         for (const line of sentLines(prompt, text, width())) append(`${onlyColours(line)}\n`);
       }),
-    clear() {
+    clear(): void {
       put(HOME_AND_CLEAR);
       drawn = NOTHING;
       soon(draw);
     },
+    /** The size may have changed. */
     resized: () => soon(draw),
-    hide() {
+    /** Takes the block away and writes nothing until `show`. */
+    hide(): void {
       if (state !== "drawing") return;
       put(toTop() + CLEAR_FROM_HERE + showCursor(true));
       drawn = NOTHING;
       state = "hidden";
     },
-    show() {
+    /** Draws below what others have written. */
+    show(): void {
       if (state === "closed") return;
       drawn = NOTHING;
       state = "drawing";
       soon(draw);
     },
-    close() {
+    /** Ends the open line, takes the block away; nothing is drawn after that. */
+    close(): void {
       if (state === "closed") return;
       if (open !== "") append("\n");
       live = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createStrayKeys } from "./stray-keys.ts";
+import { createStrayKeys } from "./reads.ts";
 
 const key = (text: string) => ({ kind: "text", text }) as const;
 

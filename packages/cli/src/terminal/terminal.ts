@@ -62,3 +62,76 @@ export interface TerminalStreams {
   readonly stdout: NodeJS.WriteStream;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
+
+export interface Stoppable {
+  stop(why: "interrupt" | "end" | "aborted"): void;
+}
+
+interface BeginRead<Read, Answer> {
+  readonly signal: AbortSignal | undefined;
+  readonly ended: Answer;
+  readonly aborted: Answer;
+  readonly start: (done: (answer: Answer) => void) => Read;
+}
+
+/**
+ * One read at a time, and what ends it from outside: Ctrl-C, the end of the terminal, the caller's signal. Without a read,
+ * listeners are called. `unheard`: Ctrl-C without any.
+ */
+export function createOneRead<Read extends Stoppable>(unheard: () => void) {
+  const listeners = new Set<() => void>();
+  let current: Read | undefined;
+  let isOver = false;
+
+  return {
+    get current(): Read | undefined {
+      return current;
+    },
+    /** Once the terminal is gone, every read has ended. */
+    async begin<Answer>({
+      signal,
+      ended,
+      aborted,
+      start,
+    }: BeginRead<Read, Answer>): Promise<Answer> {
+      if (current !== undefined)
+        throw new Error("Something is being read from the terminal already");
+      if (isOver) return ended;
+      if (signal?.aborted === true) return aborted;
+      const abort = (): void => current?.stop("aborted");
+      signal?.addEventListener("abort", abort);
+      try {
+        return await new Promise<Answer>((resolve) => {
+          current = start((answer) => {
+            current = undefined;
+            resolve(answer);
+          });
+        });
+      } finally {
+        signal?.removeEventListener("abort", abort);
+      }
+    },
+    interrupted(): void {
+      if (current !== undefined) current.stop("interrupt");
+      else if (listeners.size === 0) unheard();
+      else for (const listener of listeners) listener();
+    },
+    /** The terminal is gone: what is read ends, and so does all that is read later. */
+    lost(): void {
+      if (isOver) return;
+      isOver = true;
+      if (current !== undefined) current.stop("end");
+      // What is under way has lost whoever it was for.
+      else for (const listener of listeners) listener();
+    },
+    /** The same, and no one has to be told. */
+    close(): void {
+      isOver = true;
+      current?.stop("end");
+    },
+    onInterrupt(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
