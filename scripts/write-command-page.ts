@@ -6,5 +6,5 @@ import { commandPage } from "./command-page.ts";
 import { run } from "./command.ts";
 
 const path = join("docs", "commands.md");
-writeFileSync(path, await commandPage());
+writeFileSync(path, commandPage());
 run("oxfmt", [path]);

@@ -13,13 +13,13 @@ function words(markdown: string): string {
 
 test("the page of all commands is as the program says (scripts/write-command-page.ts makes it anew)", async () => {
   verifies("DOC-1", "CLI-6");
-  expect(words(readFileSync("docs/commands.md", "utf8"))).toBe(words(await commandPage()));
+  expect(words(readFileSync("docs/commands.md", "utf8"))).toBe(words(commandPage()));
 });
 
 test("every example of the help is one the program takes, with every word in its place", async () => {
   verifies("DOC-2", "CLI-6");
   const told: string[] = [];
-  const commands = commandsOf(await describedProgram((text) => void told.push(text)));
+  const commands = commandsOf(describedProgram((text) => void told.push(text)));
   for (const command of commands) command.outputHelp();
   const examples = told.flatMap(examplesIn);
   expect(examples.length).toBeGreaterThan(commands.length);
@@ -27,7 +27,7 @@ test("every example of the help is one the program takes, with every word in its
   expect(typed).toHaveLength(examples.length);
   for (const [at, args] of typed.entries()) {
     // Only the commands among these words are loaded.
-    const program = await describedProgram(undefined, args);
+    const program = describedProgram(undefined, args);
     let taken = 0;
     for (const command of commandsOf(program)) command.action(() => void (taken += 1));
     await program.parseAsync(args, { from: "user" });
@@ -38,7 +38,7 @@ test("every example of the help is one the program takes, with every word in its
 test("the page about the command line speaks of every command and of every kind of record", async () => {
   verifies("DOC-1", "CLI-6");
   const page = readFileSync("docs/cli.md", "utf8");
-  const [, ...commands] = commandsOf(await describedProgram());
+  const [, ...commands] = commandsOf(describedProgram());
   const names = commands.filter(({ parent }) => parent?.parent === null).map((one) => one.name());
   expect(names.filter((name) => !page.includes(`soong ${name}`))).toEqual([]);
   expect(recordsOf("packages/cli/src").filter((schema) => !page.includes(schema))).toEqual([]);

@@ -11,7 +11,7 @@ import { createProgram } from "../../packages/cli/src/command/program.ts";
 import type { Output } from "../../packages/cli/src/output/index.ts";
 import { bundleCli, recordsOf, type CliBundle } from "./cli-bundle.ts";
 
-type Command = Awaited<ReturnType<typeof createProgram>>;
+type Command = ReturnType<typeof createProgram>;
 
 let bundle: CliBundle;
 
@@ -54,7 +54,7 @@ describe("help", async () => {
     note: () => {},
     width: 80,
   };
-  const program = await createProgram({ output } as unknown as CommandContext, () => {});
+  const program = createProgram({ output } as unknown as CommandContext, () => {});
   const every = (command: Command): Command[] => [command, ...command.commands.flatMap(every)];
 
   it.each(every(program).map((command) => [command.name(), command] as const))(
@@ -306,7 +306,7 @@ describe("completion", () => {
     const printed: string[] = [];
     const output = { line: (text = "") => void printed.push(text) } as unknown as Output;
     const words = ["completion", shell];
-    const program = await createProgram({ output } as unknown as CommandContext, () => {}, words);
+    const program = createProgram({ output } as unknown as CommandContext, () => {}, words);
     await program.parseAsync(words, { from: "user" });
     return printed.join("\n");
   };

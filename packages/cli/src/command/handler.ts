@@ -16,7 +16,7 @@ export interface CommandContext {
   /** --json: what is printed is for programs. */
   readonly json: boolean;
   /** A record of the command with --json, else lines for people, or what `render` prints itself. */
-  print(data: object, render: () => string | readonly string[] | void): void;
+  readonly print: (data: object, render: () => string | readonly string[] | void) => void;
 }
 
 /** Resolves to the exit code, or to nothing for 0. */

@@ -141,7 +141,10 @@ function addDetails<Parameter extends Argument | Option>(
   if (spec.choices !== undefined) parameter.choices(spec.choices);
   if (spec.default !== undefined) parameter.default(spec.default);
   if (spec.isRepeatable === true) {
-    parameter.argParser((value, before: readonly string[] = []): string[] => [...before, value]);
+    parameter.argParser((value, before: readonly string[] | undefined) => [
+      ...(before ?? []),
+      value,
+    ]);
   }
   return parameter;
 }

@@ -8,4 +8,4 @@ export { fillArguments } from "./argument-template.ts";
 export { commentedConfig } from "./commented-config.ts";
 export { loadConfig, readSettingsFile, type LoadedConfig } from "./load-config.ts";
 export { ConfigError, parseConfig } from "./parse-config.ts";
-export type { ModelSettings, SoongConfig } from "./sections.ts";
+export type { SoongConfig } from "./sections.ts";

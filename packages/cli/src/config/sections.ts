@@ -28,7 +28,6 @@ import { checkNetwork, RULES, SENSITIVE_PATHS } from "./policy-shapes.ts";
 
 /** The config as the rest of the program sees it: every default filled in, the names those of the file. */
 export type SoongConfig = Values<typeof SECTIONS>;
-export type ModelSettings = SoongConfig["models"]["profiles"][string];
 
 export const PROVIDERS = ["anthropic", "openai", "google", "openai-compatible"] as const;
 

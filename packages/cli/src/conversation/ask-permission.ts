@@ -11,10 +11,10 @@ export const NO = { decision: "deny", answered_by: TERMINAL } as const;
 
 /** A terminal of any kind. Undefined: no answer will come, because of Ctrl-C, or the call is gone. */
 export interface Prompts {
-  show(text: string): void;
-  key(question: string, keys: readonly string[]): Promise<string | undefined>;
+  readonly show: (text: string) => void;
+  readonly key: (question: string, keys: readonly string[]) => Promise<string | undefined>;
   /** What is typed is kept nowhere. */
-  line(prompt: string, initial?: string): Promise<string | undefined>;
+  readonly line: (prompt: string, initial?: string) => Promise<string | undefined>;
 }
 
 interface PermissionPrompts extends Prompts {
@@ -40,7 +40,9 @@ export async function askPermission(
       "[n]o",
       ...(showAll === undefined ? [] : ["show [a]ll"]),
     ];
-    const keys = [..."ynswa"].filter((key) => answers.some((one) => one.includes(`[${key}]`)));
+    const keys = ["y", "n", "s", "w", "a"].filter((key) =>
+      answers.some((one) => one.includes(`[${key}]`)),
+    );
     const key = await prompts.choose(`${answers.join(" / ")}: `, keys);
     if (key === undefined) return undefined;
     if (key === "y") return { decision: "allow_once", answered_by: TERMINAL };

@@ -34,9 +34,8 @@ import {
   type SoongConfig,
 } from "../config/index.ts";
 import { findArchive, homePaths } from "./home.ts";
-import { openInstructions } from "./instructions.ts";
+import { openInstructions, renderSystemText } from "./instructions.ts";
 import { openModels, type Environment } from "./models.ts";
-import { renderSystemText } from "./instructions.ts";
 
 export interface RuntimeAgents {
   readonly agents: Agents;

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { InputView } from "./input-layout.ts";
 import type { Key } from "./key-decoder.ts";
-import { readLine, readOneKey } from "./reads.ts";
+import { createStrayKeys, readLine, readOneKey } from "./reads.ts";
 import { createScreen } from "./screen.ts";
-import { createStrayKeys } from "./reads.ts";
 import type { PressedKey, ReadInput, Typed } from "./terminal.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -73,14 +73,14 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
     /** The size may have changed. */
     resized: () => soon(draw),
     /** Takes the block away and writes nothing until `show`. */
-    hide(): void {
+    hide: (): void => {
       if (state !== "drawing") return;
       put(toTop() + CLEAR_FROM_HERE + showCursor(true));
       drawn = NOTHING;
       state = "hidden";
     },
     /** Draws below what others have written. */
-    show(): void {
+    show: (): void => {
       if (state === "closed") return;
       drawn = NOTHING;
       state = "drawing";
