@@ -16,9 +16,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ToolFailure } from "@soong/core";
 import type { FileCommit } from "../../packages/tools/src/path/index.ts";
-import { openingByHandle } from "../../packages/tools/src/path/pinned-node.ts";
-import { openingByName } from "../../packages/tools/src/path/pinned-node.ts";
-import type { Opening } from "../../packages/tools/src/path/pinned-node.ts";
+import {
+  type Opening,
+  openingByHandle,
+  openingByName,
+} from "../../packages/tools/src/path/pinned-node.ts";
 
 /** Every way of opening that this platform has. */
 export const OPENINGS: readonly (readonly [string, Opening])[] =

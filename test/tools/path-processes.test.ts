@@ -22,8 +22,11 @@ import {
 } from "../../packages/tools/src/path/index.ts";
 import { temporaryName } from "../../packages/tools/src/path/temporary-file.ts";
 import { isRoot, ORDINARY_USER } from "./path-ordinary-user.ts";
-import { secondProcesses } from "./path-second-process.ts";
-import type { SecondProcess, SecondProcesses } from "./path-second-process.ts";
+import {
+  type SecondProcess,
+  type SecondProcesses,
+  secondProcesses,
+} from "./path-second-process.ts";
 
 const isFull = process.env.SOONG_TEST_FULL === "1";
 const PROCESSES = isFull ? 8 : 3;

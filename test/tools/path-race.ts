@@ -5,8 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ToolFailure } from "@soong/core";
 import { expect } from "vitest";
-import { secondProcesses } from "./path-second-process.ts";
-import type { SecondProcesses, Swapped } from "./path-second-process.ts";
+import { type SecondProcesses, secondProcesses, type Swapped } from "./path-second-process.ts";
 
 export interface SwapStage {
   readonly second: SecondProcesses;

@@ -4,8 +4,7 @@
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openRegularFile, readWholeFile } from "../../packages/tools/src/path/index.ts";
-import { race, swapStage } from "./path-race.ts";
-import type { SwapStage } from "./path-race.ts";
+import { race, swapStage, type SwapStage } from "./path-race.ts";
 
 const OPENS = process.env.SOONG_TEST_FULL === "1" ? 50_000 : 500;
 const PAUSE_MS = 2;

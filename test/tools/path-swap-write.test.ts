@@ -6,10 +6,8 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { commitFile } from "../../packages/tools/src/path/index.ts";
-import type { FileCommit } from "../../packages/tools/src/path/index.ts";
-import { race, swapStage } from "./path-race.ts";
-import type { SwapStage } from "./path-race.ts";
+import { commitFile, type FileCommit } from "../../packages/tools/src/path/index.ts";
+import { race, swapStage, type SwapStage } from "./path-race.ts";
 
 const COMMITS = process.env.SOONG_TEST_FULL === "1" ? 5_000 : 80;
 /** A commit takes milliseconds: it succeeds only while nobody swaps for as long. */

@@ -4,10 +4,16 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from "vitest";
-import { bundleProcessRoom } from "./process-bundle.ts";
-import type { ProcessBundle } from "./process-bundle.ts";
-import { isAlive, marked, pidsIn, startRuntime, until } from "./process-watching.ts";
-import type { RuntimeOptions, RuntimeProcess } from "./process-watching.ts";
+import { bundleProcessRoom, type ProcessBundle } from "./process-bundle.ts";
+import {
+  isAlive,
+  marked,
+  pidsIn,
+  type RuntimeOptions,
+  type RuntimeProcess,
+  startRuntime,
+  until,
+} from "./process-watching.ts";
 
 let bundle: ProcessBundle;
 beforeAll(async () => {

@@ -2,10 +2,13 @@
 
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commandEnvironment, startProcess } from "../../packages/platform/src/process/index.ts";
-import type { ProcessOptions, RunningProcess } from "../../packages/platform/src/process/index.ts";
-import { bundleProcessRoom } from "./process-bundle.ts";
-import type { ProcessBundle } from "./process-bundle.ts";
+import {
+  commandEnvironment,
+  type ProcessOptions,
+  type RunningProcess,
+  startProcess,
+} from "../../packages/platform/src/process/index.ts";
+import { bundleProcessRoom, type ProcessBundle } from "./process-bundle.ts";
 import { isAlive, pidsIn, startRuntime } from "./process-watching.ts";
 
 let bundle: ProcessBundle;

@@ -3,8 +3,7 @@
 import { createHash } from "node:crypto";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bundleProcessRoom } from "./process-bundle.ts";
-import type { ProcessBundle } from "./process-bundle.ts";
+import { bundleProcessRoom, type ProcessBundle } from "./process-bundle.ts";
 import { startRuntime } from "./process-watching.ts";
 
 let bundle: ProcessBundle;

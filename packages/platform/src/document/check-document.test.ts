@@ -1,9 +1,17 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { checkDocument, checkValue } from "./document.ts";
-import { parseDocument, type UserDocument } from "./document.ts";
-import type { ShapeValue } from "./shape.ts";
+import { checkDocument, checkValue, parseDocument, type UserDocument } from "./document.ts";
+import {
+  choice,
+  flag,
+  list,
+  object,
+  optional,
+  refine,
+  type ShapeValue,
+  text,
+  wholeNumber,
+} from "./shape.ts";
 import { describeProblem } from "./problem.ts";
-import { choice, flag, list, object, optional, refine, text, wholeNumber } from "./shape.ts";
 
 const SHAPE = object({
   name: text({ max: 5 }),

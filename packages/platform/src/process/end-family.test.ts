@@ -1,7 +1,6 @@
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
-import { endFamily, type Pace } from "./family.ts";
-import type { Family, Sighting } from "./family.ts";
+import { endFamily, type Family, type Pace, type Sighting } from "./family.ts";
 
 /** A family as it is seen look by look, and the signals it gets. */
 function familySeen(seen: (look: number) => Partial<Sighting>): {

@@ -2,8 +2,7 @@ import { PassThrough } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { drainOutput } from "./output.ts";
-import { deliverOutput } from "./output.ts";
+import { deliverOutput, drainOutput } from "./output.ts";
 
 describe("an output", () => {
   test("is handed over in order, one piece at a time, however slow its consumer is", async () => {

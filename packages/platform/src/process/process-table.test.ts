@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { newestPid, processTable, rangeTest } from "./process-table.ts";
-import { parsePs } from "./process-table.ts";
+import { newestPid, parsePs, processTable, rangeTest } from "./process-table.ts";
 
 describe("the pids from a command's own to the newest one", () => {
   test("are those given out since, also when the numbers have started again", () => {

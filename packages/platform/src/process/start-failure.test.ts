@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { ToolFailure } from "@soong/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { refuseUnstartable, startFailure } from "./start-failure.ts";
-import { startProcess } from "./start-process.ts";
-import type { ProcessOptions } from "./start-process.ts";
+import { type ProcessOptions, startProcess } from "./start-process.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -7,8 +7,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { verifies } from "#laws";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findExecutable } from "./program.ts";
-import { startProcess } from "./start-process.ts";
-import type { ProcessOptions } from "./start-process.ts";
+import { type ProcessOptions, startProcess } from "./start-process.ts";
 
 async function run(options: Partial<ProcessOptions> & { argv: readonly string[] }) {
   const out: Buffer[] = [];

@@ -10,6 +10,7 @@ import {
   toolResult,
 } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
+import { fields, flag, integer, text } from "../input/fields.ts";
 import { targetsOfArtifact } from "./artifact-targets.ts";
 import { readPage } from "./read-page.ts";
 import { compileQuery, searchArtifact, type ArtifactSearch } from "./search-artifact.ts";
@@ -21,43 +22,29 @@ const MAX_LIMIT = 500;
 /** What notes and the shape of the result may take of the inline bound. */
 const ROOM_FOR_NOTES = 1024;
 
-const INPUT = {
-  type: "object",
-  properties: {
-    artifact_id: {
-      type: "string",
-      minLength: 1,
-      description: "As the earlier result gave it.",
-    },
-    offset: {
-      type: "integer",
+const INPUT = fields(
+  {
+    artifact_id: text("As the earlier result gave it.", { minLength: 1 }),
+    offset: integer("First byte to read; 0 if left out. With query: where to begin searching.", {
       minimum: 0,
-      description: "First byte to read; 0 if left out. With query: where to begin searching.",
-    },
-    length: {
-      type: "integer",
-      minimum: 1,
-      maximum: MAX_LENGTH,
-      description: `Bytes to read, ${DEFAULT_LENGTH} if left out; less comes back if a result may not hold as much.`,
-    },
-    query: { type: "string", minLength: 1, description: "A regular expression, line by line." },
-    literal: { type: "boolean", description: "Take the query as plain text." },
-    limit: {
-      type: "integer",
+    }),
+    length: integer(
+      `Bytes to read, ${DEFAULT_LENGTH} if left out; less comes back if a result may not hold as much.`,
+      { minimum: 1, maximum: MAX_LENGTH },
+    ),
+    query: text("A regular expression, line by line.", { minLength: 1 }),
+    literal: flag("Take the query as plain text."),
+    limit: integer(`How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`, {
       minimum: 1,
       maximum: MAX_LIMIT,
-      description: `How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`,
-    },
-    context_lines: {
-      type: "integer",
+    }),
+    context_lines: integer("Lines to show before and after each match.", {
       minimum: 0,
       maximum: 20,
-      description: "Lines to show before and after each match.",
-    },
+    }),
   },
-  required: ["artifact_id"],
-  additionalProperties: false,
-} as const;
+  "artifact_id",
+);
 
 type ReadArtifactInput = InferOutput<typeof INPUT>;
 

@@ -54,8 +54,12 @@ export interface ChangeTarget {
 
 export interface Changing<Input> {
   /** Plans on what is there now; throws a ToolFailure where the change cannot be made. */
-  plan(input: Input, before: WholeFile | undefined, target: ChangeTarget): PlannedChange;
-  createDirs(input: Input): boolean;
+  readonly plan: (
+    input: Input,
+    before: WholeFile | undefined,
+    target: ChangeTarget,
+  ) => PlannedChange;
+  readonly createDirs: (input: Input) => boolean;
   /** Such as `Edited`, and `Created` for a file that was not there. */
   readonly done: string;
   readonly created: string;

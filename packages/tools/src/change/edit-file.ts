@@ -9,51 +9,33 @@ import {
 } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
 import { diffOf, planEdits, planPatch } from "../edit/index.ts";
+import { fields, flag, list, pathField, text } from "../input/fields.ts";
 import { changesFile, type ChangeToolOptions } from "./change-file.ts";
 
-const INPUT = {
-  type: "object",
-  properties: {
-    path: {
-      type: "string",
-      minLength: 1,
-      description: "Relative to the project, or absolute.",
-    },
-    edits: {
-      type: "array",
-      description: "The replacements. Leave out unified_diff.",
-      items: {
-        type: "object",
-        properties: {
-          old: {
-            type: "string",
-            description: "The text to replace, with enough around it to occur once.",
-          },
-          new: { type: "string", description: "What to put there." },
-          replace_all: {
-            type: "boolean",
+const INPUT = fields(
+  {
+    path: pathField,
+    edits: list("The replacements. Leave out unified_diff.", {
+      items: fields(
+        {
+          old: text("The text to replace, with enough around it to occur once."),
+          new: text("What to put there."),
+          replace_all: flag("Replace every occurrence instead of the only one.", {
             default: false,
-            description: "Replace every occurrence instead of the only one.",
-          },
+          }),
         },
-        required: ["old", "new"],
-        additionalProperties: false,
-      },
-    },
-    unified_diff: {
-      type: "string",
-      description: "A unified diff of this file, context and all. Leave out edits.",
-    },
-    create_if_missing: {
-      type: "boolean",
-      default: false,
-      description:
-        "Make the file if it is not there: one edit with an empty old, or a diff from an empty file.",
-    },
+        "old",
+        "new",
+      ),
+    }),
+    unified_diff: text("A unified diff of this file, context and all. Leave out edits."),
+    create_if_missing: flag(
+      "Make the file if it is not there: one edit with an empty old, or a diff from an empty file.",
+      { default: false },
+    ),
   },
-  required: ["path"],
-  additionalProperties: false,
-} as const;
+  "path",
+);
 
 type EditFileInput = InferOutput<typeof INPUT>;
 

@@ -3,34 +3,21 @@
 import { type AnyTool, type InferOutput, defineTool } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
 import { wholeFileDiff } from "../edit/index.ts";
+import { fields, flag, pathField, text } from "../input/fields.ts";
 import { changesFile, type ChangeToolOptions } from "./change-file.ts";
 
-const INPUT = {
-  type: "object",
-  properties: {
-    path: {
-      type: "string",
-      minLength: 1,
-      description: "Relative to the project, or absolute.",
-    },
-    content: {
-      type: "string",
-      description: "The whole content, written as UTF-8 just as given.",
-    },
-    create_dirs: {
-      type: "boolean",
-      default: true,
-      description: "Make directories that are missing; true if left out.",
-    },
-    overwrite: {
-      type: "boolean",
+const INPUT = fields(
+  {
+    path: pathField,
+    content: text("The whole content, written as UTF-8 just as given."),
+    create_dirs: flag("Make directories that are missing; true if left out.", { default: true }),
+    overwrite: flag("Replace a file that is there; without it, that is an error.", {
       default: false,
-      description: "Replace a file that is there; without it, that is an error.",
-    },
+    }),
   },
-  required: ["path", "content"],
-  additionalProperties: false,
-} as const;
+  "path",
+  "content",
+);
 
 type WriteFileInput = InferOutput<typeof INPUT>;
 

@@ -6,7 +6,7 @@
 import type { JsonObject } from "@soong/core";
 import { displayText, type FileText } from "../text/index.ts";
 import { differences, excerpts, wholeCharacters } from "./differences.ts";
-import { bytesFinder, lineNumberAt } from "./find-bytes.ts";
+import { bytesFinder, lineNumberAt } from "./find-places.ts";
 import { foldText, type FoldedText, type Numbers } from "./fold.ts";
 import { nearWritings } from "./near-writings.ts";
 import { similarPlaces } from "./similar-places.ts";
@@ -113,8 +113,9 @@ function foldedRanges(text: string, folded: FoldedText, wanted: string, numbers:
   while (at !== -1 && ranges.length < MOST_RANKED) {
     const from = folded.positionOf(at);
     let to = folded.positionOf(at + needle.length - 1) + 1;
-    const endsInNumber = numbers === "as_zero" && /\d/.test(text[to - 1] ?? "");
-    while (endsInNumber && /\d/.test(text[to] ?? "")) to += 1;
+    if (numbers === "as_zero" && /\d/.test(text[to - 1] ?? "")) {
+      while (/\d/.test(text[to] ?? "")) to += 1;
+    }
     ranges.push(withSpaceAround(text, wanted, { from, to }));
     at = next(at + 1);
   }

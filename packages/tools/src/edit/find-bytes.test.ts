@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bytesFinder } from "./find-bytes.ts";
+import { bytesFinder } from "./find-places.ts";
 
 function all(bytes: Buffer, wanted: Buffer): number[] {
   const next = bytesFinder(bytes, wanted);

@@ -3,7 +3,7 @@
 // deletion, a change of mode, binary data. Works on byte strings, as the hunks do. Names are plain, with a time
 // after a tab, or quoted as C strings.
 
-import { lineNumberAt } from "./find-bytes.ts";
+import { lineNumberAt } from "./find-places.ts";
 import { HUNK_MARK, lineAt, readable, readHunkHeader } from "./patch-hunks.ts";
 import { refusePlan, type RefusedPlan } from "./planned-text.ts";
 

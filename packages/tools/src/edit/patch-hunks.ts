@@ -2,7 +2,7 @@
 // `git apply`: a removed line `-- x` is content though it looks like a header. Text is held as byte
 // strings (one character a byte), because a patch is about bytes and slices of a string are cheap.
 
-import { lineNumberAt } from "./find-bytes.ts";
+import { lineNumberAt } from "./find-places.ts";
 import { refusePlan, type RefusedPlan } from "./planned-text.ts";
 
 export interface PatchHunk {
@@ -50,7 +50,7 @@ export function readHunkHeader(line: string): HunkHeader | undefined {
   if (match === null || !line.endsWith("\n")) return undefined;
   const [oldStart = 0, oldLines = 0, newStart = 0, newLines = 0] = match
     .slice(1)
-    .map((digits = "1") => Math.min(Number(digits), MOST_LINES));
+    .map((digits: string | undefined) => Math.min(Number(digits ?? 1), MOST_LINES));
   return { oldStart, oldLines, newStart, newLines };
 }
 

@@ -3,7 +3,7 @@
 
 import { displayText } from "../text/index.ts";
 import { differences } from "./differences.ts";
-import { lineNumberAt } from "./find-bytes.ts";
+import { lineNumberAt } from "./find-places.ts";
 import { foldText } from "./fold.ts";
 import type { PatchHunk } from "./patch-hunks.ts";
 import { imageOf, placeOfLine, type PatchImage } from "./patch-image.ts";

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { planEdits } from "./plan-edits.ts";
+import { planEdits, type TextEdit } from "./plan-edits.ts";
 import type { PlannedText } from "./planned-text.ts";
-import type { TextEdit } from "./plan-edits.ts";
 
 // The model: the same rules over a decoded string, one character after the other, without any of the
 // planner's parts. It knows UTF-8 without a mark, and no explanation of a miss.

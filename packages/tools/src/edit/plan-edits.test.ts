@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { planEdits } from "./plan-edits.ts";
+import { planEdits, type TextEdit } from "./plan-edits.ts";
 import type { PlannedText } from "./planned-text.ts";
-import type { TextEdit } from "./plan-edits.ts";
 
 const utf16le = (text: string): Buffer => Buffer.from(`\ufeff${text}`, "utf16le");
 const utf16be = (text: string): Buffer => utf16le(text).swap16();

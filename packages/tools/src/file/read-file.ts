@@ -18,6 +18,7 @@ import {
   type JudgedPath,
   type VerifiedFile,
 } from "../path/index.ts";
+import { fields, integer, pathField } from "../input/fields.ts";
 import { detectFormat, type TextFormat } from "../text/index.ts";
 import type { FilesRead } from "./files-read.ts";
 import {
@@ -41,31 +42,21 @@ export interface ReadFileOptions {
 const DEFAULT_LINES = 200;
 const MAX_LINES = 1000;
 
-const INPUT = {
-  type: "object",
-  properties: {
-    path: {
-      type: "string",
-      minLength: 1,
-      description: "Relative to the project, or absolute.",
-    },
-    start_line: {
-      type: "integer",
+const INPUT = fields(
+  {
+    path: pathField,
+    start_line: integer("The first line to read, counted from 1; 1 if left out.", {
       minimum: 1,
       default: 1,
-      description: "The first line to read, counted from 1; 1 if left out.",
-    },
-    max_lines: {
-      type: "integer",
+    }),
+    max_lines: integer(`How many lines to read at the most; ${DEFAULT_LINES} if left out.`, {
       minimum: 1,
       maximum: MAX_LINES,
       default: DEFAULT_LINES,
-      description: `How many lines to read at the most; ${DEFAULT_LINES} if left out.`,
-    },
+    }),
   },
-  required: ["path"],
-  additionalProperties: false,
-} as const;
+  "path",
+);
 
 type ReadFileInput = InferOutput<typeof INPUT>;
 

@@ -12,8 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { readJsonFile } from "./trusted-file.ts";
-import { directoryTrustProblem } from "./trusted-file.ts";
+import { directoryTrustProblem, readJsonFile } from "./trusted-file.ts";
 
 let folder: string;
 

@@ -19,14 +19,13 @@ import { verifies } from "#laws";
 import {
   beforeRename,
   commitStage,
+  type CommitStage,
   contentOf,
   OPENINGS,
   refusal,
   sha256,
 } from "../../../../test/tools/path-commit-stage.ts";
-import type { CommitStage } from "../../../../test/tools/path-commit-stage.ts";
-import { commitFile } from "./commit-file.ts";
-import type { FileCommit } from "./commit-file.ts";
+import { commitFile, type FileCommit } from "./commit-file.ts";
 import { stampOf } from "./open-regular-file.ts";
 
 let stage: CommitStage;

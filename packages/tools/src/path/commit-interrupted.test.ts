@@ -21,13 +21,12 @@ import { verifies } from "#laws";
 import {
   beforeRename,
   commitStage,
+  type CommitStage,
   contentOf,
   OPENINGS,
   sha256,
 } from "../../../../test/tools/path-commit-stage.ts";
-import type { CommitStage } from "../../../../test/tools/path-commit-stage.ts";
-import { commitFile } from "./commit-file.ts";
-import type { FileCommit } from "./commit-file.ts";
+import { commitFile, type FileCommit } from "./commit-file.ts";
 import { openingByHandle } from "./pinned-node.ts";
 
 let stage: CommitStage;

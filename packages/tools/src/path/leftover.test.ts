@@ -14,9 +14,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { sweepLeftovers } from "./temporary-file.ts";
+import { sweepLeftovers, temporaryName } from "./temporary-file.ts";
 import { openDirectory } from "./open-directory.ts";
-import { temporaryName } from "./temporary-file.ts";
 
 let folder: string;
 

@@ -44,7 +44,11 @@ export async function openDirectory(
     async flush() {
       try {
         const handle = await node.reopen(constants.O_RDONLY | constants.O_DIRECTORY);
-        await handle.sync().finally(() => handle.close());
+        try {
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
       } catch {
         // A directory that may not be read, or a file system that cannot: what was done in it stands.
       }

@@ -22,12 +22,8 @@ import { verifies } from "#laws";
 
 import { OPENINGS } from "../../../../test/tools/path-commit-stage.ts";
 import { asOrdinaryUser } from "../../../../test/tools/path-ordinary-user.ts";
-import { stampOf } from "./open-regular-file.ts";
-import { openRegularFile } from "./open-regular-file.ts";
-import { openingByHandle } from "./pinned-node.ts";
-import { openingByName } from "./pinned-node.ts";
-import { platformOpening } from "./pinned-node.ts";
-import type { Opening } from "./pinned-node.ts";
+import { openRegularFile, stampOf } from "./open-regular-file.ts";
+import { type Opening, openingByHandle, openingByName, platformOpening } from "./pinned-node.ts";
 
 let folder: string;
 

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { platformOpening } from "./pinned-node.ts";
-import type { Opening } from "./pinned-node.ts";
-import { couldHideAWrite, isStill, readPreImage } from "./pre-image.ts";
+import { type Opening, platformOpening } from "./pinned-node.ts";
+import { couldHideAWrite, isStill, readPreImage } from "./commit-file.ts";
 
 let folder: string;
 let path: string;

@@ -16,11 +16,8 @@ import type { ToolFailure } from "@soong/core";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { stampOf } from "./open-regular-file.ts";
-import { openingByName } from "./pinned-node.ts";
-import { platformOpening } from "./pinned-node.ts";
-import type { Opening } from "./pinned-node.ts";
-import { readWholeFile } from "./open-regular-file.ts";
+import { readWholeFile, stampOf } from "./open-regular-file.ts";
+import { type Opening, openingByName, platformOpening } from "./pinned-node.ts";
 
 let folder: string;
 

@@ -7,12 +7,12 @@ import { verifies } from "#laws";
 import {
   beforeRename,
   commitStage,
+  type CommitStage,
   contentOf,
   OPENINGS,
   refusal,
   sha256,
 } from "../../../../test/tools/path-commit-stage.ts";
-import type { CommitStage } from "../../../../test/tools/path-commit-stage.ts";
 import { removeFile } from "./commit-file.ts";
 
 let stage: CommitStage;

@@ -155,6 +155,10 @@ async function clearAbandonedWrite(lockDirectory: string, name: string): Promise
   await withFileLock(path, { lockDirectory, waitMs: WAIT_MS }, async ({ found }) => {
     if (found !== "abandoned") return;
     const directory = await openDirectory(dirname(path));
-    await sweepLeftovers(directory, basename(path), found).finally(() => directory.close());
+    try {
+      await sweepLeftovers(directory, basename(path), found);
+    } finally {
+      await directory.close();
+    }
   });
 }

@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { anyCharacter } from "../../../../test/any-character.ts";
 import { parseLineRow } from "./matching-lines.ts";
-import { createPieces } from "./ripgrep.ts";
-import { createRipgrepMessages } from "./ripgrep.ts";
+import { createPieces, createRipgrepMessages } from "./ripgrep.ts";
 import { createSmallestPaths } from "./search-ripgrep.ts";
 
 /** The same bytes, cut anywhere. */

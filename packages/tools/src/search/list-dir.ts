@@ -9,6 +9,7 @@ import {
   defineTool,
   toolResult,
 } from "@soong/core";
+import { fields, flag, integer, text } from "../input/fields.ts";
 import { openDirectory, targetPath } from "../path/index.ts";
 import { quotePath } from "./line-text.ts";
 import { parsePathGlob, type PathGlob } from "./path-glob.ts";
@@ -24,47 +25,27 @@ import {
 const DEFAULT_LIMIT = 1000;
 const MOST_ENTRIES = 50_000;
 
-const INPUT = {
-  type: "object",
-  properties: {
-    path: {
-      type: "string",
-      minLength: 1,
-      default: ".",
-      description: "Relative to the project, or absolute; the project if left out.",
-    },
-    recursive: {
-      type: "boolean",
-      default: false,
-      description: "The whole tree below; false if left out.",
-    },
-    glob: {
-      type: "string",
-      minLength: 1,
-      description:
-        'Only matching entries: "*.ts" names at any depth, "src/**/*.ts" paths below the directory, ' +
-        '"*.{js,ts}" either, "!*.map" all but these.',
-    },
-    limit: {
-      type: "integer",
-      minimum: 1,
-      maximum: MOST_ENTRIES,
-      default: DEFAULT_LIMIT,
-      description: `How many entries at the most; ${DEFAULT_LIMIT} if left out.`,
-    },
-    hidden: {
-      type: "boolean",
-      default: true,
-      description: "Also names that begin with a dot; true if left out.",
-    },
-    ignored: {
-      type: "boolean",
-      default: false,
-      description: "With recursive: also what .gitignore leaves out; false if left out.",
-    },
-  },
-  additionalProperties: false,
-} as const;
+const INPUT = fields({
+  path: text("Relative to the project, or absolute; the project if left out.", {
+    minLength: 1,
+    default: ".",
+  }),
+  recursive: flag("The whole tree below; false if left out.", { default: false }),
+  glob: text(
+    'Only matching entries: "*.ts" names at any depth, "src/**/*.ts" paths below the directory, ' +
+      '"*.{js,ts}" either, "!*.map" all but these.',
+    { minLength: 1 },
+  ),
+  limit: integer(`How many entries at the most; ${DEFAULT_LIMIT} if left out.`, {
+    minimum: 1,
+    maximum: MOST_ENTRIES,
+    default: DEFAULT_LIMIT,
+  }),
+  hidden: flag("Also names that begin with a dot; true if left out.", { default: true }),
+  ignored: flag("With recursive: also what .gitignore leaves out; false if left out.", {
+    default: false,
+  }),
+});
 
 type ListDirInput = InferOutput<typeof INPUT>;
 

@@ -33,7 +33,11 @@ export async function searchPlainly(request: SearchRequest): Promise<SearchAnswe
   };
   if (request.place.kind === "file") {
     const file = await openRegularFile(request.place.path);
-    await search(file.handle.fd, "").finally(() => file.close());
+    try {
+      await search(file.handle.fd, "");
+    } finally {
+      await file.close();
+    }
   } else {
     for (const { path, disk } of await filesToSearch(request, counts)) {
       const fd = openWalkedFile(disk);

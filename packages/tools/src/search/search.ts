@@ -10,6 +10,7 @@ import {
   toolResult,
 } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
+import { fields, flag, integer, text } from "../input/fields.ts";
 import { shownPath, targetPath } from "../path/index.ts";
 import { quotePath } from "./line-text.ts";
 import { parsePathGlob } from "./path-glob.ts";
@@ -30,67 +31,45 @@ const MOST_MATCHES = 1000;
 const MOST_CONTEXT = 20;
 const LONGEST_QUERY = 5000;
 
-const INPUT = {
-  type: "object",
-  properties: {
-    query: {
-      type: "string",
+const INPUT = fields(
+  {
+    query: text("A regular expression, or with literal a plain text.", {
       minLength: 1,
       maxLength: LONGEST_QUERY,
-      description: "A regular expression, or with literal a plain text.",
-    },
-    literal: {
-      type: "boolean",
-      default: false,
-      description: "Take the query as it is written; false if left out.",
-    },
-    path: {
-      type: "string",
-      minLength: 1,
-      default: ".",
-      description:
-        "A file or directory, relative to the project or absolute; the project if left out.",
-    },
-    glob: {
-      type: "string",
-      minLength: 1,
-      description:
-        'Only these files: "*.ts" by name, "src/**/*.ts" by path below the directory, "*.{js,ts}" either, ' +
+    }),
+    literal: flag("Take the query as it is written; false if left out.", { default: false }),
+    path: text(
+      "A file or directory, relative to the project or absolute; the project if left out.",
+      {
+        minLength: 1,
+        default: ".",
+      },
+    ),
+    glob: text(
+      'Only these files: "*.ts" by name, "src/**/*.ts" by path below the directory, "*.{js,ts}" either, ' +
         '"!*.map" all but these.',
-    },
-    limit: {
-      type: "integer",
+      { minLength: 1 },
+    ),
+    limit: integer(`How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`, {
       minimum: 1,
       maximum: MOST_MATCHES,
       default: DEFAULT_LIMIT,
-      description: `How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`,
-    },
-    context_lines: {
-      type: "integer",
+    }),
+    context_lines: integer("How many lines to show before and after each; none if left out.", {
       minimum: 0,
       maximum: MOST_CONTEXT,
       default: 0,
-      description: "How many lines to show before and after each; none if left out.",
-    },
-    case_sensitive: {
-      type: "boolean",
+    }),
+    case_sensitive: flag("Whether upper and lower case differ; true if left out.", {
       default: true,
-      description: "Whether upper and lower case differ; true if left out.",
-    },
-    hidden: {
-      type: "boolean",
+    }),
+    hidden: flag("Also files and directories that begin with a dot; false if left out.", {
       default: false,
-      description: "Also files and directories that begin with a dot; false if left out.",
-    },
-    ignored: {
-      type: "boolean",
-      default: false,
-      description: "Also what .gitignore leaves out; false if left out.",
-    },
+    }),
+    ignored: flag("Also what .gitignore leaves out; false if left out.", { default: false }),
   },
-  required: ["query"],
-  additionalProperties: false,
-} as const;
+  "query",
+);
 
 type SearchInput = InferOutput<typeof INPUT>;
 

@@ -2,8 +2,14 @@
 // offset stands between two characters.
 
 import { countLineFeeds } from "./count-line-feeds.ts";
-import { detectFormat } from "./detect-format.ts";
-import { asBuffer, bomLength, decodeText, encodeText, type TextFormat } from "./text-format.ts";
+import {
+  asBuffer,
+  bomLength,
+  decodeText,
+  detectFormat,
+  encodeText,
+  type TextFormat,
+} from "./text-format.ts";
 
 /** How lines end in the raw bytes of an encoding. */
 export interface LineUnits {

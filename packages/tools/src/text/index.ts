@@ -2,7 +2,6 @@
 // back. Pure: it is given bytes and touches no file.
 
 export { countLineFeeds } from "./count-line-feeds.ts";
-export { detectFormat } from "./detect-format.ts";
 export * from "./file-text.ts";
 export {
   asBuffer,
@@ -10,6 +9,7 @@ export {
   cutToBytes,
   decodesWhole,
   decodeText,
+  detectFormat,
   encodeText,
   type TextFormat,
 } from "./text-format.ts";
