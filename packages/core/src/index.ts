@@ -64,13 +64,12 @@ export {
   visibleLine,
 } from "./result/index.ts";
 export { RunRefused } from "./run.ts";
-export { compileSchema, isSensitive, lowerSchema, readSchema } from "@soong/schema";
+export { canonicalJson, compileSchema, isSensitive, lowerSchema, readSchema } from "@soong/schema";
 export { createSearchIndex } from "@soong/search";
 export { PORTABLE_NAMES, PORTABLE_PROFILE, SEARCH_TOOLS, resolveSurface } from "./surface/index.ts";
 export {
   SoongError,
   ToolFailure,
-  canonicalJson,
   defineTool,
   digestOf,
   messageOf,

@@ -4,12 +4,12 @@
 import { Ajv2020, _, Name } from "ajv/dist/2020.js";
 import type { CodeKeywordDefinition, ValidateFunction } from "ajv/dist/2020.js";
 import type { KeywordErrorCxt } from "ajv/dist/types/index.js";
+import { canonicalJson } from "./canonical-json.ts";
 import { FORMATS } from "./formats.ts";
 import { countCharacters, type JsonSchema } from "./json.ts";
 import { plainCheck } from "./plain-check.ts";
 import { COST_KEYWORD, prepareSchema, type PreparedSchema } from "./prepare-schema.ts";
 import { sensitivePaths } from "./sensitive-paths.ts";
-import { findDuplicate } from "./unique-items.ts";
 import { toIssues, type ValidationIssue } from "./validation-issues.ts";
 
 export type SchemaCheck = (value: unknown) => CheckResult;
@@ -204,6 +204,28 @@ function keywords(meter: Meter): CodeKeywordDefinition[] {
       },
     },
   ];
+}
+
+/**
+ * The indexes of the first two equal items, in time linear to their size: the usual pairwise comparison takes minutes on
+ * an array of objects that fits into one call's arguments. `spend` is told how much was read.
+ */
+function findDuplicate(
+  items: readonly unknown[],
+  spend: (characters: number) => void,
+): { first: number; second: number } | undefined {
+  const seen = new Map<unknown, number>();
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index];
+    let key: unknown = item;
+    if (typeof item === "object" && item !== null) key = `{}${canonicalJson(item)}`;
+    else if (typeof item === "string") key = `"${item}`;
+    spend(typeof key === "string" ? key.length : 1);
+    const first = seen.get(key);
+    if (first !== undefined) return { first, second: index };
+    seen.set(key, index);
+  }
+  return undefined;
 }
 
 function uncheckable(reason: string): SchemaCheck {

@@ -2,6 +2,7 @@
 // from any library, lowering them into the core subset, checking values and arguments within bounds,
 // and the linear-time regex engine for patterns from outside. It imports nothing of ours.
 
+export { canonicalJson } from "./canonical-json.ts";
 export { compileSchema, type CheckResult, type SchemaCheck } from "./compile-schema.ts";
 export {
   isJsonObject,
@@ -25,8 +26,7 @@ export {
   type ArgumentLimits,
   type ParsedArguments,
 } from "./parse-arguments.ts";
-export { nearestName } from "./nearest-name.ts";
-export { unenforcedPatterns } from "./prepare-schema.ts";
+export { editDistance, nearestName } from "./nearest-name.ts";
 export { readSchema, type OwnCheck, type ReadSchema } from "./read-schema.ts";
 export { createRegex, type LinearRegex, type RegexMatch, type RegexResult } from "./regex.ts";
 export { isTaken, relaxSchema, type RelaxedSchema, type SchemaTerms } from "./relax-schema.ts";
@@ -40,7 +40,6 @@ export {
   type StandardResult,
   type StandardSchemaLike,
 } from "./standard-schema.ts";
-export { editDistance } from "./edit-distance.ts";
 export {
   collapseSpace,
   firstChars,

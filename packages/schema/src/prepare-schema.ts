@@ -3,10 +3,10 @@
 // many times. What is not here (ids, anchors, unknown keywords) can therefore not surprise the validator.
 
 import { modernNode } from "./dialects.ts";
-import { asRecord, childPointer, isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
+import { childPointer, isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
 import { baseWithin, openReferences, type Target } from "./references.ts";
 import { createRegex, type LinearRegex } from "./regex.ts";
-import { forEachSchema, mapSchemas, VOCABULARY, type SchemaProblem } from "./vocabulary.ts";
+import { mapSchemas, VOCABULARY } from "./vocabulary.ts";
 
 /** Holds the static size of a schema: what one more application of it costs. */
 export const COST_KEYWORD = "soong:cost";
@@ -114,24 +114,6 @@ export function prepareSchema(
       usesInheritedNames,
     },
   };
-}
-
-/** The patterns of a schema that the linear engine cannot run: recorded, never enforced. */
-export function unenforcedPatterns(schema: JsonSchema): SchemaProblem[] {
-  const patterns = openPatterns();
-  const problems: SchemaProblem[] = [];
-  const check = (source: unknown, keyword: string, pointer: string): void => {
-    const message = typeof source === "string" ? patterns.refusal(source) : undefined;
-    if (message !== undefined) problems.push({ pointer, keyword, message });
-  };
-  forEachSchema(schema, ({ pattern, patternProperties }, pointer) => {
-    check(pattern, "pattern", childPointer(pointer, "pattern"));
-    const at = childPointer(pointer, "patternProperties");
-    for (const source of Object.keys(asRecord(patternProperties))) {
-      check(source, "patternProperties", childPointer(at, source));
-    }
-  });
-  return problems;
 }
 
 export type Patterns = {

@@ -236,7 +236,7 @@ function widenObjects(objects: readonly Node[]): Node {
     isNamedByAll(nodes.length) ? widen(nodes) : onlyNotes(nodes),
   ]);
   return omitUndefined({
-    properties: properties.length === 0 ? undefined : Object.fromEntries(properties),
+    properties: properties.length === 0 ? undefined : (Object.fromEntries(properties) as Node),
     required: required.length === 0 ? undefined : required,
     additionalProperties: isClosed ? false : undefined,
   });

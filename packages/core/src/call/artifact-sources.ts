@@ -3,8 +3,8 @@
 
 import type { ArtifactRecord, Fact, Journal } from "../journal/index.ts";
 import { describePolicy, type Policy } from "../permission/index.ts";
-import { canonicalJson, type Resource } from "../tool/index.ts";
-import type { JsonObject, JsonValue } from "@soong/schema";
+import { type Resource } from "../tool/index.ts";
+import { canonicalJson, type JsonObject, type JsonValue } from "@soong/schema";
 
 /** Empty: nothing is known of it, or all that restricts now was heeded then. */
 export type SourcesOfArtifact = (

@@ -1,11 +1,10 @@
 // What a call would touch (DEF-5), found out in two steps: its targets, which hooks and permission judge first, and
 // its plan, which may look into them: content, preview, pre-images, and the digest over all of it (PIPE-1, PIPE-9).
 
-import { asRecord, omitUndefined } from "@soong/schema";
+import { canonicalJson, asRecord, omitUndefined } from "@soong/schema";
 import type { GivenUp, Waited } from "../journal/index.ts";
 import { readThrown, recordable } from "../result/index.ts";
 import {
-  canonicalJson,
   digestOf,
   type Plan,
   type PreparedPlan,

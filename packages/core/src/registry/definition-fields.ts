@@ -70,11 +70,11 @@ export function checkFields(
   source: { readonly kind: SourceKind },
   report: ReportField,
 ): void {
-  const { description, handler, permission, tags } = definition;
+  const { description, permission, tags } = definition;
   if (typeof description !== "string" || description.trim() === "") {
     report("description", "is missing; the model chooses a tool by it");
   }
-  if (handler === undefined) report("handler", "is not a function");
+  if (definition.handler === undefined) report("handler", "is not a function");
   for (const [field, kind] of ALL) {
     const value: unknown = definition[field];
     if (value === undefined || kind === "data") continue;

@@ -1,7 +1,8 @@
 // All definitions of a registry as one record (REPLAY-1): kept with a run, so that a replay can register the same
 // tools where none of their code is. The same definitions give the same text, on every machine.
 
-import { canonicalJson, sha256Hex, type AnyTool } from "../tool/index.ts";
+import { canonicalJson } from "@soong/schema";
+import { sha256Hex, type AnyTool } from "../tool/index.ts";
 import { DATA_FIELDS, FUNCTION_FIELDS, type DataField } from "./definition-fields.ts";
 import type { RegisteredTool, SourceInfo } from "./registered-tool.ts";
 import type { ExcludedTool, RegistrySnapshot } from "./registry.ts";

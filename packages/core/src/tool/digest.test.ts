@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import { utf8Length } from "@soong/schema";
-import { canonicalJson, sha256Hex, utf8Bytes } from "./digest.ts";
+import { canonicalJson, utf8Length } from "@soong/schema";
+import { sha256Hex, utf8Bytes } from "./digest.ts";
 
 const anyKey = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 4 }),

@@ -1,0 +1,41 @@
+// Canonical JSON: the same value gives the same text on every machine, keys sorted, no white space.
+
+/** The JSON text of a value with the keys of every object in order. Depth is bounded before anything reaches this (SCHEMA-8). */
+export function canonicalJson(value: unknown): string {
+  const walk = { isExact: true };
+  const ordered = inKeyOrder(value, walk);
+  // The engine writes plain data far faster than we can.
+  return walk.isExact ? (JSON.stringify(ordered) ?? "null") : spelledOut(value);
+}
+
+/** A copy with the keys of every object in order, unless an object could not keep them in that order. */
+function inKeyOrder(value: unknown, walk: { isExact: boolean }): unknown {
+  if (typeof value !== "object" || value === null) return typeof value === "symbol" ? null : value;
+  if (Array.isArray(value)) {
+    return value.map((item) => (typeof item === "string" ? item : inKeyOrder(item, walk)));
+  }
+  const held = value as Readonly<Record<string, unknown>>;
+  const ordered: Record<string, unknown> = {};
+  for (const key of Object.keys(held).toSorted()) {
+    const item = held[key];
+    const kind = typeof item;
+    if (kind === "undefined" || kind === "function") continue;
+    // Indices come first in any object, whatever the order they were set in; and one key is no key.
+    const first = key.charCodeAt(0);
+    if ((first >= 0x30 && first <= 0x39) || key === "__proto__") walk.isExact = false;
+    ordered[key] = kind === "object" || kind === "symbol" ? inKeyOrder(item, walk) : item;
+  }
+  return ordered;
+}
+
+function spelledOut(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => spelledOut(item)).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value)
+      .filter(([, item]) => item !== undefined && typeof item !== "function")
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => `${JSON.stringify(key)}:${spelledOut(item)}`);
+    return `{${entries.join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
