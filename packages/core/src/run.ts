@@ -166,7 +166,6 @@ export async function startRun(
   const index = createDeferredIndex();
   const usedIds = new Set<string>();
   const loadedLater: string[] = [...(options.loadedTools ?? [])];
-  let context: RunContext = freezeContext(options.context ?? {});
   const turns = new Set<Turn>();
   let wanted = false;
   /** The revision of the registry that was last looked at, whether or not anything had changed. */
@@ -177,13 +176,11 @@ export async function startRun(
 
   /** What the surface was resolved from. */
   let snapshot = registry.snapshot();
-  let surface = await resolve();
-  let shown = await show(surface);
+  const first = await resolve();
+  const shown = await show(first);
   let definitions = await parts.keepDefinitions(snapshot, identity);
-  recordWith(definitions, "run.started", runRecord(config, options, policy, surface, definitions));
-  recorder.record("tool.catalog.resolved", {
-    ...catalogRecord(surface, policy, keptIn(definitions)),
-  });
+  recordWith(definitions, "run.started", runRecord(config, options, policy, first, definitions));
+  recorder.record("tool.catalog.resolved", catalogRecord(first, policy, keptIn(definitions)));
 
   const host: CallRun = {
     ...parts.shared,
@@ -197,13 +194,10 @@ export async function startRun(
     mappingRules: new Map(),
     inlineLimitBytes: options.inlineLimitBytes ?? Number.POSITIVE_INFINITY,
     childrenStarted: 0,
-    surface: () => surface,
-    modelTools: () => shown,
-    current: (name) => registry.current(name),
-    runContext: () => context,
-    setRunContext(next) {
-      context = next;
-    },
+    registry,
+    surface: first,
+    modelTools: shown,
+    context: freezeContext(options.context ?? {}),
     refreshNextTurn(name) {
       wanted = true;
       loadedLater.push(name);
@@ -213,7 +207,7 @@ export async function startRun(
   };
   const key = runKey(identity.session_id, identity.run_id);
   parts.runs.set(key, {
-    search: (query, limit) => index.search(surface, query, limit, shown.names),
+    search: (query, limit) => index.search(host.surface, query, limit, host.modelTools.names),
     load,
     connecting: () => options.connecting?.() ?? [],
   });
@@ -224,10 +218,10 @@ export async function startRun(
     recorder,
     redactor,
     get context() {
-      return context;
+      return host.context;
     },
     get surface() {
-      return surface;
+      return host.surface;
     },
     async tools() {
       if (wanted || registry.revision !== looked) {
@@ -236,7 +230,7 @@ export async function startRun(
         refreshing = refreshing.catch(() => {}).then(refresh);
       }
       await refreshing;
-      return shown;
+      return host.modelTools;
     },
     openTurn,
     async execute(calls) {
@@ -310,7 +304,7 @@ export async function startRun(
   }
 
   async function refresh(): Promise<void> {
-    const before = surface;
+    const before = host.surface;
     const next = await resolve(before);
     if (next === before) return;
     const list = await show(next);
@@ -318,9 +312,9 @@ export async function startRun(
     const isNews = !definitions.ok || !kept.ok || kept.ref.sha256 !== definitions.ref.sha256;
     definitions = kept;
     // Switched together: no call is judged by a surface whose list the model has not been given.
-    surface = next;
-    shown = list;
-    const record = { ...catalogRecord(surface, policy, { base: before, ...keptIn(kept) }) };
+    host.surface = next;
+    host.modelTools = list;
+    const record = catalogRecord(next, policy, { base: before, ...keptIn(kept) });
     if (isNews && kept.ok)
       recordWith(kept, "tool.catalog.resolved", { ...record, definitions: kept.ref });
     else recorder.record("tool.catalog.resolved", record);
@@ -350,14 +344,15 @@ export async function startRun(
 
   function load(names: readonly string[]): readonly RegisteredTool[] {
     const fresh = names.flatMap((name) => {
-      const standing = surface.standing.get(name);
+      const standing = host.surface.standing.get(name);
       return standing?.state === "deferred" && !loadedLater.includes(name) ? [standing.tool] : [];
     });
     if (fresh.length === 0) return fresh;
     const loaded = fresh.map(({ name }) => name);
     loadedLater.push(...loaded);
     wanted = true;
-    recorder.record("tool.deferred.loaded", { tools: loaded, surface_revision: surface.revision });
+    const { revision: surface_revision } = host.surface;
+    recorder.record("tool.deferred.loaded", { tools: loaded, surface_revision });
     return fresh;
   }
 

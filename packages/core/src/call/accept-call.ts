@@ -1,13 +1,7 @@
 // The first stages of PIPE-1: resolve name → availability → parse arguments → validate schema → validate values.
 // Results in a call ready to be queued, or in its refusal.
 
-import {
-  parseArguments,
-  shorten,
-  type ArgumentLimits,
-  type JsonValue,
-  type ParsedArguments,
-} from "@soong/schema";
+import { parseArguments, shorten, type ArgumentLimits, type ParsedArguments } from "@soong/schema";
 import { JournalFailure, type FactData } from "../journal/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import { redactedPreview } from "../result/index.ts";
@@ -18,16 +12,10 @@ import { writeArtifact } from "./context.ts";
 import { endCall } from "./endings.ts";
 import { validateInput } from "./validate.ts";
 
-/** `stops`: it was to be a write, so the calls after it must not run (SCHED-3). */
-export interface Refusal {
-  readonly ending: Ending;
-  readonly stops: boolean;
-}
-
 /** Longer arguments are kept as an artifact; the fact holds their head and tail. */
 const MAX_RECORDED_ARGUMENTS = 32 * 1024;
 
-export async function acceptCall(call: Call): Promise<Refusal | undefined> {
+export async function acceptCall(call: Call): Promise<Ending | undefined> {
   const { config, policy } = call.run;
   const { max_arguments_bytes: maxBytes, max_arguments_depth: maxDepth } = config.tools;
   const parsed = parseWithoutSecrets(call, { maxBytes, maxDepth });
@@ -42,11 +30,9 @@ export async function acceptCall(call: Call): Promise<Refusal | undefined> {
     : endCall("failed", "invalid_arguments", `${tool.name}: ${parsed.message}`, {
         code: parsed.code,
       });
-  if (problem === undefined) return undefined;
   // Ended from outside while it was validated: that stops no other call.
-  return call.cancellation === undefined
-    ? refuse(call, tool, problem)
-    : { ending: problem, stops: false };
+  const isRefused = problem !== undefined && call.cancellation === undefined;
+  return isRefused ? refuse(call, tool, problem) : problem;
 }
 
 /** The message of a failure quotes a piece of the text, and a piece of a secret is not recognised. */
@@ -64,17 +50,17 @@ function parseWithoutSecrets(call: Call, limits: ArgumentLimits): ParsedArgument
   return again.ok ? { ...parsed, message: "the arguments are not valid JSON" } : again;
 }
 
-function refuse({ run }: Call, tool: RegisteredTool, problem: Ending): Refusal {
-  return { ending: problem, stops: !effectsUnder(run.policy, tool).read_only };
+function refuse({ run }: Call, tool: RegisteredTool, problem: Ending): Ending {
+  return { ...problem, stops: !effectsUnder(run.policy, tool).read_only };
 }
 
 /** Through the table of the request that showed the names, never by taking a name apart (NAME-3). */
 export function resolveName(call: Call): void {
   const { run } = call;
-  const surface = run.surface();
+  const surface = run.surface;
   const name: unknown = call.given.name;
   if (typeof name !== "string") return;
-  let canonical = name.includes(".") ? undefined : run.modelTools().names.toCanonical(name);
+  let canonical = name.includes(".") ? undefined : run.modelTools.names.toCanonical(name);
   canonical ??= surface.standing.has(name) ? name : excludedName(surface, name);
   if (canonical === undefined) {
     canonical = surface.aliases.get(name);
@@ -96,12 +82,10 @@ function excludedName(surface: Surface, wire: string): string | undefined {
 }
 
 /** Sets the tool of the call; or says why it cannot be called. */
-function checkAvailable(call: Call): Refusal | undefined {
-  const standing = call.run.surface().standing.get(call.tool_name);
-  if (standing === undefined || standing.state === "excluded") {
-    return { ending: notAvailable(call), stops: false };
-  }
-  if (standing.state === "deferred") return { ending: notLoaded(call), stops: false };
+function checkAvailable(call: Call): Ending | undefined {
+  const standing = call.run.surface.standing.get(call.tool_name);
+  if (standing === undefined || standing.state === "excluded") return endUnavailable(call);
+  if (standing.state === "deferred") return endNotLoaded(call);
   call.tool = standing.tool;
   const problem = checkDefinitionCurrent(call);
   return problem === undefined ? undefined : refuse(call, standing.tool, problem);
@@ -110,7 +94,7 @@ function checkAvailable(call: Call): Refusal | undefined {
 /** A call on a definition that has changed, or gone, since it was shown (REG-3). */
 export function checkDefinitionCurrent(call: Call): Ending | undefined {
   const { run, tool_name } = call;
-  const current = run.current(tool_name);
+  const current = run.registry.current(tool_name);
   if (current !== undefined && current.generation === call.tool?.generation) {
     // The same definition, perhaps registered again: what runs is the code that is there now.
     call.tool = current;
@@ -127,8 +111,8 @@ export function checkDefinitionCurrent(call: Call): Ending | undefined {
   });
 }
 
-function notAvailable({ run, tool_name }: Call): Ending {
-  const surface = run.surface();
+function endUnavailable({ run, tool_name }: Call): Ending {
+  const surface = run.surface;
   const standing = surface.standing.get(tool_name);
   const asked =
     tool_name === "" ? "a tool without a name" : `"${shorten(tool_name, MAX_NAME_CHARS)}"`;
@@ -144,8 +128,8 @@ function notAvailable({ run, tool_name }: Call): Ending {
   });
 }
 
-function notLoaded({ run, tool_name }: Call): Ending {
-  const search = run.modelTools().names.toWire(SEARCH_TOOLS);
+function endNotLoaded({ run, tool_name }: Call): Ending {
+  const search = run.modelTools.names.toWire(SEARCH_TOOLS);
   const message = `"${tool_name}" is deferred: its schema has not been loaded. Call ${search} with {"query": "select:${tool_name}"} first, then call the tool again.`;
   return endCall("failed", "schema_not_loaded", message);
 }
@@ -156,13 +140,15 @@ function recordRequest(call: Call, parsed: ParsedArguments): string | undefined 
   const { redactor } = run;
   const data: FactData<"tool.requested"> = {
     index: call.index,
-    surface_revision: run.surface().revision,
-    ...placeInTree(call),
+    surface_revision: run.surface.revision,
+    // Where its result will hang in the conversation, known before there is one: a crash must not lose it.
+    node_id: call.nodeId,
+    parent_node_id: call.parentNodeId,
   };
   addNativeNames(call, data);
   if (given.within !== undefined) data.within_tool_call_id = given.within;
   if (given.made_by !== undefined) data.made_by = given.made_by;
-  const text = argumentText(given.arguments, parsed);
+  const text = typeof given.arguments === "string" ? given.arguments : writeArguments(parsed);
   const sensitive = tool?.input.sensitive ?? [];
   const isText = typeof given.arguments === "string" && sensitive.length === 0;
   if (!parsed.ok && !isText) data.model_input_described = true;
@@ -171,23 +157,18 @@ function recordRequest(call: Call, parsed: ParsedArguments): string | undefined 
       ? redactor.value(parsed.value, { sensitive })
       : `(${text.length} characters that are not valid arguments, of a tool with sensitive fields)`;
   } else if (text.length <= MAX_RECORDED_ARGUMENTS) {
-    data.model_input = redactArguments(call, text, parsed);
+    data.model_input = redactor.text(text);
+    // An escape may hide from the text what the value shows.
+    if (data.model_input === text && parsed.ok && text.includes("\\")) {
+      const value = redactor.value(parsed.value);
+      if (value !== parsed.value) data.model_input = value;
+    }
   } else {
     data.model_input_chars = text.length;
     data.model_input = redactedPreview(redactor, text, MAX_RECORDED_ARGUMENTS);
   }
   run.recorder.recordClean("tool.requested", data, call);
   return data.model_input_chars !== undefined && parsed.ok ? text : undefined;
-}
-
-/** Where its result will hang in the conversation, known before there is one: a crash must not lose it. */
-export function placeInTree({ nodeId, parentNodeId }: Call): {
-  node_id: string;
-  parent_node_id?: string;
-} {
-  return parentNodeId === undefined
-    ? { node_id: nodeId }
-    : { node_id: nodeId, parent_node_id: parentNodeId };
 }
 
 /** Adds the model's own id and name, where they differ from ours (NAME-2). */
@@ -198,14 +179,6 @@ export function addNativeNames(
   if (nativeId !== undefined && nativeId !== tool_call_id) data.native_call_id = nativeId;
   if (tool !== undefined && given.name !== tool_name) data.native_name = given.name;
   if (alias !== undefined) data.alias = alias;
-}
-
-/** Verbatim where it came as text; an escape may hide from the text what the value shows. */
-function redactArguments({ run }: Call, text: string, parsed: ParsedArguments): JsonValue {
-  const redacted = run.redactor.text(text);
-  if (redacted !== text || !parsed.ok || !text.includes("\\")) return redacted;
-  const value = run.redactor.value(parsed.value);
-  return value === parsed.value ? text : value;
 }
 
 /** What its artifact is called, in `artifact.created` too. */
@@ -225,8 +198,7 @@ async function keepArguments(call: Call, text: string): Promise<void> {
   }
 }
 
-function argumentText(given: unknown, parsed: ParsedArguments): string {
-  if (typeof given === "string") return given;
+function writeArguments(parsed: ParsedArguments): string {
   return parsed.ok ? JSON.stringify(parsed.value) : `(${parsed.message})`;
 }
 

@@ -42,6 +42,8 @@ export interface Ending {
   executed: boolean;
   /** It passed hooks and permission and could not be planned: PostToolUseFailure fires for it (PIPE-9). */
   unplannable?: true;
+  /** Refused on arrival, and it was to be a write: the calls after it must not run (SCHED-3). */
+  stops?: boolean;
 }
 
 /** An end from outside: abort, interrupt, a sibling, an abandoned attempt. */
@@ -244,6 +246,15 @@ export function unlessCancelled<T>(
     call.waiter = { cancelled: () => resolve({ cancelled: true }) };
     pending.then((value) => resolve({ cancelled: false, value }), reject);
   });
+}
+
+/** Records what nothing depends on: each later call and record says what is wrong with the journal. */
+export function tryToRecord(record: () => void): void {
+  try {
+    record();
+  } catch {
+    // As above.
+  }
 }
 
 export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {

@@ -70,38 +70,33 @@ function sensitiveUnder(policy: Policy, path: string): string | undefined {
 
 /** Private inside: a tool gets what the interface says and no way to the run behind it. */
 export class PlannerContext implements TargetsContext {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly roots: Roots;
+  readonly findPath: Places["findPath"];
   readonly #call: AcceptedCall;
+  #madePlaces: Places | undefined = undefined;
 
   constructor(call: AcceptedCall) {
+    const { identity, roots, findPath } = call.run;
+    this.toolCallId = call.tool_call_id;
+    this.toolName = call.tool_name;
+    this.sessionId = identity.session_id;
+    this.runId = identity.run_id;
+    this.agentId = identity.agent_id;
+    this.roots = roots;
+    this.findPath = findPath;
     this.#call = call;
   }
 
-  get toolCallId(): string {
-    return this.#call.tool_call_id;
-  }
-  get toolName(): string {
-    return this.#call.tool_name;
-  }
-  get sessionId(): string {
-    return this.#call.run.identity.session_id;
-  }
-  get runId(): string {
-    return this.#call.run.identity.run_id;
-  }
-  get agentId(): string {
-    return this.#call.run.identity.agent_id;
-  }
   get signal(): AbortSignal {
     return this.#call.signal;
   }
   get runContext(): RunContext {
-    return this.#call.run.runContext();
-  }
-  get roots(): Roots {
-    return this.#call.run.roots;
-  }
-  get findPath(): Places["findPath"] {
-    return this.#call.run.findPath;
+    return this.#call.run.context;
   }
   get sensitiveBy(): Places["sensitiveBy"] {
     return this.#places.sensitiveBy;
@@ -113,7 +108,7 @@ export class PlannerContext implements TargetsContext {
     return this.#places.restrictedGlobs;
   }
   get #places(): Places {
-    return placesOf(this.#call.run, this.#call.tool);
+    return (this.#madePlaces ??= placesOf(this.#call.run, this.#call.tool));
   }
   get sourcesOfArtifact(): TargetsContext["sourcesOfArtifact"] {
     const { run, tool } = this.#call;

@@ -13,7 +13,7 @@ import {
   type ToolError,
   type ToolStatus,
 } from "../tool/index.ts";
-import type { AcceptedCall, Ending, TurnControl } from "./call.ts";
+import { tryToRecord, type AcceptedCall, type Ending, type TurnControl } from "./call.ts";
 import { HandlerContext, type HandlerTraces } from "./context.ts";
 import { elicit } from "./elicit.ts";
 import { callError } from "./endings.ts";
@@ -88,11 +88,7 @@ export class Execution implements HandlerTraces, Deadline {
     if (this.over) return false;
     this.over = true;
     this.#call.run.deadlines.remove(this);
-    try {
-      this.progress?.close();
-    } catch {
-      // A journal that fails must not keep the call from ending; its result will say so.
-    }
+    if (this.progress !== undefined) tryToRecord(() => this.progress?.close());
     this.#questions?.forEach((giveUp) => giveUp());
     if (!this.#isCutShort) void this.partial?.discard();
     return true;
@@ -195,11 +191,8 @@ export class Execution implements HandlerTraces, Deadline {
 
   /** Too late to count: the call has ended without it (PIPE-5). */
   #recordLate(how: string): void {
-    try {
-      this.#call.run.recorder.record("tool.late", { how }, this.#call, "warn");
-    } catch {
-      // The session is over or its journal broken: there is nobody left to tell.
-    }
+    const { recorder } = this.#call.run;
+    tryToRecord(() => recorder.record("tool.late", { how }, this.#call, "warn"));
   }
 }
 

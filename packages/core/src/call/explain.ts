@@ -76,7 +76,7 @@ export async function explainCall(run: CallRun, given: ToolCall): Promise<Explan
   };
   const call = new Call(quiet, given.id ?? "explained", given) as AcceptedCall;
   resolveName(call);
-  const problem = (await acceptCall(call))?.ending ?? (await resolveTargets(call));
+  const problem = (await acceptCall(call)) ?? (await resolveTargets(call));
   if (problem !== undefined) return explainRefusal(call, problem);
   if (hooks.has("PreToolUse")) call.hookVerdict = reachedGuard(call);
   let judged = judge();
@@ -113,7 +113,7 @@ export async function explainCall(run: CallRun, given: ToolCall): Promise<Explan
   return redactor.value(explanation);
 
   function judge(): Judged {
-    const facts = permissionFacts(call, run.runContext());
+    const facts = permissionFacts(call, run.context);
     return { facts, judgement: evaluate(policy, facts, run.grants) };
   }
 }

@@ -172,11 +172,11 @@ function modifyContext(call: Call, modify: NonNullable<Ending["outcome"]["modify
     return;
   }
   try {
-    const changed: unknown = modify(run.runContext());
+    const changed: unknown = modify(run.context);
     if (isPromise(changed) || !isPlainRecord(changed)) {
       report(`the context modifier of ${tool_name} did not return a plain object`);
     } else {
-      run.setRunContext(freezeContext(changed));
+      run.context = freezeContext(changed);
     }
   } catch (error) {
     report(`the context modifier of ${tool_name} failed: ${messageOf(error)}`);

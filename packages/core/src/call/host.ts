@@ -10,7 +10,7 @@ import type {
   Redactor,
 } from "../journal/index.ts";
 import type { Grants, Policy } from "../permission/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool, Registry } from "../registry/index.ts";
 import type { MappingRules } from "../result/index.ts";
 import type { ModelTools, Role, SearchAnswer, Surface } from "../surface/index.ts";
 import type {
@@ -77,15 +77,15 @@ export interface CallRun extends SharedParts, RunAuthority {
   readonly mappingRules: Map<RegisteredTool, MappingRules>;
   readonly admitContext: AdmitContext | undefined;
   readonly onPersonAsked: OnPersonAsked | undefined;
-  surface(): Surface;
-  modelTools(): ModelTools;
-  /** The tool as registered now. */
-  current(name: string): RegisteredTool | undefined;
+  /** The tools as they are registered now. */
+  readonly registry: Pick<Registry, "current">;
+  /** As last shown to the model. */
+  surface: Surface;
+  modelTools: ModelTools;
+  /** What handlers leave for later calls (DEF-8). */
+  context: RunContext;
   /** A definition changed under the model: show the new one next turn (REG-3). */
   refreshNextTurn(name: string): void;
-  /** The context of the run (DEF-8). */
-  runContext(): RunContext;
-  setRunContext(context: RunContext): void;
 }
 /** Called when a call begins to wait for a person, for any reason, and when it no longer does (PIPE-6). */
 export type OnPersonAsked = (call: {

@@ -172,7 +172,7 @@ function placesOfResource(resource: Resource): Path[] {
 
 function mayRead(call: AcceptedCall, places: readonly Path[]): boolean {
   const { run } = call;
-  const readers = READERS.flatMap((name) => run.current(name) ?? []);
+  const readers = READERS.flatMap((name) => run.registry.current(name) ?? []);
   return [call.tool, ...readers].every((tool) => {
     const { restrictedBy } = placesOf(run, tool);
     return (["read", "list"] as const).every((access) => {

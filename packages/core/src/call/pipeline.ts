@@ -138,7 +138,7 @@ async function askThenJudge(call: AcceptedCall, turn: TurnControl): Promise<Endi
 
 function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
   const { run, mutated } = call;
-  const facts = permissionFacts(call, run.runContext());
+  const facts = permissionFacts(call, run.context);
   const judgement = evaluate(run.policy, facts, run.grants);
   const { decision, reason, chain, grant_id } = judgement;
   const { permission, effects, resources, hosts, planned_destructive } = facts;

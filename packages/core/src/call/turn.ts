@@ -9,9 +9,10 @@ import {
   type RunContext,
   type ToolResult,
 } from "../tool/index.ts";
-import { acceptCall, placeInTree, resolveName, type Refusal } from "./accept-call.ts";
+import { acceptCall, resolveName } from "./accept-call.ts";
 import {
   Call,
+  tryToRecord,
   unlessCancelled,
   type AcceptedCall,
   type Ending,
@@ -92,7 +93,7 @@ export class OpenTurn implements Turn, TurnControl {
     this.#run = run;
     this.#options = options;
     this.#schedule = new Schedule({ maxParallel, early });
-    this.#contextAtStart = run.runContext();
+    this.#contextAtStart = run.context;
   }
 
   get aborted(): boolean {
@@ -159,37 +160,30 @@ export class OpenTurn implements Turn, TurnControl {
         if (call.phase === "queued" && call.cancellation === undefined) await untilStarted(call);
       }
       if (refused === undefined && call.cancellation !== undefined && call.phase !== "running") {
-        refused = { ending: endCancelled(call), stops: false };
+        refused = endCancelled(call);
       }
-      const end = refused?.ending ?? (await runCallPipeline(call as AcceptedCall, this));
+      const end = refused ?? (await runCallPipeline(call as AcceptedCall, this));
       await finishCall(call, end);
       const { tool_call_id: id } = call;
-      this.#conclude(
-        call,
-        refused === undefined
-          ? endedEvent(call, end)
-          : { type: "refused", id, stops: refused.stops },
-      );
+      const { stops = false } = end;
+      const isRefused = refused !== undefined;
+      this.#conclude(call, isRefused ? { type: "refused", id, stops } : endedEvent(call, end));
     } catch (error) {
       this.#fail(call, error);
     }
   }
 
   /** A call that is pushed after the end is never accepted; its request is a fact all the same. */
-  #refuseLate(call: Call): Refusal | undefined {
+  #refuseLate(call: Call): Ending | undefined {
     if (this.#halt === undefined && !this.#streamEnded) return undefined;
-    try {
-      const data = { index: call.index, heard: false, ...placeInTree(call) };
-      this.#run.recorder.recordClean("tool.requested", data, call);
-    } catch {
-      // The result says what is wrong with the journal.
-    }
+    const { index, nodeId: node_id, parentNodeId: parent_node_id } = call;
+    const data = { index, heard: false, node_id, parent_node_id };
+    tryToRecord(() => this.#run.recorder.recordClean("tool.requested", data, call));
     if (this.#halt === undefined) {
-      const ending = endCall("aborted", "turn_ended", "the turn has ended already");
-      return { ending, stops: false };
+      return endCall("aborted", "turn_ended", "the turn has ended already");
     }
     const { status, error } = haltCancellation(this.#halt, "queued");
-    return { ending: endWith(status, error), stops: false };
+    return endWith(status, error);
   }
 
   #queue(call: Call): void {
@@ -295,13 +289,9 @@ export class OpenTurn implements Turn, TurnControl {
     for (const wake of waiting) wake();
   }
 
-  /** What the model is told must be on record first. */
-  async #flush(): Promise<void> {
-    try {
-      await this.#run.recorder.flush();
-    } catch {
-      // Every later call and record says so; the results stay what they are.
-    }
+  /** What the model is told must be on record first. Where it cannot be, results stay what they are. */
+  #flush(): Promise<void> {
+    return this.#run.recorder.flush().catch(() => {});
   }
 
   /** In call order, each once, however many read. */
@@ -309,13 +299,12 @@ export class OpenTurn implements Turn, TurnControl {
     if (calls.length === 0) return;
     this.#yielded += calls.length;
     const { recorder } = this.#run;
-    try {
-      recorder.commit(
-        calls.map((call) => recorder.draft("tool.yielded", { status: call.result?.status }, call)),
+    tryToRecord(() => {
+      const facts = calls.map((call) =>
+        recorder.draft("tool.yielded", { status: call.result?.status }, call),
       );
-    } catch {
-      // As above.
-    }
+      recorder.commit(facts);
+    });
   }
 
   // ── the scheduler's side ────────────────────────────────────────────────────────────────────────
@@ -439,19 +428,15 @@ export class OpenTurn implements Turn, TurnControl {
     }
     this.#step({ type: "halted" });
     if (next.kind === "discard" && !this.#happened) {
-      this.#run.setRunContext(this.#contextAtStart);
+      this.#run.context = this.#contextAtStart;
     }
   }
 
   /** Where it ends a call, or keeps one from starting. */
   #recordHalt({ kind, reason }: Halt): void {
     if (this.#calls.every(({ delivered }) => delivered)) return;
-    try {
-      const first_call_id = this.#calls[0]?.tool_call_id;
-      this.#run.recorder.record("turn.halted", { kind, reason, first_call_id });
-    } catch {
-      // The calls end all the same, and say what is wrong with the journal.
-    }
+    const first_call_id = this.#calls[0]?.tool_call_id;
+    tryToRecord(() => this.#run.recorder.record("turn.halted", { kind, reason, first_call_id }));
   }
 }
 

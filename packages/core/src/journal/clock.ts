@@ -62,25 +62,25 @@ export function beginWaiting<T>(
   ms: number | undefined,
   work: () => T | PromiseLike<T>,
 ): Waiting<T> {
-  // A promise of our own, because a foreign `then` may call back twice or throw. Begun before the timer is set: timers
-  // that the work sets for the same moment fire first.
-  const answer = new Promise<T>((take) => {
-    take(work());
-  });
-  let settle: (waited: Waited<T> | GivenUp) => void = () => {};
+  let giveUp = (): void => {};
   const done = new Promise<Waited<T> | GivenUp>((resolve) => {
-    const forget =
-      ms === undefined ? undefined : clock.after(ms, () => resolve({ kind: "timed_out", ms }));
-    settle = (waited) => {
+    let forget: (() => void) | undefined;
+    const settle = (waited: Waited<T> | GivenUp): void => {
       forget?.();
       resolve(waited);
     };
+    giveUp = () => settle({ kind: "given_up" });
+    // A promise of our own, because a foreign `then` may call back twice or throw. Begun before the timer is set: timers
+    // that the work sets for the same moment fire first.
+    new Promise<T>((take) => {
+      take(work());
+    }).then(
+      (value) => settle({ kind: "answered", value }),
+      (error: unknown) => settle({ kind: "threw", error }),
+    );
+    if (ms !== undefined) forget = clock.after(ms, () => resolve({ kind: "timed_out", ms }));
   });
-  answer.then(
-    (value) => settle({ kind: "answered", value }),
-    (error: unknown) => settle({ kind: "threw", error }),
-  );
-  return { done, giveUp: () => settle({ kind: "given_up" }) };
+  return { done, giveUp };
 }
 
 /**

@@ -19,84 +19,54 @@ const PAGE = 256;
 export function liveFacts(
   journal: Pick<Journal, "read" | "committed">,
   recorder: Pick<SessionRecorder, "subscribe" | "closed">,
-  options: LiveFactsOptions = {},
+  { after = 0, run_id }: LiveFactsOptions = {},
 ): AsyncIterableIterator<Fact> {
-  let seen = options.after ?? 0;
-  let page: readonly Fact[] = [];
-  let at = 0;
   let unread = true;
   let ended = false;
   let wake: (() => void) | undefined;
-  let unsubscribe: (() => void) | undefined;
-
-  /** Whoever asks for several facts at once gets them in order: each waits for the one before. */
-  let asked: Promise<unknown> | undefined;
-
+  const facts = readFacts();
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
-    next() {
-      const answer = asked === undefined ? read() : asked.then(read);
-      const settled: Promise<unknown> = answer.then(forget, forget);
-      asked = settled;
-      return answer;
-
-      function forget(): void {
-        if (asked === settled) asked = undefined;
-      }
-    },
-    async return() {
-      finish();
-      return { done: true, value: undefined };
+    next: () => facts.next(),
+    return() {
+      // A reader that waits for the next fact would never get to hear of it.
+      ended = true;
+      wake?.();
+      return facts.return(undefined);
     },
   };
 
-  async function read(): Promise<IteratorResult<Fact, undefined>> {
-    unsubscribe ??= subscribe();
-    while (!ended) {
-      const fact = page[at];
-      if (fact !== undefined) {
-        at += 1;
-        seen = fact.seq;
-        if (options.run_id === undefined || fact.run_id === options.run_id) {
-          return { done: false, value: fact };
-        }
-      } else if (unread) {
+  async function* readFacts(): AsyncGenerator<Fact, undefined> {
+    const subscribed = [recorder.subscribe(ring), journal.committed?.subscribe(ring)];
+    try {
+      for (let seen = after; !ended;) {
         // Cleared before reading: a fact appended meanwhile must not be slept through.
         unread = false;
-        const read = await journal.read(seen, PAGE);
+        const page = await journal.read(seen, PAGE);
         const until = journal.committed?.seq ?? Number.POSITIVE_INFINITY;
-        page = read.filter(({ seq }) => seq <= until);
-        at = 0;
-        unread ||= page.length > 0;
-      } else if (recorder.closed) {
-        finish();
-      } else {
+        for (const fact of page) {
+          if (ended || fact.seq > until) break;
+          seen = fact.seq;
+          unread = true;
+          if (run_id === undefined || fact.run_id === run_id) yield fact;
+        }
+        if (unread) continue;
+        if (recorder.closed) break;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
-    }
-    return { done: true, value: undefined };
-  }
-
-  function subscribe(): () => void {
-    const subscribed = [recorder.subscribe(ring), journal.committed?.subscribe(ring)];
-    return () => {
+    } finally {
       for (const cancel of subscribed) cancel?.();
-    };
+    }
+    return undefined;
   }
 
   function ring(): void {
     unread = true;
     wake?.();
     wake = undefined;
-  }
-
-  function finish(): void {
-    ended = true;
-    unsubscribe?.();
-    wake?.();
   }
 }
