@@ -34,21 +34,17 @@ export async function artifactBytes(
   };
 }
 
-/** What was counted once is kept, so that paging on does not begin at the beginning each time. */
-export interface LineCounter {
-  /** From 1. */
-  lineAt(artifact: ArtifactBytes, offset: number, signal: AbortSignal): Promise<number>;
-}
-
 const STEP = 1024 * 1024;
 const MOST_ARTIFACTS = 16;
 
-export function createLineCounter(): LineCounter {
+/** What was counted once is kept, so that paging on does not begin at the beginning each time. */
+export function createLineCounter() {
   /** By artifact: how many line ends there are before each step. Bytes of an artifact never change. */
   const counted = createRecent<number[]>(MOST_ARTIFACTS);
 
   return {
-    async lineAt(artifact, offset, signal) {
+    /** From 1. */
+    async lineAt(artifact: ArtifactBytes, offset: number, signal: AbortSignal): Promise<number> {
       const { session_id, artifact_id } = artifact.record;
       const steps = counted(`${session_id}/${artifact_id}`, () => [0]);
       const wanted = Math.floor(offset / STEP);

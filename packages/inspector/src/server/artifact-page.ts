@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import type { ArtifactPage } from "../wire/index.ts";
 import type { ArtifactBytes } from "./artifact-bytes.ts";
-import { bad } from "./handler.ts";
+import { bad } from "./ports.ts";
 import { MARGIN, safeCut, safeCutAfter, type Redact } from "./safe-cut.ts";
 
 /** A character may take four bytes. */

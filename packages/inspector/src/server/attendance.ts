@@ -1,21 +1,18 @@
-// Whether someone looks at the page. A question is put there only while someone does; a reload, or a page that asks
+// Who waits for news. A question is put there only while someone does; a reload, or a page that asks
 // again in a moment, is no absence.
 
 import type { LivePort } from "./ports.ts";
 
-export interface Attendance {
-  /** A page has asked for news. The function says that it does no longer wait for them. */
-  seen(): () => void;
-  close(): void;
-}
+export type Attendance = ReturnType<typeof createAttendance>;
 
-export function createAttendance(live: LivePort | undefined, graceMs: number): Attendance {
+export function createAttendance(live: LivePort | undefined, graceMs: number) {
   let waiting = 0;
   let isAttending = false;
   let absent: NodeJS.Timeout | undefined;
 
   return {
-    seen() {
+    /** A page has asked for news. The function says that it does no longer wait for them. */
+    seen(): () => void {
       clearTimeout(absent);
       waiting += 1;
       if (!isAttending) {
@@ -38,5 +35,38 @@ export function createAttendance(live: LivePort | undefined, graceMs: number): A
     if (!isAttending) return;
     isAttending = false;
     live?.leave();
+  }
+}
+
+export type Heartbeat = ReturnType<typeof createHeartbeat>;
+
+/** The beat at which those who wait for news look again. Without anyone waiting there is none. */
+export function createHeartbeat(everyMs: number) {
+  const waiting = new Set<() => void>();
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    /** Until the next beat; at once when the signal fires. */
+    next(signal: AbortSignal): Promise<void> {
+      if (signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const go = (): void => {
+          waiting.delete(go);
+          signal.removeEventListener("abort", go);
+          if (waiting.size === 0) clearTimeout(timer);
+          resolve();
+        };
+        if (waiting.size === 0) timer = setTimeout(beat, everyMs);
+        waiting.add(go);
+        signal.addEventListener("abort", go, { once: true });
+      });
+    },
+    /** Something is known to have changed: looks again now. */
+    beat,
+  };
+
+  function beat(): void {
+    // Each removes itself; one that comes meanwhile waits for the next beat.
+    for (const go of Array.from(waiting)) go();
   }
 }

@@ -7,42 +7,28 @@ import { InspectorError } from "./ports.ts";
 
 const HOSTS: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 
-export interface Guard {
-  /** Why the request is none of ours; undefined when it is. */
-  refuses(request: IncomingMessage, isForRecords: boolean): InspectorError | undefined;
-}
-
-export function createGuard(token: string, port: () => number): Guard {
+/** Says why a request is none of ours; undefined when it is. */
+export function createGuard(token: string, port: () => number) {
   const expected = digest(token);
 
-  return {
-    refuses(request, isForRecords) {
-      const { host, origin, authorization, "sec-fetch-site": site } = request.headers;
-      const hosts = HOSTS.flatMap((name) => hostsOf(name, port()));
-      if (host === undefined || !hosts.includes(host.toLowerCase())) {
-        return new InspectorError(
-          "forbidden",
-          "This inspector answers under 127.0.0.1 and localhost only.",
-        );
-      }
-      if (origin !== undefined && !hosts.some((one) => origin.toLowerCase() === `http://${one}`)) {
-        return new InspectorError("forbidden", "Another page may not ask this inspector.");
-      }
-      const isOurs = site === undefined || site === "same-origin" || site === "none";
-      if (!isOurs && (isForRecords || !isVisit(request))) {
-        return new InspectorError(
-          "forbidden",
-          "Another page may not ask this inspector; open its address itself.",
-        );
-      }
-      if (isForRecords && !isToken(authorization)) {
-        return new InspectorError(
-          "unauthorized",
-          "The token is missing or is not that of this inspector; open the whole address that `soong inspect` prints.",
-        );
-      }
-      return undefined;
-    },
+  return (request: IncomingMessage, isForRecords: boolean): InspectorError | undefined => {
+    const { host, origin, authorization, "sec-fetch-site": site } = request.headers;
+    const hosts = HOSTS.flatMap((name) => hostsOf(name, port()));
+    if (host === undefined || !hosts.includes(host.toLowerCase())) {
+      return forbidden("This inspector answers under 127.0.0.1 and localhost only.");
+    }
+    if (origin !== undefined && !hosts.some((one) => origin.toLowerCase() === `http://${one}`)) {
+      return forbidden("Another page may not ask this inspector.");
+    }
+    const isOurs = site === undefined || site === "same-origin" || site === "none";
+    if (!isOurs && (isForRecords || !isVisit(request))) {
+      return forbidden("Another page may not ask this inspector; open its address itself.");
+    }
+    if (!isForRecords || isToken(authorization)) return undefined;
+    return new InspectorError(
+      "unauthorized",
+      "The token is missing or is not that of this inspector; open the whole address that `soong inspect` prints.",
+    );
   };
 
   function isToken(authorization: string | undefined): boolean {
@@ -50,6 +36,10 @@ export function createGuard(token: string, port: () => number): Guard {
     // Digests have one length, for any input.
     return given !== undefined && timingSafeEqual(digest(given), expected);
   }
+}
+
+function forbidden(message: string): InspectorError {
+  return new InspectorError("forbidden", message);
 }
 
 /**

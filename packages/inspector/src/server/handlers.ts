@@ -1,31 +1,32 @@
 // Every request there is and who answers it. What this inspector was not given is said to be that.
 
-import { artifactHandlers } from "./artifact-handlers.ts";
-import type { HandlerParts, Handlers } from "./handler.ts";
-import { abortBody, acceptBody, answerBody, playgroundBody, whatIfBody } from "./given-bodies.ts";
-import { InspectorError } from "./ports.ts";
-import { runHandlers } from "./run-handlers.ts";
-import { sessionHandlers } from "./session-handlers.ts";
+import type { About, Changes } from "../wire/index.ts";
+import type { ChangesAsked } from "./changes.ts";
+import { InspectorError, type InspectorPorts } from "./ports.ts";
+import { abortBody, acceptBody, answerBody, playgroundBody, whatIfBody } from "./read-body.ts";
+import type { Handlers } from "./router.ts";
+import { sessionHandlers, type SessionHandlerParts } from "./session-handlers.ts";
 
-export function createHandlers(parts: HandlerParts): Handlers {
-  const { about, changes } = parts;
-  const { live, tasks, playground, whatIf, servers } = parts.ports;
+interface HandlerParts extends Pick<SessionHandlerParts, "store" | "indexes" | "redact"> {
+  readonly about: Omit<About, "can">;
+  readonly ports: InspectorPorts;
+  readonly changes: (asked: ChangesAsked) => Promise<Changes>;
+}
+
+export function createHandlers({ about, changes, ports, ...parts }: HandlerParts): Handlers {
+  const { live, tasks, playground, whatIf, servers, factTexts } = ports;
+  const can = {
+    answer: live !== undefined,
+    playground: playground !== undefined,
+    what_if: whatIf !== undefined,
+    servers: servers !== undefined,
+    tasks: tasks !== undefined,
+  };
+  const givenTasks = () => given(tasks, "tasks are not shown");
+  const givenPlayground = () => given(playground, "tools cannot be tried");
 
   return {
-    "GET /api/about": {
-      async handle() {
-        return {
-          ...about,
-          can: {
-            answer: live !== undefined,
-            playground: playground !== undefined,
-            what_if: whatIf !== undefined,
-            servers: servers !== undefined,
-            tasks: tasks !== undefined,
-          },
-        };
-      },
-    },
+    "GET /api/about": { handle: async () => ({ ...about, can }) },
     "GET /api/changes": {
       query: ["cursor", "session_id", "hold"],
       handle: ({ query, signal }) =>
@@ -36,9 +37,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
           signal,
         }),
     },
-    ...sessionHandlers(parts),
-    ...runHandlers(parts),
-    ...artifactHandlers(parts),
+    ...sessionHandlers({ ...parts, live, factTexts }),
     "POST /api/runs/:run_id/abort": {
       body: abortBody,
       async handle({ parts: { run_id }, body: { session_id } }) {
@@ -61,26 +60,21 @@ export function createHandlers(parts: HandlerParts): Handlers {
         return {};
       },
     },
-    "GET /api/tasks": { handle: async () => given(tasks, "tasks are not shown").list() },
+    "GET /api/tasks": { handle: async () => givenTasks().list() },
     "GET /api/tasks/:task_id": {
-      handle: async ({ parts: { task_id } }) => given(tasks, "tasks are not shown").graph(task_id),
+      handle: async ({ parts: { task_id } }) => givenTasks().graph(task_id),
     },
-    "GET /api/playground/tools": {
-      handle: async () => given(playground, "tools cannot be tried").tools(),
-    },
+    "GET /api/playground/tools": { handle: async () => givenPlayground().tools() },
     "POST /api/playground/explain": {
       body: playgroundBody,
-      handle: async ({ body: { tool_name, input } }) =>
-        given(playground, "tools cannot be tried").explain(tool_name, input),
+      handle: async ({ body }) => givenPlayground().explain(body.tool_name, body.input),
     },
     "POST /api/playground/call": {
       body: playgroundBody,
-      handle: async ({ body: { tool_name, input } }) =>
-        given(playground, "tools cannot be tried").call(tool_name, input),
+      handle: async ({ body }) => givenPlayground().call(body.tool_name, body.input),
     },
     "GET /api/playground/calls/:run_id": {
-      handle: async ({ parts: { run_id } }) =>
-        given(playground, "tools cannot be tried").ended(run_id),
+      handle: async ({ parts: { run_id } }) => givenPlayground().ended(run_id),
     },
     "POST /api/what-if": {
       body: whatIfBody,

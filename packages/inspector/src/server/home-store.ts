@@ -8,19 +8,11 @@ import { InspectorError } from "./ports.ts";
 /** Undefined while there is none. */
 export type OpenStore = () => Promise<Store | undefined>;
 
-export interface HomeStore {
-  /** Undefined while there is none, or none that can be read. */
-  find(): Promise<Store | undefined>;
-  /** Throws a sentence where `find` has nothing. */
-  get(): Promise<Store>;
-  /** Why it cannot be opened, as a sentence. */
-  problem(): string | undefined;
-  close(): Promise<void>;
-}
+export type HomeStore = ReturnType<typeof createHomeStore>;
 
 const LOOK_AGAIN_MS = 1000;
 
-export function createHomeStore(given: Store | OpenStore): HomeStore {
+export function createHomeStore(given: Store | OpenStore) {
   let opening: Promise<Store | undefined> | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let problem: string | undefined;
@@ -29,8 +21,10 @@ export function createHomeStore(given: Store | OpenStore): HomeStore {
   let opened: Store | undefined;
 
   return {
+    /** Undefined while there is none, or none that can be read. */
     find,
-    async get() {
+    /** Throws a sentence where `find` has nothing. */
+    async get(): Promise<Store> {
       const store = await find();
       if (store !== undefined) return store;
       throw new InspectorError(
@@ -38,8 +32,9 @@ export function createHomeStore(given: Store | OpenStore): HomeStore {
         problem ?? "Nothing is kept in this home yet.",
       );
     },
-    problem: () => problem,
-    async close() {
+    /** Why it cannot be opened, as a sentence. */
+    problem: (): string | undefined => problem,
+    async close(): Promise<void> {
       isClosed = true;
       await opening;
       await opened?.close();

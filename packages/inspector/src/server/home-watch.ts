@@ -1,18 +1,13 @@
 // What every page shows whichever session it looks at: the sessions used last, what waits for the user, what was granted,
 // and whether tasks changed. Has another version whenever it is another one.
 
-import type { SessionRecord } from "@soong/store";
-import type { HomeState } from "../wire/index.ts";
+import type { SessionRecord, Store } from "@soong/store";
+import type { HomeState, SessionRow } from "../wire/index.ts";
 import { toInspectorError } from "./answer.ts";
 import type { HomeStore } from "./home-store.ts";
 import type { InspectorPorts, LiveState } from "./ports.ts";
-import { sessionRow, sessionsUsedLast } from "./session-rows.ts";
 
-export interface HomeWatch {
-  look(): Promise<void>;
-  version(): number;
-  state(): HomeState;
-}
+export type HomeWatch = ReturnType<typeof createHomeWatch>;
 
 /** The list of sessions changes with every fact of any of them; so often it is read again. */
 const LIST_MS = 500;
@@ -21,7 +16,7 @@ const MOST_LISTED = 100;
 export function createHomeWatch(
   store: HomeStore,
   { live, tasks }: Pick<InspectorPorts, "live" | "tasks">,
-): HomeWatch {
+) {
   let version = 0;
   let known = "";
   let state: HomeState = {
@@ -39,14 +34,14 @@ export function createHomeWatch(
   let looking: Promise<void> | undefined;
 
   return {
-    look() {
+    look(): Promise<void> {
       looking ??= lookAgain().finally(() => {
         looking = undefined;
       });
       return looking;
     },
-    version: () => version,
-    state: () => state,
+    version: (): number => version,
+    state: (): HomeState => state,
   };
 
   async function lookAgain(): Promise<void> {
@@ -91,4 +86,30 @@ export function createHomeWatch(
     tasksText = text;
     tasksVersion += 1;
   }
+}
+
+/** As the page lists it: what is kept of it, and whether someone runs it now. */
+export function sessionRow(record: SessionRecord, live: LiveState | undefined): SessionRow {
+  const { session_id, title, project, created_at, updated_at, last_seq } = record;
+  const held = live?.sessions.get(session_id);
+  return { session_id, title, project, created_at, updated_at, last_seq, live: held };
+}
+
+/** Those used last, and all that are live however long ago their last fact is. */
+async function sessionsUsedLast(
+  store: Store,
+  live: LiveState | undefined,
+  limit: number,
+): Promise<SessionRecord[]> {
+  const records = await store.sessions({ limit });
+  const listed = new Set(records.map(({ session_id }) => session_id));
+  for (const session_id of live?.sessions.keys() ?? []) {
+    if (listed.has(session_id)) continue;
+    try {
+      records.push(await (await store.readSession(session_id)).record());
+    } catch {
+      // Live, and not kept: there is nothing of it to look at.
+    }
+  }
+  return records;
 }

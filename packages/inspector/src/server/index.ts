@@ -1,5 +1,13 @@
 // The server module: the page and its records over HTTP on loopback.
 
-export * from "./ports.ts";
+export { InspectorError } from "./ports.ts";
+export type {
+  InspectorPorts,
+  LivePort,
+  LiveState,
+  PlaygroundPort,
+  ServersPort,
+  TasksPort,
+} from "./ports.ts";
 export { serveInspector, type Inspector, type InspectorOptions } from "./serve-inspector.ts";
 export type { OpenStore } from "./home-store.ts";

@@ -39,6 +39,10 @@ export class InspectorError extends SoongError<ProblemCode> {
   }
 }
 
+export function bad(message: string): InspectorError {
+  return new InspectorError("bad_request", message);
+}
+
 export interface InspectorPorts {
   /** What facts say. Default: those of the kernel; others are described by their fields. */
   readonly factTexts?: Partial<FactTexts>;

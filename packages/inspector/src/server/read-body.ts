@@ -1,22 +1,25 @@
-// The body of a request: JSON, not too long, and not too slow in coming.
+// The body of a request: JSON, not too long, and not too slow in coming. Checked by hand: it comes from a page, but anything
+// with the token can send one.
 
 import type { IncomingMessage } from "node:http";
-import { InspectorError } from "./ports.ts";
+import { readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
+import { isPlainRecord } from "@soong/schema";
+import type { AnswerGiven, ChangedTool, PlaygroundCall, WhatIfAsked } from "../wire/index.ts";
+import { bad, InspectorError } from "./ports.ts";
 
 export const MOST_BODY_BYTES = 1024 * 1024;
 
 export async function readBody(request: IncomingMessage, withinMs: number): Promise<unknown> {
   // A form of another page can send any text, but not with this type (unless we would agree).
   if (!/^application\/json *(?:;|$)/iu.test(request.headers["content-type"] ?? "")) {
-    throw new InspectorError("bad_request", "The body must be of the type application/json.", {
-      status: 415,
-    });
+    const message = "The body must be of the type application/json.";
+    throw new InspectorError("bad_request", message, { status: 415 });
   }
   const text = await readText(request, withinMs);
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new InspectorError("bad_request", "The body is not JSON.");
+    throw bad("The body is not JSON.");
   }
 }
 
@@ -25,26 +28,18 @@ function readText(request: IncomingMessage, withinMs: number): Promise<string> {
     const chunks: Buffer[] = [];
     let size = 0;
     const late = setTimeout(() => {
-      end(
-        new InspectorError("bad_request", "The body did not come in time; send it again.", {
-          status: 408,
-        }),
-      );
+      const message = "The body did not come in time; send it again.";
+      end(new InspectorError("bad_request", message, { status: 408 }));
     }, withinMs);
     const take = (chunk: Buffer): void => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size > MOST_BODY_BYTES) {
-        end(
-          new InspectorError(
-            "too_large",
-            `A body may have ${MOST_BODY_BYTES} bytes, and this one is longer.`,
-          ),
-        );
-      }
+      if (size <= MOST_BODY_BYTES) return;
+      const message = `A body may have ${MOST_BODY_BYTES} bytes, and this one is longer.`;
+      end(new InspectorError("too_large", message));
     };
     const ended = (): void => end();
-    const broken = (): void => end(new InspectorError("bad_request", "The body ended half-way."));
+    const broken = (): void => end(bad("The body ended half-way."));
     request.on("data", take).once("end", ended).once("error", broken).once("close", broken);
 
     function end(error?: InspectorError): void {
@@ -54,4 +49,72 @@ function readText(request: IncomingMessage, withinMs: number): Promise<string> {
       else reject(error);
     }
   });
+}
+
+type Given = { readonly [key: string]: unknown };
+
+export function abortBody(given: unknown): { session_id: string } {
+  return { session_id: text(record(given, "The body"), "session_id") };
+}
+
+export function answerBody(given: unknown): { session_id: string; answer: AnswerGiven } {
+  const body = record(given, "The body");
+  return { session_id: text(body, "session_id"), answer: answerGiven(body["answer"]) };
+}
+
+export function playgroundBody(given: unknown): PlaygroundCall {
+  const body = record(given, "The body");
+  if (!("input" in body)) throw bad("The body needs input.");
+  return { tool_name: text(body, "tool_name"), input: body["input"] as JsonValue };
+}
+
+export function whatIfBody(given: unknown): WhatIfAsked {
+  const body = record(given, "The body");
+  return { run_id: text(body, "run_id"), config_file: text(body, "config_file") };
+}
+
+export function acceptBody(given: unknown): { shown: ChangedTool[] } {
+  const { shown } = record(given, "The body");
+  if (!Array.isArray(shown)) throw bad("shown must be a list.");
+  return {
+    shown: shown.map((one: unknown) => {
+      const tool = record(one, "Each of shown");
+      const { changes } = tool;
+      if (!Array.isArray(changes) || !changes.every((line) => typeof line === "string")) {
+        throw bad("changes must be a list of lines.");
+      }
+      return { tool_name: text(tool, "tool_name"), hash: text(tool, "hash"), changes };
+    }),
+  };
+}
+
+const ACTIONS = ["accept", "decline", "cancel"] as const;
+
+/** One answer, and nothing that could be taken for another one. */
+function answerGiven(given: unknown): AnswerGiven {
+  const answer = record(given, "answer");
+  const action = ACTIONS.find((one) => one === answer["action"]);
+  if (answer["action"] === undefined) {
+    const read = readPermissionAnswer(answer);
+    if (typeof read === "string") throw bad(`The answer was not understood: it ${read}.`);
+    const { decision, reason, always } = read;
+    return { decision, reason, always: always && { where: always.where } };
+  }
+  if (action !== undefined && answer["decision"] === undefined) {
+    const { content } = answer;
+    if (content === undefined) return { action };
+    return { action, content: record(content, "content") as JsonObject };
+  }
+  throw bad(`answer needs either a decision or an action (${ACTIONS.join(", ")}), and not both.`);
+}
+
+function record(given: unknown, what: string): Given {
+  if (isPlainRecord(given)) return given;
+  throw bad(`${what} must be an object.`);
+}
+
+function text(given: Given, name: string): string {
+  const value = given[name];
+  if (typeof value === "string" && value !== "") return value;
+  throw bad(`${name} must be a text.`);
 }

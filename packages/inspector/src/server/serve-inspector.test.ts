@@ -10,8 +10,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { openStore } from "@soong/store";
 import { verifies } from "#laws";
 import { keepSession, serveHome, type ServedHome } from "../../../../test/inspector/served-home.ts";
-import { createAttendance } from "./attendance.ts";
-import { createHeartbeat } from "./heartbeat.ts";
+import { createAttendance, createHeartbeat } from "./attendance.ts";
 import type { LivePort } from "./ports.ts";
 import { serveInspector } from "./serve-inspector.ts";
 

@@ -9,16 +9,15 @@ import { fileURLToPath } from "node:url";
 import { createRedactor, type JsonValue, type Redactor } from "@soong/core";
 import type { Store } from "@soong/store";
 import { refuseGarbage, sendBytes, sendError, sendJson } from "./answer.ts";
-import { createAttendance } from "./attendance.ts";
+import { createAttendance, createHeartbeat } from "./attendance.ts";
 import { createChanges } from "./changes.ts";
 import { createGuard } from "./guard.ts";
 import { createHandlers } from "./handlers.ts";
-import { createHeartbeat } from "./heartbeat.ts";
 import { createHomeStore, type OpenStore } from "./home-store.ts";
 import { createHomeWatch } from "./home-watch.ts";
 import { readPageFile } from "./page-files.ts";
 import { InspectorError, type InspectorPorts } from "./ports.ts";
-import { createRouter } from "./routes.ts";
+import { createRouter } from "./router.ts";
 import { createSessionIndexes } from "./session-indexes.ts";
 
 export interface InspectorOptions {
@@ -118,7 +117,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const isForRecords = path === "/api" || path.startsWith("/api/");
     try {
-      const refusal = guard.refuses(request, isForRecords);
+      const refusal = guard(request, isForRecords);
       if (refusal !== undefined) throw refusal;
       if (isForRecords) await answerRecord(request, response);
       else await answerFile(path, request, response);
@@ -132,7 +131,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   async function answerRecord(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    const answered = (await router.answer(request, gone.signal)) as JsonValue;
+    const answered = (await router(request, gone.signal)) as JsonValue;
     sendJson(response, redactor.value(answered, { scope: "known_values" }));
   }
 
@@ -146,10 +145,8 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
       throw new InspectorError("not_found", "The inspector has no such page.");
     }
     if (request.method !== "GET") {
-      throw new InspectorError("bad_request", "A page can only be read.", {
-        status: 405,
-        allow: ["GET"],
-      });
+      const only = { status: 405, allow: ["GET"] };
+      throw new InspectorError("bad_request", "A page can only be read.", only);
     }
     sendBytes(response, 200, file.type, file.bytes);
   }

@@ -4,9 +4,8 @@ import type { FactPage, SessionReader, SessionRecord } from "@soong/store";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
 import type { HomeState } from "../wire/index.ts";
-import { createAttendance } from "./attendance.ts";
+import { createAttendance, createHeartbeat } from "./attendance.ts";
 import { createChanges } from "./changes.ts";
-import { createHeartbeat } from "./heartbeat.ts";
 import { createSessionIndex } from "./session-index.ts";
 
 afterEach(() => vi.restoreAllMocks());

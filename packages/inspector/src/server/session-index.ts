@@ -2,32 +2,12 @@
 // time, and lets others work between two pages (EVENT-4).
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Fact } from "@soong/core";
+import type { ConversationNode, Fact } from "@soong/core";
 import type { SessionReader, SessionRecord } from "@soong/store";
-import { createTimeline, type Timeline } from "../timeline/index.ts";
-import { createCallFacts, type CallFacts } from "./call-facts.ts";
-import { promptOf } from "./find-ancestor-node.ts";
+import { createTimeline } from "../timeline/index.ts";
 import { createRecent } from "./recent.ts";
 
-export interface SessionIndex {
-  /** Of this reading: versions of another one mean nothing here. */
-  readonly id: number;
-  readonly reader: SessionReader;
-  readonly timeline: Timeline;
-  /** As of the last look. */
-  record(): SessionRecord;
-  readSeq(): number;
-  /** Looks what was added, and reads on for a moment. Several who ask at once share one look. */
-  look(): Promise<void>;
-  /** Reads all there was when it was asked. */
-  readAll(signal: AbortSignal): Promise<void>;
-  readonly calls: Pick<CallFacts, "seqsOf">;
-  /** What a run's tools are defined as; undefined where the artifact is not there, or is not what was written. */
-  readDefinitions(artifact_id: string): Promise<unknown>;
-  /** In order: the facts that say which tools a run sees. */
-  seqsOfSurface(run_id: string): readonly number[];
-  factsAt(seqs: readonly number[]): Promise<Fact[]>;
-}
+export type SessionIndex = Awaited<ReturnType<typeof createSessionIndex>>;
 
 /** A fact may have many kilobytes, and a page is read at one go. */
 const PAGE = 500;
@@ -39,7 +19,7 @@ const MOST_DEFINITIONS_BYTES = 16 * 1024 * 1024;
 
 let made = 0;
 
-export async function createSessionIndex(reader: SessionReader): Promise<SessionIndex> {
+export async function createSessionIndex(reader: SessionReader) {
   const timeline = createTimeline();
   const calls = createCallFacts();
   const surfaces = new Map<string, number[]>();
@@ -53,27 +33,34 @@ export async function createSessionIndex(reader: SessionReader): Promise<Session
   made += 1;
 
   return {
+    /** Of this reading: versions of another one mean nothing here. */
     id: made,
     reader,
     timeline,
-    record: () => record,
-    readSeq: () => readSeq,
+    /** As of the last look. */
+    record: (): SessionRecord => record,
+    readSeq: (): number => readSeq,
+    /** Looks what was added, and reads on for a moment. Several who ask at once share one look. */
     look,
-    async readAll(signal) {
+    /** Reads all there was when it was asked. */
+    async readAll(signal: AbortSignal): Promise<void> {
       // One that is under way may have begun before it was asked.
       await looking;
       await look();
       const wanted = record.last_seq;
-      let isMoving = true;
-      while (isMoving && !hasRead(wanted)) {
-        isMoving = await readFurther();
+      for (let before = -1; readSeq < wanted && readSeq > before;) {
+        before = readSeq;
+        await look();
         signal.throwIfAborted();
       }
     },
     calls,
-    readDefinitions: (artifact_id) => definitions(artifact_id, () => readJson(reader, artifact_id)),
-    seqsOfSurface: (run_id) => surfaces.get(run_id) ?? [],
-    async factsAt(seqs) {
+    /** What a run's tools are defined as; undefined where the artifact is not there, or is not what was written. */
+    readDefinitions: (artifact_id: string): Promise<unknown> =>
+      definitions(artifact_id, () => readJson(reader, artifact_id)),
+    /** In order: the facts that say which tools a run sees. */
+    seqsOfSurface: (run_id: string): readonly number[] => surfaces.get(run_id) ?? [],
+    async factsAt(seqs: readonly number[]): Promise<Fact[]> {
       const facts: Fact[] = [];
       for (const { after, count } of stretches(seqs)) {
         facts.push(...(await reader.facts({ after, limit: count })));
@@ -82,16 +69,6 @@ export async function createSessionIndex(reader: SessionReader): Promise<Session
       return facts;
     },
   };
-
-  function hasRead(seq: number): boolean {
-    return readSeq >= seq;
-  }
-
-  async function readFurther(): Promise<boolean> {
-    const before = readSeq;
-    await look();
-    return readSeq > before;
-  }
 
   function look(): Promise<void> {
     looking ??= readOn().finally(() => {
@@ -133,14 +110,16 @@ export async function createSessionIndex(reader: SessionReader): Promise<Session
     const { seq, type, run_id = "" } = fact;
     calls.take(fact);
     if (type === "run.queued" || type === "run.started") untitled.add(run_id);
-    if (type === "run.started" || type === "tool.catalog.resolved") push(surfaces, run_id, seq);
+    if (type === "run.started" || type === "tool.catalog.resolved") {
+      getOrAdd(surfaces, run_id, () => []).push(seq);
+    }
   }
 }
 
-function push(lists: Map<string, number[]>, key: string, seq: number): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [seq]);
-  else list.push(seq);
+function getOrAdd<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }
 
 /** Seqs that follow each other are read together. */
@@ -165,4 +144,78 @@ async function readJson(reader: SessionReader, artifact_id: string): Promise<unk
   } catch {
     return undefined;
   }
+}
+
+interface Seqs {
+  readonly telling: number[];
+  readonly progress: number[];
+}
+
+const MOST_TELLING = 2000;
+const MOST_PROGRESS = 500;
+
+/**
+ * Where the facts of each call are. A call may report its progress for hours, so that is counted apart: its beginning and
+ * its end are read whole, its progress as far as it is shown.
+ */
+function createCallFacts() {
+  /** By id, then by run: an id is unique within a run. Facts of the session have none. */
+  const calls = new Map<string, Map<string, Seqs>>();
+
+  return {
+    take({ seq, type, run_id = "", tool_call_id }: Fact): void {
+      if (tool_call_id === undefined) return;
+      const runs = getOrAdd(calls, tool_call_id, () => new Map<string, Seqs>());
+      const seqs = getOrAdd(runs, run_id, () => ({ telling: [], progress: [] }));
+      (type === "tool.progress" ? seqs.progress : seqs.telling).push(seq);
+    },
+    /** In order; `left_out` are those in between that need not be read. */
+    seqsOf({ tool_call_id, run_id }: { readonly tool_call_id: string; readonly run_id: string }) {
+      const runs = calls.get(tool_call_id);
+      const found = [runs?.get(run_id), run_id === "" ? undefined : runs?.get("")];
+      const telling = found.flatMap((one) => one?.telling ?? []);
+      const progress = found.flatMap((one) => one?.progress ?? []);
+      const half = MOST_TELLING / 2;
+      const read =
+        telling.length <= MOST_TELLING
+          ? telling
+          : [...telling.slice(0, half), ...telling.slice(-half)];
+      const last = progress.slice(-MOST_PROGRESS);
+      return {
+        seqs: [...read, ...last].toSorted((a, b) => a - b),
+        left_out: telling.length + progress.length - read.length - last.length,
+      };
+    },
+  };
+}
+
+type Nodes = Pick<SessionReader, "node">;
+
+/** Contexts and hooks may have come along; not more than this. */
+const HIGHEST = 64;
+
+/** What a run was asked. Empty where no message is found. */
+async function promptOf(nodes: Nodes, node_id: string, run_id: string): Promise<string> {
+  const node = await findAncestor(
+    nodes,
+    node_id,
+    (one) => one.kind === "message" && one.run_id === run_id,
+  );
+  const texts = node?.content.map((block) => (block.type === "text" ? block.text : "")) ?? [];
+  return texts.join("\n");
+}
+
+/** The nearest node of the conversation, from the one that a fact names upwards. */
+export async function findAncestor(
+  nodes: Nodes,
+  node_id: string,
+  isWanted: (node: ConversationNode) => boolean,
+): Promise<ConversationNode | undefined> {
+  let at: string | undefined = node_id;
+  for (let height = 0; height < HIGHEST && at !== undefined; height += 1) {
+    const node: ConversationNode | undefined = await nodes.node(at);
+    if (node === undefined || isWanted(node)) return node;
+    at = node.parent_id;
+  }
+  return undefined;
 }

@@ -3,21 +3,19 @@
 import type { HomeStore } from "./home-store.ts";
 import { createSessionIndex, type SessionIndex } from "./session-index.ts";
 
-export interface SessionIndexes {
-  /** Throws the store's sentence when there is no such session, or no longer. */
-  of(session_id: string): Promise<SessionIndex>;
-}
+export type SessionIndexes = ReturnType<typeof createSessionIndexes>;
 
 const MOST = 8;
 /** Of all of them together: some 110 bytes each. The one in use stays, whatever its size. */
 const MOST_FACTS = 2_000_000;
 
-export function createSessionIndexes(store: HomeStore, mostFacts = MOST_FACTS): SessionIndexes {
+export function createSessionIndexes(store: HomeStore, mostFacts = MOST_FACTS) {
   const indexes = new Map<string, Promise<SessionIndex>>();
   const made = new Map<string, SessionIndex>();
 
   return {
-    of(session_id) {
+    /** Throws the store's sentence when there is no such session, or no longer. */
+    of(session_id: string): Promise<SessionIndex> {
       const index = indexes.get(session_id) ?? create(session_id);
       // Last in the order: it was used last.
       indexes.delete(session_id);

@@ -18,7 +18,7 @@ import { soundFact } from "./sound-fact.ts";
 
 export type Timeline = ReturnType<typeof createTimeline>;
 
-interface TimelineChanges {
+export interface TimelineChanges {
   runs: RunRow[];
   lanes: Lane[];
   version: number;
