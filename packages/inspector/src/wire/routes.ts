@@ -1,29 +1,34 @@
 // Every request there is, by method and path: what goes in the query or the body, and what comes back. A path begins
 // with /api; `:name` is one part, encoded. Every request has the token as its bearer. Failures are a Problem.
 
-import type { CallStory } from "./call.ts";
-import type { Changes } from "./changes.ts";
 import type {
-  Called,
+  Accepted,
+  AnswerGiven,
   CallEnded,
+  Called,
+  ChangedTool,
+  Changes,
   Explained,
   PlaygroundCall,
   PlaygroundTools,
-} from "./playground.ts";
-import type { AnswerGiven } from "./questions.ts";
-import type { Accepted, ChangedTool, ServerList } from "./servers.ts";
+  ServerList,
+  TaskGraph,
+  TaskList,
+  WhatIf,
+  WhatIfAsked,
+} from "./home-records.ts";
 import type {
   ArtifactList,
   ArtifactMatches,
   ArtifactPage,
+  CallStory,
   Conversation,
   FactRows,
   SessionList,
+  SurfaceMatches,
+  SurfaceView,
   WholeFact,
-} from "./sessions.ts";
-import type { SurfaceMatches, SurfaceView } from "./surface.ts";
-import type { TaskGraph, TaskList } from "./tasks.ts";
-import type { WhatIf, WhatIfAsked } from "./what-if.ts";
+} from "./session-records.ts";
 
 export interface Routes {
   /** What this inspector can do; also the check of the token. */

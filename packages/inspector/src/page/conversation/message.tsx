@@ -27,7 +27,7 @@ export function Message(props: {
       <h3>
         {wordFor(item)}
         {tool_call_id !== undefined && link(tool_call_id, tool_call_id, "mono")}
-        {item.is_error === true && <span class="mark tone-bad"> ✕ error</span>}
+        {item.is_error === true && <span class="problem"> ✕ error</span>}
       </h3>
       {item.content.map((block, index) => {
         const { text, is_code } = blockText(block);

@@ -9,6 +9,7 @@ export interface Sign {
   readonly tone: Tone;
 }
 
+/** A colour of the theme. */
 type Tone = "good" | "bad" | "warn" | "quiet" | "info" | "waiting";
 
 const SIGNS: Readonly<Record<string, readonly [icon: string, word: string, tone: Tone]>> = {
@@ -65,6 +66,11 @@ export function runSign({ status }: RunRow, isLive: boolean): Sign {
   return signOf(status === "running" && !isLive ? "left_open" : status);
 }
 
+/** Its colour for the styles of an element. */
+export function toneStyle(tone: Sign["tone"]) {
+  return { "--tone": `var(--${tone})` };
+}
+
 export function SignMark(props: { state: string }) {
   return <Mark sign={signOf(props.state)} />;
 }
@@ -72,7 +78,7 @@ export function SignMark(props: { state: string }) {
 export function Mark(props: { sign: Sign; role?: "gridcell" }) {
   const { icon, word, tone } = props.sign;
   return (
-    <span class={`mark tone-${tone}`} role={props.role}>
+    <span class={`mark ${tone}`} style={toneStyle(tone)} role={props.role}>
       <span aria-hidden="true">{icon}</span> {visibleLine(word)}
     </span>
   );

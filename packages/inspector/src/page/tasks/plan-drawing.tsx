@@ -4,7 +4,7 @@ import { visibleLine } from "@soong/core";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { StepRow } from "../../wire/index.ts";
 import { Button } from "../parts/button.tsx";
-import { signOf } from "../parts/signs.tsx";
+import { signOf, toneStyle } from "../parts/signs.tsx";
 import {
   STEP_HEIGHT,
   STEP_WIDTH,
@@ -158,7 +158,8 @@ function StepBox(props: {
       aria-label={`${title}: ${word}${tries}`}
       // In a drawing the name of this one has no capital.
       tabindex={props.is_entry ? 0 : -1}
-      class={`plan-step tone-${tone}`}
+      class="plan-step"
+      style={toneStyle(tone)}
       transform={`translate(${place.x} ${place.y})`}
       onClick={() => props.onChoose(step_id)}
       onFocus={() => {
