@@ -48,7 +48,8 @@ export async function createSessionIndex(reader: SessionReader) {
       await looking;
       await look();
       const wanted = record.last_seq;
-      for (let before = -1; readSeq < wanted && readSeq > before;) {
+      for (let before = -1; before < readSeq;) {
+        if (readSeq >= wanted) return;
         before = readSeq;
         await look();
         signal.throwIfAborted();

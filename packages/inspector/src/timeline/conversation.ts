@@ -3,8 +3,7 @@
 import type { ContentBlock, ConversationNode, NodeKind } from "@soong/core";
 import { firstChars } from "@soong/schema";
 import type { Conversation, ConversationItem } from "../wire/index.ts";
-import { asText } from "./read-data.ts";
-import { dataIn, listIn, textIn, type Data } from "./read-data.ts";
+import { asText, dataIn, listIn, textIn, type Data } from "./read-data.ts";
 
 const MOST_ITEMS = 100;
 /** Of one item: characters of text, and of pictures and sounds as base64. */

@@ -6,4 +6,4 @@ export { definitionsRef } from "./definitions.ts";
 export { factLine } from "./fact-line.ts";
 export { searchSurface } from "./search-surface.ts";
 export { surfaceView } from "./surface-view.ts";
-export { createTimeline, type Timeline } from "./timeline.ts";
+export { createTimeline } from "./timeline.ts";

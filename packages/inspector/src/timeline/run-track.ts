@@ -93,6 +93,8 @@ export function trackRun(first: Fact & { run_id: string }, at: number) {
         // Where its requests are on record, it is what they add up to.
         used ??= data.usage && recordedUsage(data.usage);
         return true;
+      default:
+        break;
     }
     return false;
   }
