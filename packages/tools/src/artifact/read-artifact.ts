@@ -1,19 +1,25 @@
 // internal.read_artifact (ART-3): a range of an artifact of this session, or the lines of it that match.
 // Bytes are stored raw, so both ways redact before they cut or compare (REDACT-1).
 
+import { homedir } from "node:os";
 import {
   type AnyTool,
   type InferOutput,
+  type Resource,
+  type Targets,
+  type TargetsContext,
   type ToolContext,
-  ToolFailure,
   defineTool,
   toolResult,
 } from "@soong/core";
+import { invalidArguments } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
+import { pathsInReach, restrictedArguments, restrictedBelow } from "../command/index.ts";
 import { fields, flag, integer, text } from "../input/fields.ts";
-import { targetsOfArtifact } from "./artifact-targets.ts";
-import { readPage } from "./read-page.ts";
-import { compileQuery, searchArtifact, type ArtifactSearch } from "./search-artifact.ts";
+import { isDirectory, judgedPath, type JudgedPath } from "../path/index.ts";
+import { compileQuery } from "../search/search-request.ts";
+import { readPage } from "./artifact-text.ts";
+import { searchArtifact, type ArtifactMatch } from "./search-artifact.ts";
 
 const DEFAULT_LENGTH = 32 * 1024;
 const MAX_LENGTH = 1024 * 1024;
@@ -82,20 +88,16 @@ async function readArtifact(input: ReadArtifactInput, context: ToolContext): Pro
   const { artifact_id, offset = 0, length = DEFAULT_LENGTH, query } = input;
   const artifact = await context.artifacts.stat(artifact_id);
   if (artifact === undefined) {
-    throw new ToolFailure({
-      code: "artifact_not_found",
-      error_class: "invalid_arguments",
-      message: `This session has no artifact "${artifact_id}". Use an id from an earlier result of this session.`,
-      recovery: "change_arguments",
-    });
+    throw invalidArguments(
+      "artifact_not_found",
+      `This session has no artifact "${artifact_id}". Use an id from an earlier result of this session.`,
+    );
   }
   if (offset > 0 && offset >= artifact.size) {
-    throw new ToolFailure({
-      code: "offset_past_end",
-      error_class: "invalid_arguments",
-      message: `Artifact ${artifact_id} has ${artifact.size} bytes; there is nothing at offset ${offset}.`,
-      recovery: "change_arguments",
-    });
+    throw invalidArguments(
+      "offset_past_end",
+      `Artifact ${artifact_id} has ${artifact.size} bytes; there is nothing at offset ${offset}.`,
+    );
   }
   const room = Math.max(256, context.inlineLimitBytes - ROOM_FOR_NOTES);
   const about = {
@@ -105,13 +107,9 @@ async function readArtifact(input: ReadArtifactInput, context: ToolContext): Pro
     ...omitUndefined({ name: artifact.name }),
   };
   if (query !== undefined) {
-    const search: ArtifactSearch = {
-      ...compileQuery(query, input.literal ?? false),
-      limit: input.limit ?? DEFAULT_LIMIT,
-      contextLines: input.context_lines ?? 0,
-      offset,
-      room,
-    };
+    const { literal = false, limit = DEFAULT_LIMIT, context_lines: contextLines = 0 } = input;
+    const regex = compileQuery(query, literal);
+    const search = { regex, limit, contextLines, offset, room };
     const found = await searchArtifact(context, artifact, search);
     const { matches, next_offset } = found;
     const shown = matches.length === 0 ? "No line matches." : matches.map(matchText).join("\n");
@@ -126,7 +124,7 @@ async function readArtifact(input: ReadArtifactInput, context: ToolContext): Pro
     });
   }
   const page = await readPage(context, artifact, { offset, length: Math.min(length, room) });
-  if (page.kind === "binary") {
+  if (page === "binary") {
     const text = `Artifact ${artifact_id} is not text (${artifact.media_type}, ${artifact.size} bytes).`;
     return toolResult({ content: textBlocks(text), data: { ...about, binary: true } });
   }
@@ -156,15 +154,49 @@ function textBlocks(text: string, note?: string): { type: "text"; text: string }
   return (note === undefined ? [text] : [text, note]).map((part) => ({ type: "text", text: part }));
 }
 
-function matchText({
-  line,
-  before,
-  text,
-  after,
-}: Awaited<ReturnType<typeof searchArtifact>>["matches"][number]): string {
+function matchText({ line, before, text, after }: ArtifactMatch): string {
   return [
     ...before.map((context, i) => `${line - before.length + i}- ${context}`),
     `${line}: ${text}`,
     ...after.map((context, i) => `${line + 1 + i}- ${context}`),
   ].join("\n");
+}
+
+/**
+ * What reading an artifact shows (PERM-15): the paths that the call which wrote it named or could reach, judged like a
+ * read of them. The bytes are what that call saw, so what it was allowed to do then is no answer to a rule of now.
+ */
+async function targetsOfArtifact(artifact_id: string, context: TargetsContext): Promise<Targets> {
+  const sources = await context.sourcesOfArtifact(artifact_id);
+  const resources: Resource[] = [];
+  for (const source of sources) {
+    if (source.kind === "path") resources.push(...(await readAgain(source, context)));
+    if (source.kind === "command") resources.push(...printedBy(source, context));
+  }
+  return { resources };
+}
+
+async function readAgain(source: JudgedPath, context: TargetsContext): Promise<Resource[]> {
+  const names = [source.path, ...(source.also ?? [])];
+  const paths = await Promise.all(names.map((name) => judgedPath("read", name, context)));
+  return paths.flatMap((path) => {
+    const below = isDirectory(path.path) ? restrictedBelow(() => [path.path], context) : [];
+    const isRestricted = [path.path, ...(path.also ?? [])].some(
+      (name) => context.restrictedBy(name, "read", path.ignores_case) !== undefined,
+    );
+    if (!isRestricted && below.length === 0) return [];
+    return [{ ...path, ...(below.length === 0 ? {} : { may_reach: below }) }];
+  });
+}
+
+function printedBy(
+  { argv, cwd, executable }: Extract<Resource, { kind: "command" }>,
+  context: TargetsContext,
+): Resource[] {
+  const given = { argv: [...argv, cwd], cwd, home: homedir() };
+  const { named, guessed } = restrictedArguments(given, context);
+  const reached = pathsInReach({ argv, cwd, executable, read_only: false }, context);
+  const may_reach = [...new Set([...reached, ...guessed])];
+  if (may_reach.length === 0) return named;
+  return [...named, { kind: "path", access: "list", path: cwd, may_reach }];
 }

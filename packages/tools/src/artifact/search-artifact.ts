@@ -1,13 +1,12 @@
 // The lines of an artifact that match, in one pass and bounded memory. What is compared is the redacted
 // text: a pattern must not find out what a secret is by trying.
 
-import { ToolFailure, type ArtifactRef, type ToolContext } from "@soong/core";
-import { createRegex } from "@soong/schema";
-import { decodeWindow } from "./decoded-window.ts";
-import { MARGIN, safeBorder } from "./safe-border.ts";
+import type { ArtifactRef, LinearRegex, ToolContext } from "@soong/core";
+import { collectWithNeighbours } from "../search/line-text.ts";
+import { decodeWindow, MARGIN, safeBorder } from "./artifact-text.ts";
 
 export interface ArtifactSearch {
-  readonly matches: (line: string) => number | undefined;
+  readonly regex: LinearRegex;
   readonly limit: number;
   readonly contextLines: number;
   readonly offset: number;
@@ -36,50 +35,41 @@ const CHUNK_BYTES = 256 * 1024;
 const LONGEST_LINE = 1024 * 1024;
 const MAX_SHOWN_CHARS = 1000;
 
-/** Where a line first matches, by a regular expression or as plain text. */
-export function compileQuery(query: string, literal: boolean): Pick<ArtifactSearch, "matches"> {
-  if (literal) {
-    return {
-      matches(line) {
-        const at = line.indexOf(query);
-        return at === -1 ? undefined : at;
-      },
-    };
-  }
-  const compiled = createRegex(query);
-  if (!compiled.ok) {
-    throw new ToolFailure({
-      code: "invalid_regex",
-      error_class: "invalid_arguments",
-      message: `${compiled.message} Correct the pattern, or set literal to search for it as plain text.`,
-      recovery: "change_arguments",
-    });
-  }
-  return { matches: (line) => compiled.regex.exec(line)?.index };
-}
-
 export async function searchArtifact(
   context: Pick<ToolContext, "artifacts" | "redact" | "signal">,
   artifact: ArtifactRef,
   search: ArtifactSearch,
 ): Promise<ArtifactMatches> {
   const { artifact_id, size } = artifact;
-  const found = collectMatches(search);
-  let at = search.offset;
+  const { regex, limit, contextLines } = search;
+  const { matches, add } = collectWithNeighbours<ArtifactMatch>(contextLines);
+  let { offset: at, room } = search;
   let linesBefore = 0;
   while (at < size) {
     context.signal.throwIfAborted();
     const part = await readPart(context, artifact_id, at, size);
     for (const { text, origin, position } of part.lines) {
-      const offset = (): number => part.offsetOf(position);
-      if (!found.push(text, linesBefore + origin + 1, offset)) {
-        return { matches: found.matches, next_offset: offset() };
+      const index = regex.exec(text)?.index;
+      const line = linesBefore + origin + 1;
+      const shown = around(text, index ?? 0);
+      if (index === undefined) {
+        add(line, shown);
+        continue;
       }
+      const offset = part.offsetOf(position);
+      // There is no room for another match: this line is where to go on.
+      if (matches.length >= limit || room <= 0) return { matches, next_offset: offset };
+      add(line, shown, (before) => {
+        const size = [shown, ...before].reduce((sum, one) => sum + Buffer.byteLength(one) + 10, 0);
+        // What follows a match is about as long as what was before it.
+        room -= contextLines > 0 ? 2 * size : size;
+        return { line, offset, text: shown, before, after: [] };
+      });
     }
     linesBefore += part.lineCount;
     at = part.end;
   }
-  return { matches: found.matches };
+  return { matches };
 }
 
 interface Line {
@@ -159,42 +149,6 @@ function safeLineEnd(text: string, at: number, redact: (text: string) => string)
     end = text.lastIndexOf("\n", border - 1) + 1;
   }
   return end > 0 ? end : at;
-}
-
-interface Collected {
-  readonly matches: ArtifactMatch[];
-  /** False when there is no room for another match: then this line is where to go on. */
-  push(text: string, line: number, offset: () => number): boolean;
-}
-
-function collectMatches(search: ArtifactSearch): Collected {
-  const matches: ArtifactMatch[] = [];
-  const before: string[] = [];
-  let room = search.room;
-  return {
-    matches,
-    push(text, line, offset) {
-      const index = search.matches(text);
-      if (index !== undefined && (matches.length >= search.limit || room <= 0)) return false;
-      const shown = around(text, index ?? 0);
-      for (const match of matches.slice(-search.contextLines)) {
-        if (search.contextLines > 0 && line <= match.line + search.contextLines) {
-          match.after.push(shown);
-        }
-      }
-      if (index !== undefined) {
-        matches.push({ line, offset: offset(), text: shown, before: [...before], after: [] });
-        const size = [shown, ...before].reduce((sum, one) => sum + Buffer.byteLength(one) + 10, 0);
-        // What follows a match is about as long as what was before it.
-        room -= search.contextLines > 0 ? 2 * size : size;
-      }
-      if (search.contextLines > 0) {
-        before.push(shown);
-        if (before.length > search.contextLines) before.shift();
-      }
-      return true;
-    },
-  };
 }
 
 /** A long line is shown around its match. */

@@ -4,11 +4,16 @@
 import { closeSync, read } from "node:fs";
 import { promisify } from "node:util";
 import type { LinearRegex } from "@soong/core";
-import { createRegex } from "@soong/schema";
 import { openRegularFile } from "../path/index.ts";
-import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";
 import {
-  invalidRegex,
+  codePointsBefore,
+  collectWithNeighbours,
+  MOST_ANSWER_CHARS,
+  shownContext,
+  shownMatch,
+} from "./line-text.ts";
+import {
+  compileQuery,
   type FoundLine,
   type SearchAnswer,
   type SearchRequest,
@@ -17,7 +22,8 @@ import { createEventLoopYield, walkTree } from "./walk.ts";
 import { openWalkedFile, type DiskPath } from "./walked-nodes.ts";
 
 export async function searchPlainly(request: SearchRequest): Promise<SearchAnswer> {
-  const regex = compileQuery(request);
+  const { query, literal, caseSensitive } = request;
+  const regex = compileQuery(query, literal, caseSensitive);
   const counts: Counts = {
     filesSearched: 0,
     filesWithMatches: 0,
@@ -94,13 +100,6 @@ async function filesToSearch(
 /** File systems that are no files. */
 const NO_FILES = ["proc", "sys", "dev"];
 
-function compileQuery({ query, literal, caseSensitive }: SearchRequest): LinearRegex {
-  const source = literal ? query.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") : query;
-  const compiled = createRegex(source, caseSensitive ? "" : "i");
-  if (!compiled.ok) throw invalidRegex(query, compiled.message, undefined);
-  return compiled.regex;
-}
-
 const readAt = promisify(read);
 const CHUNK = 256 * 1024;
 /** Of a longer line only the beginning is looked at. */
@@ -112,7 +111,27 @@ async function searchOpened(
   regex: LinearRegex,
   request: SearchRequest,
 ): Promise<FoundLine[]> {
-  const found = createLineFinder(path, regex, request);
+  const { limit, contextLines, redact } = request;
+  const found = collectWithNeighbours<FoundLine & { after: string[] }>(contextLines);
+  let count = 0;
+  /** Keeps what matches, up to one more than the limit. */
+  const add = (given: string): void => {
+    count += 1;
+    const line = count;
+    const text = given.endsWith("\r") ? given.slice(0, -1) : given;
+    const index = found.matches.length <= limit ? regex.exec(text)?.index : undefined;
+    const shown = contextLines === 0 ? "" : shownContext(text, redact);
+    found.add(
+      line,
+      shown,
+      index === undefined
+        ? undefined
+        : (before) => {
+            const column = codePointsBefore(text, index) + 1;
+            return { path, line, column, ...shownMatch(text, index, redact), before, after: [] };
+          },
+    );
+  };
   const buffer = Buffer.allocUnsafe(CHUNK);
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let rest = "";
@@ -126,53 +145,16 @@ async function searchOpened(
     if (text.includes("\0")) return [];
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) found.add(line);
+    lines.forEach(add);
     if (rest.length > LONGEST_LINE) rest = rest.slice(0, LONGEST_LINE);
     position += bytesRead;
     if (bytesRead === 0) break;
   }
-  if (rest !== "") found.add(rest);
-  return found.lines;
+  if (rest !== "") add(rest);
+  return found.matches;
 }
 
 function encodingOf(beginning: Buffer): string {
   if (beginning[0] === 0xff && beginning[1] === 0xfe) return "utf-16le";
   return beginning[0] === 0xfe && beginning[1] === 0xff ? "utf-16be" : "utf-8";
-}
-
-/** Takes the lines of one file; keeps what matches, up to one more than the limit, with its neighbours. */
-function createLineFinder(
-  path: string,
-  regex: LinearRegex,
-  { limit, contextLines, redact }: SearchRequest,
-): { readonly lines: FoundLine[]; add(line: string): void } {
-  const lines: (FoundLine & { after: string[] })[] = [];
-  const before: string[] = [];
-  let count = 0;
-  return {
-    lines,
-    add(given) {
-      count += 1;
-      const line = given.endsWith("\r") ? given.slice(0, -1) : given;
-      const wanted = lines.length <= limit;
-      const context = contextLines === 0 ? "" : shownContext(line, redact);
-      for (const open of lines.slice(-contextLines)) {
-        if (contextLines > 0 && count - open.line <= contextLines) open.after.push(context);
-      }
-      const match = wanted ? regex.exec(line) : null;
-      if (match !== null) {
-        lines.push({
-          path,
-          line: count,
-          column: codePointsBefore(line, match.index) + 1,
-          ...shownMatch(line, match.index, redact),
-          before: [...before],
-          after: [],
-        });
-      }
-      if (contextLines === 0) return;
-      before.push(context);
-      if (before.length > contextLines) before.shift();
-    },
-  };
 }

@@ -1,8 +1,8 @@
 // What both ways of searching, ripgrep and the plain walk, are asked, what they answer, and how they refuse a query.
 
-import type { ToolFailure } from "@soong/core";
+import type { LinearRegex, ToolFailure } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
-import { shorten } from "@soong/schema";
+import { createRegex, shorten } from "@soong/schema";
 import type { PathGlob } from "./path-glob.ts";
 import type { ReasonLeftOut, RestrictedFiles } from "./restricted-files.ts";
 import type { Place } from "./walk.ts";
@@ -61,7 +61,7 @@ export function refusedQuery(query: string, complaint: string): ToolFailure {
 }
 
 /** `at` counts characters of the query from 0. */
-export function invalidRegex(query: string, reason: string, at: number | undefined): ToolFailure {
+function invalidRegex(query: string, reason: string, at: number | undefined): ToolFailure {
   const where = at === undefined ? "" : ` at column ${at + 1}`;
   const shown = shorten(query, 200);
   return invalidArguments(
@@ -99,4 +99,12 @@ function unbalancedParenthesis(query: string): number | undefined {
     else if (char === ")" && open.pop() === undefined) return at;
   }
   return open.at(-1);
+}
+
+/** By the linear regular expressions of the kernel, which are those of ECMAScript. */
+export function compileQuery(query: string, literal: boolean, caseSensitive = true): LinearRegex {
+  const source = literal ? query.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") : query;
+  const compiled = createRegex(source, caseSensitive ? "" : "i");
+  if (!compiled.ok) throw invalidRegex(query, compiled.message, undefined);
+  return compiled.regex;
 }
