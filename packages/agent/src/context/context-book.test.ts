@@ -96,6 +96,30 @@ test("whatever the path, every call has one result, every result its call, and n
   );
 });
 
+test("a conversation that is read as it grows reads as it would from the beginning", () => {
+  verifies("LOOP-5", "CTX-3");
+  const models = fc.array(fc.constantFrom("m", "other"), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(anyPath(), models, (path, readers) => {
+      const book = new ContextBook();
+      const earlier: { units: number; model: string; read: string }[] = [];
+      for (const [i, next] of path.entries()) {
+        book.add(next);
+        const model = readers[i % readers.length] ?? "m";
+        const read = toModelMessages(book.units, model);
+        const anew = new ContextBook(path.slice(0, i + 1)).units;
+        expect(read).toEqual(toModelMessages(anew, model));
+        earlier.push({ units: book.units.length, model, read: JSON.stringify(read) });
+      }
+      // What was sent before a new unit began can be read again: a request is repeated with another model.
+      for (const [i, { units, model, read }] of earlier.entries()) {
+        if (earlier[i + 1]?.units === units) continue;
+        expect(JSON.stringify(toModelMessages(book.units, model, units))).toBe(read);
+      }
+    }),
+  );
+});
+
 function problemsOf(messages: readonly ModelMessage[]): string[] {
   return messages.flatMap((message, i) => {
     const next = messages[i + 1];

@@ -156,16 +156,37 @@ function attachResult(unit: ContextUnit | undefined, node: ConversationNode): bo
   return true;
 }
 
-/** For one model: what another has left for itself in an answer is not for this one. */
-export function toModelMessages(units: readonly ContextUnit[], model: string): ModelMessage[] {
-  const messages: ModelMessage[] = [];
-  for (const unit of units) {
-    for (const message of toUnitMessages(unit, model)) {
-      if (message.role === "user") addUser(messages, message);
-      else messages.push(message);
-    }
+/** Of all units but the last, by their list: only that one still grows, so a request adds what is new. */
+const closedMessages = new WeakMap<
+  readonly ContextUnit[],
+  { readonly model: string; readonly messages: ModelMessage[]; units: number }
+>();
+
+/** For one model: what another has left for itself in an answer is not for this one. The first `count` units, or all. */
+export function toModelMessages(
+  units: readonly ContextUnit[],
+  model: string,
+  count = units.length,
+): ModelMessage[] {
+  let closed = closedMessages.get(units);
+  if (closed?.model !== model || closed.units >= count) {
+    closed = { model, messages: [], units: 0 };
+    closedMessages.set(units, closed);
   }
+  for (; closed.units < count - 1; closed.units += 1) {
+    addMessages(closed.messages, units[closed.units], model);
+  }
+  const messages = [...closed.messages];
+  addMessages(messages, units[count - 1], model);
   return messages;
+}
+
+function addMessages(messages: ModelMessage[], unit: ContextUnit | undefined, model: string): void {
+  if (unit === undefined) return;
+  for (const message of toUnitMessages(unit, model)) {
+    if (message.role === "user") addUser(messages, message);
+    else messages.push(message);
+  }
 }
 
 /** The same objects as long as the unit does not grow, so that a message is measured once. */

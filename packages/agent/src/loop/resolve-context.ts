@@ -43,19 +43,22 @@ export async function resolveContext(
   recordContext(running, tools, held);
   const { system, estimatedTokens, plan } = held;
   // What comes in meanwhile is for the next request.
-  const kept = [...plan.kept];
+  const { kept } = plan;
+  const count = kept.length;
   return {
     system: system.map(({ text }) => text),
     estimatedTokens,
     messages(model) {
-      const messages = toModelMessages(kept, model.id);
-      const [first] = messages;
-      const note: ModelMessage[] = [];
-      addText(note, plan.note);
-      if (first?.role === "user") addUser(note, first);
-      const all = [...note, ...messages.slice(first?.role === "user" ? 1 : 0)];
-      addText(all, board);
-      return all;
+      const messages = toModelMessages(kept, model.id, count);
+      if (plan.note !== undefined) {
+        const note: ModelMessage[] = [];
+        addText(note, plan.note);
+        const [first] = messages;
+        if (first?.role === "user") addUser(note, first);
+        messages.splice(0, first?.role === "user" ? 1 : 0, ...note);
+      }
+      addText(messages, board);
+      return messages;
     },
   };
 }
