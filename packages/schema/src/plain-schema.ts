@@ -3,6 +3,7 @@
 // recognised is not wrong: it is read in full.
 
 import type { JsonSchema } from "./json.ts";
+import { wordSet } from "./text.ts";
 
 /** A deeply frozen copy; undefined where the full reading has to decide. */
 export function copyPlainSchema(given: unknown): JsonSchema | undefined {
@@ -23,12 +24,11 @@ const MAX_FIELDS = 200;
 /** Far below what a schema may have in all, so that none that is too large is taken. */
 const MAX_TEXT = 20_000;
 
-const words = (text: string): ReadonlySet<unknown> => new Set(text.split(" "));
-const TYPES = words("object string number integer boolean array");
-const TEXTS = words("type title description format default");
-const COUNTS = words("minLength maxLength minItems maxItems");
-const NUMBERS = words("minimum maximum default");
-const FLAGS = words("uniqueItems additionalProperties default");
+const TYPES: ReadonlySet<unknown> = wordSet("object string number integer boolean array");
+const TEXTS = wordSet("type title description format default");
+const COUNTS = wordSet("minLength maxLength minItems maxItems");
+const NUMBERS = wordSet("minimum maximum default");
+const FLAGS = wordSet("uniqueItems additionalProperties default");
 
 function copyNode(given: unknown, depth: number): JsonSchema | undefined {
   if (!isOrdinaryRecord(given) || depth > MAX_DEPTH || !TYPES.has(given.type)) return undefined;

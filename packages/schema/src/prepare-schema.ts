@@ -6,6 +6,7 @@ import { modernNode } from "./dialects.ts";
 import { childPointer, isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
 import { baseWithin, openReferences, type Target } from "./references.ts";
 import { createRegex, type LinearRegex } from "./regex.ts";
+import { wordSet } from "./text.ts";
 import { mapSchemas, VOCABULARY } from "./vocabulary.ts";
 
 /** Holds the static size of a schema: what one more application of it costs. */
@@ -149,38 +150,22 @@ export function openPatterns(): Patterns {
 /** `within` holds the references written out on the way here. */
 type Place = { pointer: string; base: string; depth: number; within: readonly string[] };
 
-const UNIONS: ReadonlySet<string> = new Set(["anyOf", "oneOf"]);
+const UNIONS = wordSet("anyOf oneOf");
 /** Alternatives are written out while the schema is small: then an error says which one it is of. */
 const MAX_INLINED = 500;
 
 /** Applied once for each item, field or visit, and therefore metered. */
-const REPEATED: ReadonlySet<string> = new Set([
-  "items",
-  "contains",
-  "unevaluatedItems",
-  "additionalProperties",
-  "patternProperties",
-  "propertyNames",
-  "unevaluatedProperties",
-]);
+const REPEATED = wordSet(
+  "items contains unevaluatedItems additionalProperties patternProperties propertyNames unevaluatedProperties",
+);
 
 /** Whose values or keys are names of fields. */
-const FIELD_NAMES: ReadonlySet<string> = new Set([
-  "required",
-  "dependentRequired",
-  "properties",
-  "dependentSchemas",
-]);
+const FIELD_NAMES = wordSet("required dependentRequired properties dependentSchemas");
 
 /** Known, but saying nothing about which values are valid. */
-const IGNORED: ReadonlySet<string> = new Set([
-  "nullable",
-  "$dynamicAnchor",
-  "$recursiveAnchor",
-  "contentEncoding",
-  "contentMediaType",
-  "contentSchema",
-]);
+const IGNORED = wordSet(
+  "nullable $dynamicAnchor $recursiveAnchor contentEncoding contentMediaType contentSchema",
+);
 
 /** The reference of a node that, annotations aside, is nothing else. */
 function onlyReference(node: unknown): string | undefined {

@@ -14,6 +14,7 @@ import {
 import { lowerSchema } from "./lower-schema.ts";
 import { openPatterns, type Patterns } from "./prepare-schema.ts";
 import { openReferences, type References } from "./references.ts";
+import { wordSet } from "./text.ts";
 import { keywordsOf, mapSchemas, VOCABULARY } from "./vocabulary.ts";
 
 /** What a model takes. */
@@ -135,12 +136,10 @@ function relaxNode(run: Run, given: SchemaNode, place: Place): Node {
 }
 
 /** Where a looser part would make the whole stricter: these stay as they are, or go. */
-const NEGATIVE: ReadonlySet<string> = new Set(["not", "if", "oneOf", "contains"]);
+const NEGATIVE = wordSet("not if oneOf contains");
 /** Keywords whose fields and items count as covered. */
-const COVERING: ReadonlySet<string> = new Set(
-  "properties patternProperties prefixItems allOf anyOf oneOf if then else $ref dependentSchemas".split(
-    " ",
-  ),
+const COVERING = wordSet(
+  "properties patternProperties prefixItems allOf anyOf oneOf if then else $ref dependentSchemas",
 );
 
 function takes({ terms, patterns }: Run, place: Place, name: string, held: unknown): boolean {

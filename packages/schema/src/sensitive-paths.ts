@@ -5,6 +5,7 @@ import { modernNode } from "./dialects.ts";
 import { pointerTokens, isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
 import { isPlainSchema } from "./plain-schema.ts";
 import { baseWithin, openReferences, type Target } from "./references.ts";
+import { wordSet } from "./text.ts";
 import { childSchemas, forEachSchema } from "./vocabulary.ts";
 
 /** "*" is any item or field. */
@@ -39,19 +40,12 @@ export function sensitivePaths(schema: JsonSchema): SensitivePath[] {
     if (isMarked(node)) found.set(JSON.stringify(place.path), place.path);
 
     for (const child of childSchemas(node, place.pointer)) {
-      const step = STEPS.get(child.keyword);
-      if (step === undefined) continue;
-      const path =
-        step === "none"
-          ? place.path
-          : [...place.path, step === "any" ? "*" : (pointerTokens(child.pointer).at(-1) ?? "*")];
-      visit(child.node, {
-        ...place,
-        pointer: child.pointer,
-        base,
-        path,
-        depth: place.depth + 1,
-      });
+      const { keyword, pointer } = child;
+      let { path } = place;
+      if (TO_KEY.has(keyword)) path = [...path, pointerTokens(pointer).at(-1) ?? "*"];
+      else if (TO_ANY.has(keyword)) path = [...path, "*"];
+      else if (!TO_SAME.has(keyword)) continue;
+      visit(child.node, { ...place, pointer, base, path, depth: place.depth + 1 });
     }
     if (typeof node.$ref === "string") {
       const target = references.locate(node.$ref, base);
@@ -113,24 +107,12 @@ type Place = {
   entered: ReadonlyMap<string, "once" | "again">;
 };
 
-/** Where each keyword leads: no step, a step to any item or field, or a step to the key or index. */
-const STEPS: ReadonlyMap<string, "none" | "any" | "key"> = new Map([
-  ["properties", "key"],
-  ["prefixItems", "key"],
-  ["items", "any"],
-  ["contains", "any"],
-  ["unevaluatedItems", "any"],
-  ["additionalProperties", "any"],
-  ["unevaluatedProperties", "any"],
-  ["patternProperties", "any"],
-  ["allOf", "none"],
-  ["anyOf", "none"],
-  ["oneOf", "none"],
-  ["if", "none"],
-  ["then", "none"],
-  ["else", "none"],
-  ["dependentSchemas", "none"],
-]);
+/** Keywords that lead to the key or index, to any item or field, or nowhere further. */
+const TO_KEY = wordSet("properties prefixItems");
+const TO_ANY = wordSet(
+  "items contains unevaluatedItems additionalProperties unevaluatedProperties patternProperties",
+);
+const TO_SAME = wordSet("allOf anyOf oneOf if then else dependentSchemas");
 
 function isMarked(node: JsonSchema): boolean {
   return node["x-sensitive"] === true || node.writeOnly === true || node.format === "password";

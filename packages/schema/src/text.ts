@@ -53,3 +53,8 @@ export function utf8Length(text: string): number {
   }
   return bytes;
 }
+
+/** The words of a text, for the tables of keywords. */
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}

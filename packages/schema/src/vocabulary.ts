@@ -1,14 +1,8 @@
 // Every keyword we know: what it holds, which type it speaks about, where it stands towards the core
 // subset (SCHEMA-1), and what its value must look like. The rest of the module asks this table.
 
-import {
-  childPointer,
-  isRecord,
-  isSchemaNode,
-  type JsonSchema,
-  type JsonType,
-  type SchemaNode,
-} from "./json.ts";
+import { childPointer, isRecord, isSchemaNode, type JsonSchema, type SchemaNode } from "./json.ts";
+import { wordSet } from "./text.ts";
 
 /** RFC 6901 pointer into the schema, the keyword it points at, and what is wrong in words. */
 export type SchemaProblem = { pointer: string; keyword: string; message: string };
@@ -28,15 +22,7 @@ export type Keyword = {
   accepts: (value: unknown) => boolean;
 };
 
-const JSON_TYPES: ReadonlySet<unknown> = new Set<JsonType>([
-  "object",
-  "string",
-  "number",
-  "integer",
-  "boolean",
-  "array",
-  "null",
-]);
+const JSON_TYPES: ReadonlySet<unknown> = wordSet("object string number integer boolean array null");
 
 type Shape = Pick<Keyword, "holds" | "expected" | "accepts">;
 
@@ -76,6 +62,8 @@ const SCHEMAS: Shape = {
   expected: "a list of at least one schema",
   accepts: (given) => Array.isArray(given) && given.length > 0 && given.every(isSchemaNode),
 };
+/** Draft-07, where a list of names stands for a schema. */
+const DEPENDENCIES: Shape = { holds: "schema map", expected: "an object", accepts: isRecord };
 const SCHEMA_MAP: Shape = {
   holds: "schema map",
   expected: "an object whose values are schemas",
@@ -130,6 +118,7 @@ export const VOCABULARY: ReadonlyMap<string, Keyword> = new Map([
   ...keyword("outside", "object", SCHEMA, "propertyNames", "unevaluatedProperties"),
   ...keyword("outside", "object", COUNT, "minProperties", "maxProperties"),
   ...keyword("outside", "object", NAME_MAP, "dependentRequired"),
+  ...keyword("outside", "object", DEPENDENCIES, "dependencies"),
 ]);
 
 /** The schemas standing directly in a node, each with the keyword and its pointer. */
@@ -138,22 +127,15 @@ export function childSchemas(
   pointer: string,
 ): { keyword: string; pointer: string; node: SchemaNode }[] {
   const children: { keyword: string; pointer: string; node: SchemaNode }[] = [];
-  for (const name of Object.keys(node)) {
-    const held = node[name];
-    if (typeof held !== "object" || held === null) continue;
-    const holds = VOCABULARY.get(name)?.holds;
-    // Draft-07 tuples: `items` may hold a list. Draft-07 `dependencies` may hold schemas.
-    const loose = holds === "schema" && Array.isArray(held) ? "schema list" : holds;
-    const at = childPointer(pointer, name);
-    if (loose === "schema") {
-      children.push({ keyword: name, pointer: at, node: held as JsonSchema });
-    } else if (loose === "schema list" || loose === "schema map" || name === "dependencies") {
-      for (const [key, child] of Object.entries(held)) {
-        if (isSchemaNode(child)) {
-          children.push({ keyword: name, pointer: childPointer(at, key), node: child });
-        }
-      }
-    }
+  for (const keyword of Object.keys(node)) {
+    const held = node[keyword];
+    const entry = VOCABULARY.get(keyword);
+    if (entry === undefined || typeof held !== "object" || held === null) continue;
+    mapSchemas(entry, held, (child, ...key) => {
+      const at = [keyword, ...key].reduce(childPointer, pointer);
+      if (isSchemaNode(child)) children.push({ keyword, pointer: at, node: child });
+      return child;
+    });
   }
   return children;
 }
@@ -165,7 +147,8 @@ export function mapSchemas(
   change: (node: SchemaNode, ...key: string[]) => unknown,
 ): unknown {
   if (holds === "value") return held;
-  if (holds === "schema") return change(held as SchemaNode);
+  // Draft-07 tuples: `items` may hold a list.
+  if (holds === "schema" && !Array.isArray(held)) return change(held as SchemaNode);
   const nodes = held as Readonly<Record<string, SchemaNode>>;
   const entries = Object.keys(nodes)
     .filter((key) => key !== "__proto__")
