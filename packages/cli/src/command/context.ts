@@ -1,19 +1,21 @@
-// What the code of commands has in common: the home and its config, a runtime, problems of files.
+// What the code of commands has in common: the home and its config, a runtime, a session while a command works in it,
+// problems of files.
 
 import { resolve } from "node:path";
-import { createRedactor, type Mode, type Redactor } from "@soong/core";
+import { boundFact, createRedactor, type Mode, type Redactor } from "@soong/core";
 import { describeProblem, type Problem } from "@soong/platform";
 import { agentHome, loadConfig, type LoadedConfig } from "../config/index.ts";
-import { EXIT, UsageError, visible, visibleLine } from "../output/index.ts";
+import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
 import {
   collectSecrets,
   openRuntime,
   type Runtime,
   type RuntimeOptions,
   type ServerChoice,
+  type StoredSession,
 } from "../runtime/index.ts";
 import type { CommandContext } from "./handler.ts";
-import { withInterrupt } from "./signals.ts";
+import { onTermination, withInterrupt } from "./signals.ts";
 
 export function resolveHome({ env }: Pick<CommandContext, "env">): string {
   try {
@@ -113,4 +115,32 @@ export function describeWaiting(server_ids: readonly string[]): string {
 export function chooseServers(tool: string | undefined): ServerChoice {
   const [, only] = /^mcp\.([^.]+)\./.exec(tool ?? "") ?? [];
   return only === undefined ? "none" : { only };
+}
+
+/** The facts of a session as they come, one a line, for programs. */
+export async function printFacts({ session, kept }: StoredSession, output: Output): Promise<void> {
+  for await (const fact of session.facts({ after: kept.lastSeq ?? 0 })) {
+    output.line(JSON.stringify(boundFact(fact)));
+    await output.drained();
+    if (output.isClosed) return;
+  }
+}
+
+/**
+ * Ctrl-C, a signal that ends the process (with its exit code), or an abort from another terminal. Returns how to stop
+ * listening.
+ */
+export function onStop(
+  { interrupts }: CommandContext,
+  held: StoredSession,
+  stop: (reason: string, exitCode?: number) => void,
+): () => void {
+  const listening = [
+    interrupts.on(() => stop("interrupted by the user")),
+    onTermination((exitCode) => stop("the process was terminated", exitCode)),
+    held.onAbort((reason) => stop(reason)),
+  ];
+  return () => {
+    for (const stopListening of listening) stopListening();
+  };
 }

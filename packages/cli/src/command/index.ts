@@ -10,6 +10,6 @@ export async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
-  const { runProgram } = await import("./run-program.ts");
+  const { runProgram } = await import("./program.ts");
   return runProgram(args, process);
 }

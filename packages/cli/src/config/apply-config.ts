@@ -7,13 +7,15 @@ import {
   type AnyTool,
   type ConfigInput,
   type Decision,
+  type JsonObject,
+  type JsonValue,
   type Mode,
   type PermissionRule,
   type PolicyInput,
 } from "@soong/core";
 import { matchesName } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
-import { TOOL_PATTERN } from "./definition.ts";
+import { TEMPLATE_FIELD, TOOL_PATTERN } from "./definition.ts";
 import type { SoongConfig } from "./sections.ts";
 
 export interface PolicyFlags {
@@ -102,4 +104,28 @@ export function overrideTool(tool: AnyTool, { tools }: SoongConfig): AnyTool {
       return asked === undefined ? undefined : Math.min(asked, timeout);
     },
   };
+}
+
+/** Of a template that `argumentTemplate` finds nothing wrong with. */
+export function fillArguments(
+  template: string,
+  fields: Readonly<Record<string, JsonValue | undefined>>,
+): JsonObject {
+  return fill(JSON.parse(template) as JsonValue) as JsonObject;
+
+  function fill(value: JsonValue): JsonValue {
+    if (typeof value === "string") return fillText(value);
+    if (Array.isArray(value)) return value.map(fill);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, fill(held)]));
+  }
+
+  function fillText(text: string): JsonValue {
+    const alone = /^\{\{\s*(\w+)\s*\}\}$/.exec(text)?.[1];
+    if (alone !== undefined) return fields[alone] ?? "";
+    return text.replace(TEMPLATE_FIELD, (_, field: string) => {
+      const value = fields[field] ?? "";
+      return typeof value === "string" ? value : JSON.stringify(value);
+    });
+  }
 }

@@ -2,14 +2,14 @@
 // chooses. Checks, types, the file of `soong init` and the page of all settings are made from these.
 
 import { compilePolicy } from "@soong/core";
+import { quote } from "@soong/core/internal";
 import { shape, type Place, type Shape } from "@soong/platform";
+import { isRecord, nearestName } from "@soong/schema";
 
-/** What the value of a setting may be. */
+/** What the value of a setting may be, with its default. */
 export interface ValueKind<T> {
-  /** With what is meant literally between backquotes. */
-  readonly words: string;
-  readonly shape: Shape<unknown>;
-  readonly default: T;
+  /** The setting that means this. */
+  says(says: string, details?: SettingDetails): Setting<T>;
 }
 
 interface SettingDetails {
@@ -26,7 +26,11 @@ interface SettingDetails {
 
 export interface Setting<T> extends SettingDetails {
   readonly says: string;
-  readonly kind: Omit<ValueKind<T>, "default">;
+  readonly kind: {
+    /** With what is meant literally between backquotes. */
+    readonly words: string;
+    readonly shape: Shape<unknown>;
+  };
   readonly default: T;
 }
 
@@ -58,16 +62,9 @@ export type Values<Node> =
         ? { readonly [Key in keyof Keys]: Values<Keys[Key]> }
         : never;
 
-export function setting<T>(
-  says: string,
-  { default: byDefault, ...kind }: ValueKind<T>,
-  details: SettingDetails = {},
-): Setting<T> {
-  return { says, kind, default: byDefault, ...details };
-}
-
 export function valueOf<T>(words: string, check: Shape<unknown>, byDefault: T): ValueKind<T> {
-  return { words, shape: check, default: byDefault };
+  const kind = { words, shape: check };
+  return { says: (says, details = {}) => ({ says, kind, default: byDefault, ...details }) };
 }
 
 export function wholeNumber<Default extends number | undefined>(
@@ -90,18 +87,15 @@ export function milliseconds<Default extends number | undefined>(
 /** Of money: at most six decimals, so that it is a whole number of millionths. */
 export function amount({ above }: { readonly above?: 0 } = {}): ValueKind<number | undefined> {
   const range = `${above === 0 ? "above 0" : "0"} to 1000000, at most six decimals`;
-  return {
-    words: `number, ${range}`,
-    shape(value, place) {
-      const isAmount =
-        typeof value === "number" &&
-        (above === 0 ? value > 0 : value >= 0) &&
-        value <= 1_000_000 &&
-        Math.round(value * 1e6) / 1e6 === value;
-      if (!isAmount) place.report(`is ${place.kindOf(value)}; a number, ${range}, is expected`);
-    },
-    default: undefined,
+  const check: Shape<unknown> = (value, place) => {
+    const isAmount =
+      typeof value === "number" &&
+      (above === 0 ? value > 0 : value >= 0) &&
+      value <= 1_000_000 &&
+      Math.round(value * 1e6) / 1e6 === value;
+    if (!isAmount) place.report(`is ${place.kindOf(value)}; a number, ${range}, is expected`);
   };
+  return valueOf(`number, ${range}`, check, undefined);
 }
 
 export function choice<const Word extends string>(
@@ -190,4 +184,37 @@ export function plainText(words: string): TextForm {
 
 function textForm(words: string, form: RegExp, otherwise: string): TextForm {
   return { words, problem: (given) => (form.test(given) ? undefined : otherwise) };
+}
+
+export const WRITE_FIELDS = ["id", "content", "scope", "project", "tags"] as const;
+export const RECALL_FIELDS = ["query", "scope", "limit", "project"] as const;
+
+export const TEMPLATE_FIELD = /\{\{\s*(\w*)\s*\}\}/g;
+
+/**
+ * Arguments of another tool, written in the config as JSON with fields in it: `{"query": "{{query}}"}`. A text that is
+ * one field alone becomes the field's value, a list too; within a text a field is put in as text.
+ */
+export function argumentTemplate(fields: readonly string[]): TextForm {
+  const names = fields.map((field) => `\`{{${field}}}\``).join(", ");
+  return {
+    words: `JSON object as text, with the fields ${names}`,
+    problem(text) {
+      let parsed: unknown;
+      try {
+        parsed = JSON.parse(text);
+      } catch {
+        return "is not valid JSON";
+      }
+      if (!isRecord(parsed)) {
+        return "is not a JSON object";
+      }
+      for (const [, field = ""] of text.matchAll(TEMPLATE_FIELD)) {
+        if (fields.includes(field)) continue;
+        const nearest = nearestName(field, fields) ?? fields.join(", ");
+        return `has the unknown field ${quote(field)}; did you mean ${nearest}?`;
+      }
+      return undefined;
+    },
+  };
 }

@@ -3,8 +3,13 @@
 
 export { addRule, describeRule, readRuleLine, ruleLine } from "./add-rule.ts";
 export { agentHome, userHome } from "./agent-home.ts";
-export { buildLoopLimits, buildPolicy, overrideTool, pickKernelConfig } from "./apply-config.ts";
-export { fillArguments } from "./argument-template.ts";
+export {
+  buildLoopLimits,
+  buildPolicy,
+  fillArguments,
+  overrideTool,
+  pickKernelConfig,
+} from "./apply-config.ts";
 export { commentedConfig } from "./commented-config.ts";
 export { loadConfig, readSettingsFile, type LoadedConfig } from "./load-config.ts";
 export { ConfigError, parseConfig } from "./parse-config.ts";

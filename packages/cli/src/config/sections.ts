@@ -3,9 +3,9 @@
 
 import { kernelConfig, type NetworkPolicy, type PermissionRule } from "@soong/core";
 import { shape } from "@soong/platform";
-import { argumentTemplate, RECALL_FIELDS, WRITE_FIELDS } from "./argument-template.ts";
 import {
   amount,
+  argumentTemplate,
   choice,
   CURRENCY,
   DIRECTORY,
@@ -13,13 +13,14 @@ import {
   flag,
   milliseconds,
   plainText,
-  setting,
+  RECALL_FIELDS,
   text,
   texts,
   TOOL_PATTERN,
   valueOf,
   WEB_ADDRESS,
   wholeNumber,
+  WRITE_FIELDS,
   type AnyTable,
   type TextForm,
   type Values,
@@ -41,50 +42,41 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const model = {
   says: "The model that answers.",
   keys: {
-    default: setting(
+    default: text(MODEL_REFERENCE).says(
       "The model of every run that names no other. Default: one of a provider whose key is in the environment.",
-      text(MODEL_REFERENCE),
       { example: '"local"' },
     ),
-    max_output_tokens: setting(
+    max_output_tokens: TOKENS.says(
       "How long one answer may be. Default: as long as the provider allows.",
-      TOKENS,
       { example: "8_192" },
     ),
-    retries: setting(
+    retries: wholeNumber(0, 100, 3).says(
       "How often a request that failed in passing is sent again before another model is tried.",
-      wholeNumber(0, 100, 3),
     ),
-    idle_timeout_ms: setting(
+    idle_timeout_ms: milliseconds(300_000).says(
       "A model that says nothing for so long has failed; comments and empty pieces of a stream say nothing.",
-      milliseconds(300_000),
     ),
-    max_answer_ms: setting(
+    max_answer_ms: milliseconds(3_600_000).says(
       "How long one answer may take in all. A longer one is cut off, and the run ends as failed with `answer_too_slow`.",
-      milliseconds(3_600_000),
     ),
-    max_answer_bytes: setting(
+    max_answer_bytes: wholeNumber(1024, 1024 ** 3, 16 * 1024 * 1024).says(
       "How many bytes of text, reasoning and arguments one answer may have; a piece of the stream counts for at least 64, a call for 1024. A longer one is cut off, and the run ends as failed with `answer_too_large`.",
-      wholeNumber(1024, 1024 ** 3, 16 * 1024 * 1024),
     ),
-    max_retry_after_ms: setting(
+    max_retry_after_ms: milliseconds(120_000).says(
       "A provider that asks for a longer wait is given up.",
-      milliseconds(120_000),
     ),
     budget: {
       says: "What one run may use. It is looked at before each request, and a run that has used it up ends there as failed; a request under way is not cut.",
       keys: {
-        max_tokens: setting(
+        max_tokens: ANY_COUNT.says(
           "Tokens in and out, over all requests of a run. What a provider does not tell is not counted.",
-          ANY_COUNT,
           { example: "2_000_000" },
         ),
-        max_cost: setting(
+        max_cost: amount({ above: 0 }).says(
           "What a run may cost. Only models with prices in this currency are asked then.",
-          amount({ above: 0 }),
           { example: "2.50" },
         ),
-        currency: setting("The currency of `max_cost`.", text(CURRENCY, "USD")),
+        currency: text(CURRENCY, "USD").says("The currency of `max_cost`."),
       },
     },
   },
@@ -93,37 +85,30 @@ const model = {
 const modelProfile = {
   says: "One model under a name of yours.",
   keys: {
-    provider: setting("Whose interface it is.", choice(PROVIDERS, "openai-compatible"), {
+    provider: choice(PROVIDERS, "openai-compatible").says("Whose interface it is.", {
       needed: true,
     }),
-    model: setting("Its name there.", text(plainText("name of a model"), ""), { needed: true }),
-    base_url: setting(
+    model: text(plainText("name of a model"), "").says("Its name there.", { needed: true }),
+    base_url: text(WEB_ADDRESS).says(
       "Where it is asked, if not at the provider's own address; openai-compatible needs it.",
-      text(WEB_ADDRESS),
     ),
-    api_key_env: setting(
+    api_key_env: text(ENVIRONMENT_NAME).says(
       "The environment variable that holds the key. Default: the one the provider usually has.",
-      text(ENVIRONMENT_NAME),
     ),
-    context_window: setting("How many tokens it can read.", TOKENS),
-    max_output_tokens: setting(
+    context_window: TOKENS.says("How many tokens it can read."),
+    max_output_tokens: TOKENS.says(
       "How long one of its answers may be, where `model.max_output_tokens` says nothing.",
-      TOKENS,
     ),
     prices: {
       says: "What a million tokens cost. Without `input` and `output` the cost of its answers is not known, and shown as such.",
       keys: {
-        currency: setting("What the prices are in.", text(CURRENCY, "USD")),
-        input: setting("Tokens that are sent, without those of the cache.", PRICE),
-        output: setting("Tokens that are answered, reasoning among them.", PRICE),
-        cache_read: setting(
+        currency: text(CURRENCY, "USD").says("What the prices are in."),
+        input: PRICE.says("Tokens that are sent, without those of the cache."),
+        output: PRICE.says("Tokens that are answered, reasoning among them."),
+        cache_read: PRICE.says(
           "Tokens that the provider had in its cache. Default: the cost of a request that used it is not known.",
-          PRICE,
         ),
-        cache_write: setting(
-          "Tokens that the provider put into its cache. Default: the same.",
-          PRICE,
-        ),
+        cache_write: PRICE.says("Tokens that the provider put into its cache. Default: the same."),
       },
     },
   },
@@ -132,7 +117,7 @@ const modelProfile = {
 const models = {
   says: "Models under names of yours, and which replace one that is overloaded.",
   keys: {
-    fallback: setting("The models to go on with, in this order.", texts(MODEL_REFERENCE, [])),
+    fallback: texts(MODEL_REFERENCE, []).says("The models to go on with, in this order."),
     profiles: {
       says: "One table for each model.",
       nameProblem: (name: string) =>
@@ -156,65 +141,50 @@ const models = {
 const toolsSection = {
   says: "Which tools there are, how long they may take, and how much they may touch.",
   keys: {
-    disabled: setting("Tools that are not offered.", texts(TOOL_PATTERN, tools.disabled)),
-    default_timeout_ms: setting(
+    disabled: texts(TOOL_PATTERN, tools.disabled).says("Tools that are not offered."),
+    default_timeout_ms: milliseconds(tools.default_timeout_ms).says(
       "How long a call may take when neither the tool nor the model says; also a command.",
-      milliseconds(tools.default_timeout_ms),
     ),
-    max_timeout_ms: setting("The longest any call may take.", milliseconds(tools.max_timeout_ms)),
-    inline_limit_bytes: setting(
+    max_timeout_ms: milliseconds(tools.max_timeout_ms).says("The longest any call may take."),
+    inline_limit_bytes: wholeNumber(0, MAX_BYTES, tools.inline_limit_bytes).says(
       "How much of a result the model is sent; the rest is kept as an artifact.",
-      wholeNumber(0, MAX_BYTES, tools.inline_limit_bytes),
     ),
-    max_arguments_bytes: setting(
+    max_arguments_bytes: wholeNumber(1, MAX_BYTES, tools.max_arguments_bytes).says(
       "How large the arguments of a call may be.",
-      wholeNumber(1, MAX_BYTES, tools.max_arguments_bytes),
     ),
-    max_arguments_depth: setting(
+    max_arguments_depth: wholeNumber(1, 512, tools.max_arguments_depth).says(
       "How deeply they may be nested.",
-      wholeNumber(1, 512, tools.max_arguments_depth),
     ),
-    max_concurrency: setting(
+    max_concurrency: wholeNumber(1, 1000, tools.max_concurrency).says(
       "How many readonly calls run at the same time.",
-      wholeNumber(1, 1000, tools.max_concurrency),
     ),
-    early_start: setting(
+    early_start: choice(["none", "readonly", "all"], tools.early_start).says(
       "Which calls may start while the model still streams. `readonly`: those that leave nothing behind, inside or outside. `all`: also writes; an answer that breaks off after one is not asked for again.",
-      choice(["none", "readonly", "all"], tools.early_start),
     ),
-    defer_budget_tokens: setting(
+    defer_budget_tokens: wholeNumber(0, 100_000_000, tools.defer_budget_tokens).says(
       "How many tokens the definitions of tools may cost before some are only found by search.",
-      wholeNumber(0, 100_000_000, tools.defer_budget_tokens),
     ),
-    cancel_grace_ms: setting(
+    cancel_grace_ms: milliseconds(tools.cancel_grace_ms, 0).says(
       "How long a cancelled call may take to clean up.",
-      milliseconds(tools.cancel_grace_ms, 0),
     ),
-    resolve_timeout_ms: setting(
+    resolve_timeout_ms: milliseconds(tools.resolve_timeout_ms).says(
       "How long a tool may take to say whether it is there, and what its instructions are.",
-      milliseconds(tools.resolve_timeout_ms),
     ),
-    env_allowlist: setting(
+    env_allowlist: texts(ENVIRONMENT_NAME, []).says(
       "Environment variables that commands see besides the harmless ones. Each is named in full.",
-      texts(ENVIRONMENT_NAME, []),
     ),
-    write_roots: setting(
+    write_roots: texts(DIRECTORY, []).says(
       "Directories besides the project where writing is as ordinary as in it. Also accepted as `allowed_write_roots`.",
-      texts(DIRECTORY, []),
       { aliases: ["allowed_write_roots"] },
     ),
-    tmp_dir: setting(
+    tmp_dir: flag(false).says(
       "Whether writing under the directory for temporary files (`TMPDIR`) is as ordinary as in the project.",
-      flag(false),
     ),
-    sensitive_paths: setting(
-      "Globs of files that hold secrets, added to the built-in ones.",
-      valueOf<readonly string[]>(
-        "list: name, glob below the project, `~/…` or absolute",
-        SENSITIVE_PATHS,
-        [],
-      ),
-    ),
+    sensitive_paths: valueOf<readonly string[]>(
+      "list: name, glob below the project, `~/…` or absolute",
+      SENSITIVE_PATHS,
+      [],
+    ).says("Globs of files that hold secrets, added to the built-in ones."),
     overrides: {
       says: "Settings for single tools, by a pattern of their canonical names in quotes. Where several patterns fit, the longest counts.",
       nameProblem(name: string) {
@@ -226,13 +196,11 @@ const toolsSection = {
       each: {
         says: "What is different for the tools a pattern fits.",
         keys: {
-          timeout_ms: setting(
+          timeout_ms: milliseconds().says(
             "How long a call may take. The model cannot ask for more.",
-            milliseconds(),
           ),
-          readonly: setting(
+          readonly: flag().says(
             "You vouch that these tools of an MCP server change nothing. Patterns that begin with `mcp.` only.",
-            flag(),
           ),
         },
       },
@@ -245,9 +213,8 @@ const toolsSection = {
 const permissions = {
   says: "What may happen unasked, what is asked about, and what never happens.",
   keys: {
-    rules: setting(
+    rules: valueOf<readonly PermissionRule[]>("tables `[[permissions.rules]]`", RULES, []).says(
       "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers, `exact_argv` an argv that is the whole command, `project` a rule for that directory alone. Any deny counts more than any allow.",
-      valueOf<readonly PermissionRule[]>("tables `[[permissions.rules]]`", RULES, []),
       {
         tables: [
           "[[permissions.rules]]",
@@ -263,30 +230,26 @@ const permissions = {
         ],
       },
     ),
-    destructive: setting(
+    destructive: choice(["ask", "deny"], "ask").says(
       "What becomes of a call that may destroy something. `deny` holds against every rule that allows.",
-      choice(["ask", "deny"], "ask"),
     ),
-    ask_timeout_ms: setting(
+    ask_timeout_ms: milliseconds().says(
       "How long a question waits for its answer. Default: as long as it takes.",
-      milliseconds(),
       { example: "300_000" },
     ),
     network: {
       says: "The network, for all tools.",
       together: checkNetwork,
       keys: {
-        mode: setting(
+        mode: valueOf<NetworkPolicy["mode"]>(
+          '`"off"`, `"ask"`, `"hosts"`, `"default"`',
+          shape.anything,
+          "default",
+        ).says(
           "`off`: none. `ask`: every use is asked about. `hosts`: the listed hosts and no others. `default`: asked about, but for the listed hosts.",
-          valueOf<NetworkPolicy["mode"]>(
-            '`"off"`, `"ask"`, `"hosts"`, `"default"`',
-            shape.anything,
-            "default",
-          ),
         ),
-        hosts: setting(
+        hosts: valueOf<readonly string[]>("list: host", shape.anything, []).says(
           "Host names, with `*.` before them for all below.",
-          valueOf<readonly string[]>("list: host", shape.anything, []),
         ),
       },
     },
@@ -296,21 +259,17 @@ const permissions = {
 const mcp = {
   says: "MCP servers; they themselves stand in mcp.json.",
   keys: {
-    wait_ms: setting(
+    wait_ms: milliseconds(10_000).says(
       "How long a run waits for servers that have not answered yet. A late one comes with a later turn.",
-      milliseconds(10_000),
     ),
-    call_timeout_ms: setting(
+    call_timeout_ms: milliseconds(100_000).says(
       "How long a call may go without an answer or progress, unless the entry of its server says otherwise.",
-      milliseconds(100_000),
     ),
-    connect_timeout_ms: setting(
+    connect_timeout_ms: milliseconds(30_000).says(
       "How long a server may take from its start to its first answer, unless its entry says otherwise.",
-      milliseconds(30_000),
     ),
-    instructions: setting(
+    instructions: flag(true).says(
       "Whether a model reads what servers say of their own tools, marked as their words.",
-      flag(true),
     ),
   },
 };
@@ -318,19 +277,18 @@ const mcp = {
 const agentsSection = {
   says: "Limits on agents and the agents they start.",
   keys: {
-    max_turns: setting("How many model requests one run may make.", wholeNumber(1, 100_000, 128)),
-    child_timeout_ms: setting(
+    max_turns: wholeNumber(1, 100_000, 128).says("How many model requests one run may make."),
+    child_timeout_ms: milliseconds(agents.child_timeout_ms).says(
       "How long a child agent may take.",
-      milliseconds(agents.child_timeout_ms),
     ),
-    max_children_per_run: setting(
+    max_children_per_run: wholeNumber(0, 1000, agents.max_children_per_run).says(
       "How many children one run may start.",
-      wholeNumber(0, 1000, agents.max_children_per_run),
     ),
-    max_concurrent_children_per_session: setting(
-      "How many children of a session may work at the same time.",
-      wholeNumber(0, 1000, agents.max_concurrent_children_per_session),
-    ),
+    max_concurrent_children_per_session: wholeNumber(
+      0,
+      1000,
+      agents.max_concurrent_children_per_session,
+    ).says("How many children of a session may work at the same time."),
     worker_pools: {
       says: "One table for each pool of workers that steps of a task may be given to. Without any there is one, `workers`, of four.",
       nameProblem: (name: string) =>
@@ -340,21 +298,17 @@ const agentsSection = {
       each: {
         says: "Workers that are alike.",
         keys: {
-          agent: setting(
+          agent: text(plainText("id of an agent definition")).says(
             "The agent definition its workers have. Default: `default_worker_agent`.",
-            text(plainText("id of an agent definition")),
           ),
-          size: setting(
+          size: wholeNumber(1, 64, 1).says(
             "How many of them there are, which is how many steps they work on at the same time.",
-            wholeNumber(1, 64, 1),
           ),
-          model: setting(
+          model: text(MODEL_REFERENCE).says(
             "The model they ask. Default: that of the definition, or of the run that gives them work.",
-            text(MODEL_REFERENCE),
           ),
-          allowed_tools: setting(
+          allowed_tools: texts(TOOL_PATTERN).says(
             "The tools they have beside those for their task. Default: those of the definition, or the file tools that only read.",
-            texts(TOOL_PATTERN),
           ),
         },
       },
@@ -379,51 +333,41 @@ const SERVER_TOOL: TextForm = {
 const memory = {
   says: "Long-term memory.",
   keys: {
-    enabled: setting(
+    enabled: flag(true).says(
       "Whether there is a memory at all: its tools, and what a run begins with.",
-      flag(true),
     ),
-    provider: setting(
+    provider: choice(["local", "external"], "local").says(
       "Where memories are recalled from: `memory/` of the home, or a call of `recall_tool`.",
-      choice(["local", "external"], "local"),
     ),
-    write_mode: setting(
+    write_mode: choice(["disabled", "candidate", "external"], "candidate").says(
       "What becomes of a memory the model wants to keep: nothing, a candidate that `soong memory extract` looks at, or a call of `external_tool`.",
-      choice(["disabled", "candidate", "external"], "candidate"),
     ),
-    external_tool: setting(
+    external_tool: text(SERVER_TOOL).says(
       'The tool of an MCP server that keeps memories when `write_mode` is "external".',
-      text(SERVER_TOOL),
       { example: '"mcp.notes.add"' },
     ),
-    write_arguments: setting(
+    write_arguments: text(argumentTemplate(WRITE_FIELDS)).says(
       "What `external_tool` is given, as JSON with fields in it; without it the fields content, scope, project and tags.",
-      text(argumentTemplate(WRITE_FIELDS)),
       {
         example: `'{"entities": [{"name": "{{id}}", "entityType": "{{scope}}", "observations": ["{{content}}"]}]}'`,
       },
     ),
-    recall_tool: setting(
+    recall_tool: text(SERVER_TOOL).says(
       'The tool of an MCP server that recalls memories when `provider` is "external".',
-      text(SERVER_TOOL),
       { example: '"mcp.notes.search"' },
     ),
-    recall_arguments: setting(
+    recall_arguments: text(argumentTemplate(RECALL_FIELDS)).says(
       "What `recall_tool` is given, as JSON with fields in it; without it the fields query, scope, limit and project.",
-      text(argumentTemplate(RECALL_FIELDS)),
       { example: `'{"query": "{{query}}"}'` },
     ),
-    recall_tokens: setting(
+    recall_tokens: wholeNumber(100, 1_000_000, 2000).says(
       "How many tokens the memories that one call recalls may take, by estimate.",
-      wholeNumber(100, 1_000_000, 2000),
     ),
-    start_tokens: setting(
+    start_tokens: wholeNumber(0, 1_000_000, 1000).says(
       "How many tokens the memories a run begins with may take, by estimate; 0: none, and an external memory is not asked then.",
-      wholeNumber(0, 1_000_000, 1000),
     ),
-    start_arguments: setting(
+    start_arguments: text(argumentTemplate(RECALL_FIELDS)).says(
       "What `recall_tool` is given when a run begins, with the prompt as the query; without it as in `recall_arguments`.",
-      text(argumentTemplate(RECALL_FIELDS)),
       { example: `'{"query": "project: {{project}}"}'` },
     ),
   },
@@ -432,9 +376,8 @@ const memory = {
 export const SECTIONS = {
   says: "The config of Soong.",
   keys: {
-    sandbox: setting(
+    sandbox: choice(["off", "on", "required"], "off").says(
       'Whether commands run in a sandbox of the operating system. There is none yet, so that "required" refuses to start.',
-      choice(["off", "on", "required"], "off"),
       { effect: "none_yet" },
     ),
     model,
@@ -444,9 +387,8 @@ export const SECTIONS = {
     hooks: {
       says: "Hooks; they themselves stand in hooks.json.",
       keys: {
-        timeout_ms: setting(
+        timeout_ms: milliseconds(hooks.timeout_ms).says(
           "How long a hook may take that sets no time of its own.",
-          milliseconds(hooks.timeout_ms),
         ),
       },
     },
@@ -455,13 +397,11 @@ export const SECTIONS = {
     task: {
       says: "Tasks: goals and the steps that reach them, which workers claim.",
       keys: {
-        lease_ms: setting(
+        lease_ms: milliseconds(60_000, 1000).says(
           "How long the claim on a step holds without a sign of life of its worker; then it is anybody's again.",
-          milliseconds(60_000, 1000),
         ),
-        max_attempts: setting(
+        max_attempts: wholeNumber(1, 100, 3).says(
           "How often a step that says nothing of it is tried before it has failed.",
-          wholeNumber(1, 100, 3),
         ),
       },
     },
@@ -469,44 +409,36 @@ export const SECTIONS = {
     context: {
       says: "What is sent with a model request.",
       keys: {
-        max_tokens: setting(
+        max_tokens: wholeNumber(1000, 100_000_000).says(
           "Above this the conversation is compacted before it is sent. Default: what the model can read.",
-          wholeNumber(1000, 100_000_000),
           { example: "100_000" },
         ),
-        instructions: setting(
+        instructions: flag(true).says(
           "Whether instruction files (AGENTS.md, else CLAUDE.md) of the user and the project, and those a call reads, are part of the system text.",
-          flag(true),
         ),
-        instruction_limit_bytes: setting(
+        instruction_limit_bytes: wholeNumber(256, 1_048_576, 32_768).says(
           "How much of one instruction file is taken. All of them together may be four times as long.",
-          wholeNumber(256, 1_048_576, 32_768),
         ),
       },
     },
     store: {
       says: "Where sessions are kept, and for how long.",
       keys: {
-        url: setting(
+        url: text(plainText("address of a database")).says(
           "The database that several machines share, without its password.",
-          text(plainText("address of a database")),
           { effect: "none_yet", example: '"postgres://soong@db.example.org/soong"' },
         ),
-        busy_timeout_ms: setting(
+        busy_timeout_ms: milliseconds(120_000).says(
           "How long a command waits while another process holds the database.",
-          milliseconds(120_000),
         ),
         retention: {
           says: "What is removed automatically. Default: nothing.",
           keys: {
-            max_age_days: setting(
-              "Sessions not used for longer are removed.",
-              wholeNumber(1, 36_500),
-              { example: "90" },
-            ),
-            max_bytes: setting(
+            max_age_days: wholeNumber(1, 36_500).says("Sessions not used for longer are removed.", {
+              example: "90",
+            }),
+            max_bytes: ANY_COUNT.says(
               "The oldest sessions are removed until the rest is within this.",
-              ANY_COUNT,
               { example: "10_000_000_000" },
             ),
           },

@@ -5,17 +5,7 @@ import { describeArguments, type Fact, type FactData, type ToolResult } from "@s
 import { oneLine } from "@soong/schema";
 import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
 
-export interface CallBoard {
-  requested(call: { tool_call_id: string; name: string; arguments: string }): void;
-  /** `tool.started`, `tool.progress`, `permission.requested` or `permission.resolved`. */
-  noted(fact: Fact): void;
-  /** The line that stays; one that went well is cut to the width, why another did not is told whole. */
-  ended(result: ToolResult, columns: number): string;
-  /** None of them counts any more. */
-  clear(): void;
-  readonly isEmpty: boolean;
-  live(columns: number): string[];
-}
+export type CallBoard = ReturnType<typeof createCallBoard>;
 
 interface OpenCall {
   name: string;
@@ -28,11 +18,12 @@ interface OpenCall {
 /** So many have a line of their own; the rest is counted. */
 const MOST_LINES = 8;
 
-export function createCallBoard(now: () => number, colours: Colours): CallBoard {
+export function createCallBoard(now: () => number, colours: Colours) {
   const open = new Map<string, OpenCall>();
 
   return {
-    requested({ tool_call_id, name, arguments: given }) {
+    requested(call: { tool_call_id: string; name: string; arguments: string }): void {
+      const { tool_call_id, name, arguments: given } = call;
       open.set(tool_call_id, {
         name: visibleLine(name),
         about: describeCall(given),
@@ -41,7 +32,8 @@ export function createCallBoard(now: () => number, colours: Colours): CallBoard 
         progress: "",
       });
     },
-    noted({ type, tool_call_id = "", tool_name, data }) {
+    /** `tool.started`, `tool.progress`, `permission.requested` or `permission.resolved`. */
+    noted({ type, tool_call_id = "", tool_name, data }: Fact): void {
       const call = open.get(tool_call_id);
       if (call === undefined) return;
       if (tool_name !== undefined) call.name = visibleLine(tool_name);
@@ -50,16 +42,18 @@ export function createCallBoard(now: () => number, colours: Colours): CallBoard 
       if (type === "permission.requested") become(call, "waits for you");
       if (type === "permission.resolved") become(call, "queued");
     },
-    ended(result, columns) {
+    /** The line that stays; one that went well is cut to the width, why another did not is told whole. */
+    ended(result: ToolResult, columns: number): string {
       const about = open.get(result.tool_call_id)?.about ?? "";
       open.delete(result.tool_call_id);
       return finalLine(result, about, columns, colours);
     },
+    /** None of them counts any more. */
     clear: () => open.clear(),
     get isEmpty() {
       return open.size === 0;
     },
-    live(columns) {
+    live(columns: number): string[] {
       const calls = [...open.values()];
       const more = calls.length - MOST_LINES;
       return [

@@ -3,16 +3,9 @@
 
 import type { ReadInput, Terminal, Typed } from "../terminal/index.ts";
 
-export interface Keyboard {
-  /** Begins with what was given back; taken up again after whatever came between. */
-  readInput(options: Omit<ReadInput, "initial">): Promise<Typed>;
-  /** Puts text into the line that is typed now or next, before what is there. */
-  giveBack(text: string): void;
-  /** Before the line that is being typed, one after the other. */
-  first<T>(work: () => Promise<T>): Promise<T>;
-}
+export type Keyboard = ReturnType<typeof createKeyboard>;
 
-export function createKeyboard(terminal: Pick<Terminal, "readInput">): Keyboard {
+export function createKeyboard(terminal: Pick<Terminal, "readInput">) {
   let draft = "";
   /** Works that wait or are being done. */
   let ahead = 0;
@@ -20,7 +13,8 @@ export function createKeyboard(terminal: Pick<Terminal, "readInput">): Keyboard 
   let reading: { readonly paused: AbortController; readonly settled: Promise<unknown> } | undefined;
 
   return {
-    async readInput(options) {
+    /** Begins with what was given back; taken up again after what came between. */
+    async readInput(options: Omit<ReadInput, "initial">): Promise<Typed> {
       for (;;) {
         if (ahead > 0) await nobodyAhead();
         if (isOver(options)) return { kind: "aborted", text: draft };
@@ -29,11 +23,13 @@ export function createKeyboard(terminal: Pick<Terminal, "readInput">): Keyboard 
         draft = joined(draft, typed.text);
       }
     },
-    giveBack(text) {
+    /** Puts text into the line that is typed now or next, before what is there. */
+    giveBack(text: string): void {
       draft = joined(draft, text);
       reading?.paused.abort();
     },
-    first(work) {
+    /** Before the line that is being typed, one after the other. */
+    first<T>(work: () => Promise<T>): Promise<T> {
       ahead += 1;
       const done = lastWork.then(async () => {
         reading?.paused.abort();

@@ -5,7 +5,6 @@ import type { AgentDefinition, LoopRun, Model } from "@soong/agent";
 import {
   randomIds,
   type ContentBlock,
-  type ConversationNode,
   type Mode,
   type ToolGrant,
   type ToolResult,
@@ -16,29 +15,7 @@ import { openModels, type StoredSession, type Runtime } from "../runtime/index.t
 import type { Terminal } from "../terminal/index.ts";
 import { openLoop, type OpenedLoop } from "./open-loop.ts";
 
-export interface Talk {
-  readonly session_id: string;
-  /** Something is kept under that id. */
-  readonly isKept: boolean;
-  readonly model: string;
-  readonly mode: Mode;
-  /** What was said before this conversation began, root first. */
-  history(): Promise<readonly ConversationNode[]>;
-  /** The runtime was stopped in the middle of its last run. */
-  readonly wasInterrupted: boolean;
-  send(prompt: readonly ContentBlock[]): Promise<LoopRun>;
-  /** The run that was cut off continues. */
-  resume(): Promise<LoopRun>;
-  /** Through the whole pipeline, on record in the session. */
-  readFile(path: string): Promise<ToolResult>;
-  /** From the next prompt on. Throws a sentence. */
-  useModel(reference: string): Promise<void>;
-  useMode(mode: Mode): void;
-  grants(): readonly ToolGrant[];
-  revokeGrant(grant_id: string): ToolGrant | undefined;
-  /** A new session; what was said is not known there. */
-  startAnew(): Promise<void>;
-}
+export type Talk = Awaited<ReturnType<typeof openTalk>>;
 
 export interface OpenTalkOptions {
   readonly runtime: Runtime;
@@ -54,7 +31,7 @@ const MOST_LINES = 1000;
 const ANSWER_LINES = 6;
 const LONGEST_TITLE = 80;
 
-export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
+export async function openTalk(options: OpenTalkOptions) {
   const { runtime, config, env, resume, definition } = options;
   const ids = randomIds();
   let { models } = options;
@@ -71,25 +48,30 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
     get session_id() {
       return session_id;
     },
+    /** Something is stored under that id. */
     get isKept() {
       return held !== undefined;
     },
-    get model() {
+    get model(): string {
       return models[0].id;
     },
     get mode() {
       return mode;
     },
+    /** What was said before this conversation began, root first. */
     history: async () => loop?.history ?? [],
+    /** The runtime was stopped in the middle of its last run. */
     get wasInterrupted() {
       return loop?.interrupted === "restarted";
     },
-    send: (prompt) =>
+    send: (prompt: readonly ContentBlock[]) =>
       begin(prompt.find((block) => block.type === "text")?.text ?? "", ({ conversation }) =>
         conversation.send(prompt),
       ),
+    /** The run that was cut off continues. */
     resume: () => begin("", ({ conversation }) => conversation.resume()),
-    async readFile(path) {
+    /** Through the whole pipeline, on record in the session. */
+    async readFile(path: string): Promise<ToolResult> {
       const { conversation } = await loopNow(`@${path}`);
       const { session } = await sessionNow("");
       const parent = { run_id, agent_id: conversation.agent_id };
@@ -98,17 +80,19 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
       run.end(result.is_error ? "failed" : "completed");
       return result;
     },
-    async useModel(reference) {
+    /** From the next prompt on. Throws a sentence. */
+    async useModel(reference: string): Promise<void> {
       models = await openModels(config.values, env, reference);
       loop = undefined;
     },
-    useMode(next) {
+    useMode(next: Mode): void {
       mode = next;
       loop = undefined;
     },
-    grants: () => held?.session.grants() ?? [],
-    revokeGrant: (grant_id) => held?.session.revokeGrant(grant_id),
-    async startAnew() {
+    grants: (): readonly ToolGrant[] => held?.session.grants() ?? [],
+    revokeGrant: (grant_id: string) => held?.session.revokeGrant(grant_id),
+    /** A new session; what was said is not known there. */
+    async startAnew(): Promise<void> {
       await held?.close();
       held = undefined;
       loop = undefined;

@@ -3,9 +3,7 @@
 
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
 import { exactLine, exactText } from "@soong/core/internal";
-import type { Colours } from "./colours.ts";
-import { renderDiff } from "./colours.ts";
-import { lengthOf, wrap } from "./layout.ts";
+import { lengthOf, renderDiff, wrap, type Colours } from "./output.ts";
 
 export interface DescribedRequest {
   readonly text: string;

@@ -1,10 +1,9 @@
-// Where a command's words go: what was asked for on stdout, everything else on stderr. A reader that goes
-// away (`| head -1`) is no error: what is written after that is dropped, and commands may look and stop.
+// Where a command's words go: what was asked for on stdout, everything else on stderr, in colours and columns. A reader
+// that goes away (`| head -1`) is no error: what is written after that is dropped, and commands may look and stop.
 
 import type { Writable } from "node:stream";
-import type { JsonObject, Redactor } from "@soong/core";
-import { coloursFor, type Colours } from "./colours.ts";
-import { visibleJson } from "@soong/core";
+import { visibleJson, type JsonObject, type Redactor } from "@soong/core";
+import { exactText } from "@soong/core/internal";
 
 /** A stream as the process has them; a terminal knows its width. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -100,4 +99,86 @@ export function createOutput(
   function write(text: string): void {
     if (!isClosed) stdout.write(text);
   }
+}
+
+type Colour = (text: string) => string;
+
+export type Colours = Readonly<Record<keyof typeof CODES, Colour>>;
+
+/** On a terminal, unless NO_COLOR is set; elsewhere only if FORCE_COLOR is. */
+export function coloursFor(
+  stream: { readonly isTTY?: boolean },
+  env: Readonly<Record<string, string | undefined>>,
+): Colours {
+  const isOn = isColoured(stream, env);
+  const colours = Object.entries(CODES).map(([name, [on, off]]): [string, Colour] => [
+    name,
+    (text) => (isOn && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text),
+  ]);
+  return Object.fromEntries(colours) as Colours;
+}
+
+function isColoured(
+  { isTTY = false }: { readonly isTTY?: boolean },
+  { NO_COLOR = "", FORCE_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== "") {
+    return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
+  }
+  return isTTY && NO_COLOR === "" && TERM !== "dumb";
+}
+
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
+
+/** A unified diff: lines that come are green, lines that go are red. */
+export function renderDiff(diff: string, colours: Colours): string {
+  return exactText(diff)
+    .split("\n")
+    .map((line) => {
+      if (line.startsWith("+++") || line.startsWith("---")) return colours.bold(line);
+      if (line.startsWith("@@")) return colours.cyan(line);
+      if (line.startsWith("+")) return colours.green(line);
+      if (line.startsWith("-")) return colours.red(line);
+      return line;
+    })
+    .join("\n");
+}
+
+/** Cut with an ellipsis where it is longer. */
+export function fit(text: string, width: number): string {
+  const characters = Array.from(text);
+  if (characters.length <= width) return text;
+  return `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;
+}
+
+/** In lines of at most this width, behind an indent; a longer word has a line of its own. */
+export function wrap(text: string, width: number, indent = ""): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(/\s+/).filter((part) => part !== "")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && lengthOf(longer) + indent.length > width) {
+      lines.push(indent + line);
+      line = word;
+    } else line = longer;
+  }
+  if (line !== "") lines.push(indent + line);
+  return lines;
+}
+
+/** Padded to a width, by what is seen of it. */
+export function pad(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - lengthOf(text)));
+}
+
+/** In characters, whatever their number of code units. */
+export function lengthOf(text: string): number {
+  return Array.from(text).length;
 }

@@ -30,30 +30,10 @@ const NAME = "inspector";
 export const ANSWER_MS = 5000;
 const REMEMBERED = 200;
 
-export interface SeenRuntime {
-  readonly session_id: string;
-  /** Empty while it does not answer. */
-  live(): LiveSession | undefined;
-  questions(): readonly Question[];
-  grants(): readonly GrantRow[];
-  /** A sentence, while it does not answer. */
-  problem(): string | undefined;
-  /** Its questions are put here: it has said so. */
-  isAttended(): boolean;
-  /** Asks what may have changed automatically; once at a time. */
-  look(): void;
-  attend(): void;
-  leave(): void;
-  answer(question_id: string, answer: AnswerGiven): Promise<void>;
-  revoke(grant_id: string): Promise<void>;
-  abort(run_id: string): Promise<readonly string[]>;
-  /** It is gone, or was let go. */
-  readonly closed: Promise<void>;
-  close(): void;
-}
+export type SeenRuntime = Awaited<ReturnType<typeof seeRuntime>>;
 
 /** Rejects when no one answers there. `changed` is called after each change. */
-export async function seeRuntime(path: string, changed: () => void): Promise<SeenRuntime> {
+export async function seeRuntime(path: string, changed: () => void) {
   const open = new Map<string, ListedQuestion>();
   /** Settled a moment ago: an answer that comes too late is told what was said, and by whom. */
   const settled = new Map<string, Settled>();
@@ -81,23 +61,28 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
 
   return {
     session_id,
-    live: () => (isSilent ? undefined : { pid, project, runs, questions: open.size }),
-    questions: () => (isSilent ? [] : [...open.values()].map(asQuestion)),
-    grants: () => (isSilent ? [] : grants.map((grant) => ({ ...grant, pid, project }))),
-    problem() {
+    /** Undefined while it does not answer. */
+    live: (): LiveSession | undefined =>
+      isSilent ? undefined : { pid, project, runs, questions: open.size },
+    questions: (): Question[] => (isSilent ? [] : [...open.values()].map(asQuestion)),
+    grants: (): GrantRow[] => (isSilent ? [] : grants.map((grant) => ({ ...grant, pid, project }))),
+    /** A sentence, while it does not answer. */
+    problem(): string | undefined {
       if (isSilent) return `${who} does not answer: it is stopped, or too busy to be talked to.`;
       if (!isMisread) return undefined;
       return `${who} says what cannot be shown here; use \`soong attach\` of the program it was started with.`;
     },
+    /** Its questions are put here: it has said so. */
     isAttended: () => isAttended,
-    look() {
+    /** Asks what may have changed; once at a time. */
+    look(): void {
       if (lookedAt === undefined) void lookOnce();
       else if (!isSilent && performance.now() - lookedAt > ANSWER_MS) {
         isSilent = true;
         changed();
       }
     },
-    attend() {
+    attend(): void {
       const word = (said += 1);
       client.request("questions.attend", { name: NAME }).then(() => {
         if (word !== said) return;
@@ -105,7 +90,7 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
         changed();
       }, unheard);
     },
-    leave() {
+    leave(): void {
       said += 1;
       isAttended = false;
       open.clear();
@@ -115,7 +100,7 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
       }, unheard);
       changed();
     },
-    async answer(question_id, answer) {
+    async answer(question_id: string, answer: AnswerGiven): Promise<void> {
       const question = open.get(question_id);
       if (question === undefined) throw refuseLate(question_id);
       const isFitting = question.kind === "permission" ? "decision" in answer : "action" in answer;
@@ -124,18 +109,19 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
         refuseLate(question_id),
       );
     },
-    async revoke(grant_id) {
+    async revoke(grant_id: string): Promise<void> {
       await asked(client.request("grants.revoke", { grant_id }), () => noSuch("grant", grant_id));
       grants = grants.filter((grant) => grant.grant_id !== grant_id);
       changed();
     },
-    async abort(run_id) {
+    async abort(run_id: string): Promise<readonly string[]> {
       const reason = "aborted from the inspector";
       const { run_ids } = await asked(client.request("run.abort", { run_id, reason }), () =>
         noSuch("run", run_id),
       );
       return run_ids;
     },
+    /** It is gone, or was let go. */
     closed: client.closed,
     close: () => client.close(),
   };
