@@ -6,7 +6,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
 import { ConfigError, parseConfig } from "./parse-config.ts";
-import { RULE_KEYS } from "./policy-shapes.ts";
+import { RULE_KEYS } from "./definition.ts";
 import { readSettingsFile } from "./load-config.ts";
 
 /** Answers with the file. Throws a ConfigError where the config would not be sound with it. */

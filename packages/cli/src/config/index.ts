@@ -2,7 +2,6 @@
 // It reads the agent's home and nothing else; no file of a project is ever opened here (CONF-1).
 
 export { addRule, describeRule, readRuleLine, ruleLine } from "./add-rule.ts";
-export { agentHome, userHome } from "./agent-home.ts";
 export {
   buildLoopLimits,
   buildPolicy,
@@ -11,6 +10,12 @@ export {
   pickKernelConfig,
 } from "./apply-config.ts";
 export { commentedConfig } from "./commented-config.ts";
-export { loadConfig, readSettingsFile, type LoadedConfig } from "./load-config.ts";
+export {
+  agentHome,
+  loadConfig,
+  readSettingsFile,
+  userHome,
+  type LoadedConfig,
+} from "./load-config.ts";
 export { ConfigError, parseConfig } from "./parse-config.ts";
 export type { SoongConfig } from "./sections.ts";

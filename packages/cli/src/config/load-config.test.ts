@@ -4,8 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { agentHome } from "./agent-home.ts";
-import { loadConfig } from "./load-config.ts";
+import { agentHome, loadConfig } from "./load-config.ts";
 import { ConfigError, parseConfig } from "./parse-config.ts";
 
 let home: string;

@@ -152,7 +152,10 @@ function fillTable(table: AnyTable, value: unknown): object {
   const given = isPlainRecord(value) ? value : {};
   const filled = Object.create(null) as Record<string, unknown>;
   for (const [key, node] of Object.entries(table.keys)) {
-    const name = [key, ...listAliases(node)].find((one) => Object.hasOwn(given, one));
+    const aliases = "kind" in node ? node.aliases : undefined;
+    const name = Object.hasOwn(given, key)
+      ? key
+      : aliases?.find((one) => Object.hasOwn(given, one));
     filled[key] = fillNode(node, name === undefined ? undefined : given[name]);
   }
   return filled;

@@ -24,8 +24,10 @@ import {
   type AnyTable,
   type TextForm,
   type Values,
+  checkNetwork,
+  RULES,
+  SENSITIVE_PATHS,
 } from "./definition.ts";
-import { checkNetwork, RULES, SENSITIVE_PATHS } from "./policy-shapes.ts";
 
 /** The config as the rest of the program sees it: every default filled in, the names those of the file. */
 export type SoongConfig = Values<typeof SECTIONS>;

@@ -1,7 +1,6 @@
 // The runtime module: from a config to something that can carry out a call. It puts parts together and prints nothing.
 
 export { findArchive, homePaths, openHomeStore, SetupError } from "./home.ts";
-export { openInstructions, renderSystemText } from "./instructions.ts";
 export { loadMainAgent, openModels } from "./models.ts";
 export {
   openRuntime,
@@ -17,4 +16,4 @@ export {
   runtimeServers,
   type ServerChoice,
 } from "./servers.ts";
-export { declarativeOptions } from "./user-tools.ts";
+export { declarativeOptions, openInstructions, renderSystemText } from "./user-tools.ts";

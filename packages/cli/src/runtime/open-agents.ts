@@ -34,7 +34,7 @@ import {
   type SoongConfig,
 } from "../config/index.ts";
 import { findArchive, homePaths } from "./home.ts";
-import { openInstructions, renderSystemText } from "./instructions.ts";
+import { openInstructions, renderSystemText } from "./user-tools.ts";
 import { openModels, type Environment } from "./models.ts";
 
 export interface RuntimeAgents {
