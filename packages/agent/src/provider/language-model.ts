@@ -39,15 +39,12 @@ export function languageModel(
     const connection = openConnection(signal);
     let begun = false;
     try {
-      const reader = createPartReader(context);
-      const options = buildCallOptions(request, {
-        id,
-        version: model.specificationVersion,
-        profile,
-      });
+      const readPart = createPartReader(context);
+      const to = { id, version: model.specificationVersion, profile };
+      const options = buildCallOptions(request, to);
       for await (const part of connection.parts(model, options)) {
         begun ||= BEGINS.test(part.type);
-        for (const event of reader.read(part)) {
+        for (const event of readPart(part)) {
           yield event;
           if (event.type === "completed" || event.type === "failed") return;
         }

@@ -19,11 +19,6 @@ export interface StreamPart {
   readonly [field: string]: unknown;
 }
 
-interface PartReader {
-  /** The last event is `completed` or `failed` when the answer is over. */
-  read(part: StreamPart): readonly ModelEvent[];
-}
-
 interface OpenCall {
   readonly key: string;
   readonly id: string;
@@ -34,7 +29,10 @@ interface OpenCall {
   complete?: string;
 }
 
-export function createPartReader(context: Omit<ErrorContext, "begun">): PartReader {
+/** Gives the events of each part. The last is `completed` or `failed` when the answer is over. */
+export function createPartReader(
+  context: Omit<ErrorContext, "begun">,
+): (part: StreamPart) => readonly ModelEvent[] {
   const natives = createNativeIds();
   const pieces: Piece[] = [];
   const blocks = new Map<string, Extract<Piece, { type: "text" | "reasoning" }>>();
@@ -45,29 +43,14 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
   const held: OpenCall[] = [];
   let reported = 0;
 
-  return { read };
-
-  function read(part: StreamPart): readonly ModelEvent[] {
-    switch (part.type) {
+  return (part) => {
+    const { type } = part;
+    if (/^text-(start|delta|end)$/.test(type)) return readBlock("text", part);
+    if (/^reasoning-(start|delta|end)$/.test(type)) return readBlock("reasoning", part);
+    switch (type) {
       case "raw":
         natives.note(part["rawValue"]);
         return [];
-      case "text-start":
-      case "text-end":
-        findBlock("text", part);
-        return [];
-      case "text-delta":
-        return textDelta(part);
-      case "reasoning-start":
-      case "reasoning-end":
-        findBlock("reasoning", part);
-        return [];
-      case "reasoning-delta": {
-        const block = findBlock("reasoning", part);
-        const text = readText(part["delta"]);
-        if (block.type === "reasoning") block.text += text;
-        return text === "" ? [] : [{ type: "reasoning_delta", text }];
-      }
       case "tool-input-start":
         return callStart(part);
       case "tool-input-delta":
@@ -81,25 +64,21 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
       default:
         return [];
     }
-  }
+  };
 
-  function findBlock(type: "text" | "reasoning", part: StreamPart) {
+  function readBlock(type: "text" | "reasoning", part: StreamPart): ModelEvent[] {
     const id = `${type} ${readText(part["id"])}`;
-    let block = part.type === `${type}-start` ? undefined : blocks.get(id);
+    let block = part.type.endsWith("-start") ? undefined : blocks.get(id);
     if (block === undefined) {
       block = type === "text" ? { type, chars: 0 } : { type, text: "" };
       blocks.set(id, block);
       pieces.push(block);
     }
     addMetadata(block, part);
-    return block;
-  }
-
-  function textDelta(part: StreamPart): ModelEvent[] {
-    const text = readText(part["delta"]);
-    const block = findBlock("text", part);
+    const text = part.type.endsWith("-delta") ? readText(part["delta"]) : "";
     if (block.type === "text") block.chars += text.length;
-    return text === "" ? [] : [{ type: "text_delta", text }];
+    else block.text += text;
+    return text === "" ? [] : [{ type: `${type}_delta`, text }];
   }
 
   function callStart(part: StreamPart): ModelEvent[] {
@@ -193,11 +172,8 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
   }
 }
 
-function toFailedEvents(
-  error: ModelError,
-  usage?: ReturnType<typeof readProviderUsage>,
-): ModelEvent[] {
-  const told = usage === undefined || Object.keys(usage).length === 0 ? {} : { usage };
+function toFailedEvents(error: ModelError, usage: ModelUsage = {}): ModelEvent[] {
+  const told = Object.keys(usage).length === 0 ? {} : { usage };
   return [{ type: "failed", error, ...told }];
 }
 
@@ -207,20 +183,17 @@ function readFinishReason(given: unknown): { unified: string; raw: string | unde
   return { unified: readText(unified), raw: typeof raw === "string" ? raw : undefined };
 }
 
+const STOPS: ReadonlyMap<string, StopReason> = new Map([
+  ["tool-calls", "tool_use"],
+  ["stop", "end_turn"],
+  ["length", "max_tokens"],
+  ["content-filter", "refused"],
+]);
+
 /** Some servers call it an ordinary stop when there are calls. */
 function toStopReason(unified: string, hasCalls: boolean): StopReason {
-  switch (unified) {
-    case "tool-calls":
-      return "tool_use";
-    case "stop":
-      return hasCalls ? "tool_use" : "end_turn";
-    case "length":
-      return "max_tokens";
-    case "content-filter":
-      return "refused";
-    default:
-      return "other";
-  }
+  if (unified === "stop" && hasCalls) return "tool_use";
+  return STOPS.get(unified) ?? "other";
 }
 
 function addMetadata(piece: Piece, part: StreamPart): void {
@@ -271,22 +244,17 @@ function readProviderUsage(given: unknown): ModelUsage {
 // Which call ids are the provider's own. Its package makes ids up where they are missing or repeated, so the
 // raw events are asked: an id that is in none of them was made up, and is omitted (MODEL-3).
 
-interface NativeIds {
-  /** Takes note of a raw event. */
-  note(rawEvent: unknown): void;
-  /** A package that shows no raw events is believed. */
-  isNative(id: string): boolean;
-}
-
-function createNativeIds(): NativeIds {
+function createNativeIds() {
   const ids = new Set<string>();
-  let shown = false;
+  let isShown = false;
   return {
-    note(rawEvent) {
-      shown = true;
+    /** Takes note of a raw event. */
+    note(rawEvent: unknown): void {
+      isShown = true;
       collect(rawEvent, ids, 0);
     },
-    isNative: (id) => id !== "" && (!shown || ids.has(id)),
+    /** A package that shows no raw events is believed. */
+    isNative: (id: string): boolean => id !== "" && (!isShown || ids.has(id)),
   };
 }
 
@@ -313,10 +281,10 @@ export type Piece =
   /** `call` counts the calls of the message from 0. */
   | { type: "call"; call: number; metadata?: JsonObject };
 
-type ReplayPart =
-  | { readonly type: "text"; readonly text: string; readonly metadata?: JsonObject }
-  | { readonly type: "reasoning"; readonly text: string; readonly metadata?: JsonObject }
-  | { readonly type: "call"; readonly call: ModelCall; readonly metadata?: JsonObject };
+type ReplayPart = { readonly metadata?: JsonObject } & (
+  | { readonly type: "text" | "reasoning"; readonly text: string }
+  | { readonly type: "call"; readonly call: ModelCall }
+);
 
 /** Undefined when message and calls alone say everything. */
 export function providerData(modelId: string, pieces: readonly Piece[]): JsonObject | undefined {
@@ -364,13 +332,8 @@ function layOut(message: AssistantMessage, pieces: readonly Piece[]): ReplayPart
 
 function readPieces(given: JsonValue | undefined): Piece[] | undefined {
   if (!Array.isArray(given)) return undefined;
-  const pieces: Piece[] = [];
-  for (const entry of given) {
-    const piece = readPiece(entry);
-    if (piece === undefined) return undefined;
-    pieces.push(piece);
-  }
-  return pieces;
+  const pieces = given.map(readPiece);
+  return pieces.every((piece) => piece !== undefined) ? pieces : undefined;
 }
 
 function readPiece(given: JsonValue): Piece | undefined {

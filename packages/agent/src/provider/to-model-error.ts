@@ -99,12 +99,7 @@ function classifyError(seen: Seen, { begun }: ErrorContext): ModelErrorKind {
   if (seen.codes.includes(WEB_PAGE)) return "invalid_request";
   if (isMalformed(seen)) return "malformed_stream";
   return (
-    tooLong(seen) ??
-    byLabel(seen, TELLING_LABELS) ??
-    byStatus(seen, TELLING_STATUSES) ??
-    byLabel(seen, VAGUE_LABELS) ??
-    byStatus(seen, VAGUE_STATUSES) ??
-    byConnection(seen, begun)
+    tooLong(seen) ?? findKind(seen, TELLING) ?? findKind(seen, VAGUE) ?? byConnection(seen, begun)
   );
 }
 
@@ -125,42 +120,43 @@ function tooLong({ labels, status, message }: Seen): ModelErrorKind | undefined 
 const TOO_LONG =
   /prompt is too long|maximum context length|context (length|window|limit|size)|input token count.*exceeds|too many (input )?tokens/i;
 
-type Rules<Sign> = readonly (readonly [Sign, ModelErrorKind])[];
-
 /** Read in order; a quota that is used up comes as a rate limit and does not pass with time. */
-const TELLING_LABELS: Rules<RegExp> = [
-  [/insufficient_quota|billing/, "invalid_request"],
-  [/overloaded|unavailable|slow_down/, "overloaded"],
-  [/rate_limit|resource_exhausted|too_many_requests/, "rate_limited"],
-  [/authentication|api_key|permission|unauthenticated/, "authentication"],
-  [/timeout|deadline_exceeded/, "timeout"],
-];
+const TELLING: Signs = {
+  labels: [
+    [/insufficient_quota|billing/, "invalid_request"],
+    [/overloaded|unavailable|slow_down/, "overloaded"],
+    [/rate_limit|resource_exhausted|too_many_requests/, "rate_limited"],
+    [/authentication|api_key|permission|unauthenticated/, "authentication"],
+    [/timeout|deadline_exceeded/, "timeout"],
+  ],
+  statuses: [
+    [/^429$/, "rate_limited"],
+    [/^40[13]$/, "authentication"],
+    [/^(503|529)$/, "overloaded"],
+    [/^408$/, "timeout"],
+    [/^413$/, "prompt_too_long"],
+  ],
+};
 
 /** Some servers put these on everything, regardless of the status. */
-const VAGUE_LABELS: Rules<RegExp> = [
-  [/invalid_request|invalid_argument|not_found|failed_precondition/, "invalid_request"],
-  [/api_error|server_error|internal/, "server_error"],
-];
+const VAGUE: Signs = {
+  labels: [
+    [/invalid_request|invalid_argument|not_found|failed_precondition/, "invalid_request"],
+    [/api_error|server_error|internal/, "server_error"],
+  ],
+  statuses: [
+    [/^([5-9]..|\d{4,})$/, "server_error"],
+    [/^4..$/, "invalid_request"],
+  ],
+};
 
-function byLabel({ labels }: Seen, rules: Rules<RegExp>): ModelErrorKind | undefined {
-  return rules.find(([sign]) => labels.some((label) => sign.test(label)))?.[1];
-}
+type Rules = readonly (readonly [RegExp, ModelErrorKind])[];
+type Signs = Readonly<Record<"labels" | "statuses", Rules>>;
 
-const TELLING_STATUSES: Rules<(status: number) => boolean> = [
-  [(status) => status === 429, "rate_limited"],
-  [(status) => status === 401 || status === 403, "authentication"],
-  [(status) => status === 503 || status === 529, "overloaded"],
-  [(status) => status === 408, "timeout"],
-  [(status) => status === 413, "prompt_too_long"],
-];
-
-const VAGUE_STATUSES: Rules<(status: number) => boolean> = [
-  [(status) => status >= 500, "server_error"],
-  [(status) => status >= 400, "invalid_request"],
-];
-
-function byStatus({ status }: Seen, rules: Rules<(status: number) => boolean>) {
-  return status === undefined ? undefined : rules.find(([sign]) => sign(status))?.[1];
+function findKind({ labels, status }: Seen, signs: Signs): ModelErrorKind | undefined {
+  const find = (rules: Rules, words: readonly string[]) =>
+    rules.find(([sign]) => words.some((word) => sign.test(word)))?.[1];
+  return find(signs.labels, labels) ?? find(signs.statuses, status ? [String(status)] : []);
 }
 
 function byConnection({ name, codes, message }: Seen, begun: boolean): ModelErrorKind {
