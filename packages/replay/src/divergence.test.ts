@@ -5,6 +5,7 @@ import { verifies } from "#laws";
 import { expect, it } from "vitest";
 import { LiveCall, type Piece } from "./live-call.ts";
 import { beginsTooEarly } from "./divergence.ts";
+import { RecordedCall } from "./recorded-call.ts";
 
 function fact<T extends FactType>(type: T, seq: number, id: string, data = {}): Fact<T> {
   return { type, seq, tool_call_id: id, tool_name: "a.tool", data } as unknown as Fact<T>;
@@ -12,16 +13,11 @@ function fact<T extends FactType>(type: T, seq: number, id: string, data = {}): 
 
 /** One that is begun now, and that was on record from `begun` to `ended`. */
 function call(id: string, kind: string, begun: number, ended: number, turn = 1): LiveCall {
-  const of = {
-    id,
-    requested: fact("tool.requested", 1, id),
+  const of = Object.assign(new RecordedCall(id, fact("tool.requested", 1, id)), {
     queued: fact("tool.queued", 2, id, { class: kind }),
     begun: fact("hook.started", begun, id),
     ended: fact("tool.completed", ended, id),
-    admissions: [],
-    guards: [],
-    permissionGuards: [],
-  };
+  });
   return Object.assign(new LiveCall(of, turn), { begun: true });
 }
 

@@ -11,7 +11,7 @@ import {
 import { entriesIn, readCallClass } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
 import { findDecisive, type LiveCall, type Piece } from "./live-call.ts";
-import { getRecordedError, getRecordedResult, type RecordedCall } from "./recorded-call.ts";
+import type { RecordedCall } from "./recorded-call.ts";
 
 export type ReplayStage =
   | "surface"
@@ -125,7 +125,7 @@ function describeJudgement({ data: { decision, chain } }: Judged): string {
 }
 
 export function compareResult(fact: Fact<TerminalFactType>, call: LiveCall): void {
-  const was = getRecordedResult(call.recorded);
+  const was = call.recorded.result;
   const { result: is } = call;
   if (was === undefined) return;
   if (is === undefined) throw new Diverged(fact, "result", describeResult(was), "it has not ended");
@@ -158,7 +158,7 @@ function wasNoText({ recorded }: LiveCall): boolean {
   const isPart = model_input_chars !== undefined && recorded.kept_as === undefined;
   return (
     (model_input_described === true || isMarked || isPart) &&
-    getRecordedError(recorded)?.code.startsWith("arguments_") === true
+    recorded.error?.code.startsWith("arguments_") === true
   );
 }
 

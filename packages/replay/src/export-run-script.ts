@@ -18,7 +18,6 @@ import {
   type Expectation,
   type ReadMessage,
   type Script,
-  type ScriptCall,
   type ScriptPart,
   type ScriptTurn,
 } from "@soong/agent";
@@ -28,7 +27,7 @@ import { ReplayError, readArtifact, readFacts, type ReplaySource } from "./sourc
 import {
   toScriptCall,
   type SentCall,
-  createCarriedGuards,
+  CarriedGuards,
   expectResult,
   wasStopped,
   toScriptFailure,
@@ -81,7 +80,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   const children: FactData<"agent.child.created">[] = [];
   /** An input holds the placeholder of a secret: its result, and what follows, may differ from the record. */
   let isAltered = false;
-  const carried = createCarriedGuards();
+  const carried = new CarriedGuards();
   const running = new Set<string>();
   const beside = new Map<string, Set<string>>();
   /** The last answer made calls, and nothing was sent after it. */
@@ -96,8 +95,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
     await applyFact(fact);
   }
   if (!known) throw new ReplayError("run_unknown", `There is no run ${run_id} in this session.`);
-  if (answer !== undefined)
-    takeTurn(answer, buildTurn(answer, undefined, undefined, undefined, carried.add));
+  if (answer !== undefined) takeTurn(answer, buildTurn(answer, carried));
   if (own !== undefined) endOwn(own);
   else if (isUnanswered && !isStopped) endUnanswered();
   if (turns.length === 0) notes.add("The run made no request and no call: the script is empty.");
@@ -137,14 +135,18 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
       }
     } else if (isTerminalFact(fact)) {
       const { result } = fact.data;
-      if (result !== undefined) noteEnd(tool_call_id, result.status);
       if (result === undefined) return;
+      noteEnd(tool_call_id, result.status);
       results.set(tool_call_id, result);
       carried.end(tool_call_id, fact.data);
-      const end = describeEnd(result, haltKind);
-      if (end === "stopped" && result.error?.code === "interrupted") carried.stop(tool_call_id);
-      const said = NOT_CARRIED.get(end);
-      if (said !== undefined) notes.add(`${fact.tool_name ?? ""} (${tool_call_id}) ${said}`);
+      if (result.error?.code !== "interrupted") return;
+      if (wasStoppedByHook(result, haltKind)) carried.stop(tool_call_id);
+      else if (result.status !== "discarded") {
+        // Ends that came from when things happened, which a script does not say.
+        notes.add(
+          `${fact.tool_name ?? ""} (${tool_call_id}) was ended by new input. A script has none: the call continues to its end.`,
+        );
+      }
     }
   }
 
@@ -196,7 +198,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
     // No model asked for it: what a program calls at once is one turn.
     const isFirst = fact.data.index === 0;
     if (own !== undefined && isFirst) {
-      turns.push(buildTurn(own, undefined, undefined, undefined, carried.add));
+      turns.push(buildTurn(own, carried));
       asked = listCallIds(own);
       own = undefined;
     }
@@ -238,7 +240,10 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
     for (const note of [failure?.note, toScriptStop(stop).note])
       if (note !== undefined) notes.add(note);
     const brokenBy = carried.breakAfter(listCallIds(ended), failure?.error);
-    const turn = buildTurn(ended, said, brokenBy, toScriptStop(stop).stop, carried.add);
+    const turn = buildTurn(ended, carried, said, {
+      error: brokenBy,
+      stop: toScriptStop(stop).stop,
+    });
     if (ended.isCompaction) summary = { at: turns.length };
     takeTurn(ended, turn);
   }
@@ -281,7 +286,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   }
 
   function endOwn(last: Answer): void {
-    turns.push(buildTurn(last, undefined, undefined, undefined, carried.add));
+    turns.push(buildTurn(last, carried));
     asked = listCallIds(last);
     turns.push({ ...expecting(expectations()), text: "Done." });
     notes.add(
@@ -290,19 +295,14 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   }
 }
 
-/** Ends that came from when things happened, which a script does not say. */
-const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
-  ["interrupted", "was ended by new input. A script has none: the call continues to its end."],
-]);
-
 /** The hook is in the script: it ends these again. */
 const ENDED_BY_HOOK = "The run was ended by a hook: ";
 
-function describeEnd({ status, error }: ToolResult, haltKind: string | undefined): string {
-  // Records of earlier versions say it in the message only.
-  const isStopped = error?.message.startsWith(ENDED_BY_HOOK) === true;
-  if (haltKind === undefined ? isStopped : haltKind === "stop") return "stopped";
-  return status === "discarded" ? status : (error?.code ?? status);
+/** Records of earlier versions say in the message only that a hook did. */
+function wasStoppedByHook({ error }: ToolResult, haltKind: string | undefined): boolean {
+  return haltKind === undefined
+    ? error?.message.startsWith(ENDED_BY_HOOK) === true
+    : haltKind === "stop";
 }
 
 /** The turns of the agents it started, start by start, under the definition each was of. */
@@ -335,41 +335,36 @@ function expecting(expect: readonly Expectation[]): { expect?: readonly Expectat
 /** In the short form where text comes before the calls, else part by part. */
 function buildTurn(
   { parts, expect }: Answer,
-  said: ReadMessage | undefined,
-  error?: ScriptTurn["error"],
-  stop?: ScriptTurn["stop"],
-  made: (call: ScriptCall, tool_call_id: string) => ScriptCall = (call) => call,
+  carried: CarriedGuards,
+  said?: ReadMessage,
+  { error, stop }: Pick<ScriptTurn, "error" | "stop"> = {},
 ): ScriptTurn {
   const message = said?.role === "assistant" ? said : undefined;
   const whole = new Map(message?.calls.map((call) => [call.tool_call_id, call.arguments]));
-  const callOf = (part: SentCall): ScriptCall => {
-    const { tool_call_id = "" } = part.fact;
-    return made(toScriptCall(part, whole.get(tool_call_id)), tool_call_id);
-  };
-  const calls = parts.flatMap((part) => (typeof part === "string" ? [] : [callOf(part)]));
-  const texts = parts.filter((part) => typeof part === "string");
-  const text = message?.text ?? texts.join("");
-  const firstCall = parts.findIndex((part) => typeof part !== "string");
-  const isMixed =
-    firstCall !== -1 && parts.slice(firstCall).some((part) => typeof part === "string");
-  const head = expecting(expect);
-  const tail = stop === undefined ? {} : { stop };
-  // A long text is recorded in part where it came, and whole only as one.
-  if (!isMixed || texts.join("") !== text) {
-    const isEmpty = text === "" && calls.length === 0 && error === undefined;
-    return {
-      ...head,
-      ...(text === "" && !isEmpty ? {} : { text }),
-      ...(calls.length === 0 ? {} : { calls }),
-      ...omitUndefined({ error }),
-      ...tail,
-    };
-  }
   const exact = parts.map((part): ScriptPart => {
     if (typeof part === "string") return { text: part };
-    return { call: callOf(part) };
+    const { tool_call_id = "" } = part.fact;
+    return { call: carried.add(toScriptCall(part, whole.get(tool_call_id)), tool_call_id) };
   });
-  return { ...head, parts: error === undefined ? exact : [...exact, { error }], ...tail };
+  const calls = exact.flatMap((part) => ("call" in part ? [part.call] : []));
+  const texts = parts.filter((part) => typeof part === "string").join("");
+  const text = message?.text ?? texts;
+  const firstCall = exact.findIndex((part) => "call" in part);
+  const isMixed = firstCall !== -1 && exact.slice(firstCall).some((part) => "text" in part);
+  const head = expecting(expect);
+  const tail = omitUndefined({ stop });
+  if (isMixed && texts === text) {
+    return { ...head, parts: error === undefined ? exact : [...exact, { error }], ...tail };
+  }
+  // A long text is recorded in part where it came, and whole only as one.
+  const isEmpty = text === "" && calls.length === 0 && error === undefined;
+  return {
+    ...head,
+    ...(text === "" && !isEmpty ? {} : { text }),
+    ...(calls.length === 0 ? {} : { calls }),
+    ...omitUndefined({ error }),
+    ...tail,
+  };
 }
 
 function listCallIds({ parts }: Answer): string[] {

@@ -13,7 +13,7 @@ import {
   type Turn,
 } from "@soong/core";
 import { readCallClass } from "@soong/core/internal";
-import { neverCalled, type RecordedCall } from "./recorded-call.ts";
+import type { RecordedCall } from "./recorded-call.ts";
 
 export class LiveCall {
   readonly recorded: RecordedCall;
@@ -160,7 +160,7 @@ export function createWatchingJournal(
       }
     },
     async flush() {
-      if (starting !== undefined && neverCalled(starting.recorded)) await starting.durable.promise;
+      if (starting !== undefined && starting.recorded.neverCalled) await starting.durable.promise;
     },
     read: async () => [],
   };

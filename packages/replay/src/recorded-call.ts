@@ -17,7 +17,7 @@ import {
 import { ARGUMENTS_NAME } from "@soong/core/internal";
 import { isJsonObject, omitUndefined } from "@soong/schema";
 
-export interface RecordedCall {
+export class RecordedCall {
   readonly id: string;
   readonly requested: Fact<"tool.requested">;
   validated?: Fact<"tool.validated">;
@@ -39,12 +39,70 @@ export interface RecordedCall {
   /** The artifact that holds its arguments, where they are long. */
   kept_as?: string;
   /** What code of the tool made of each input it was given; the first is the model's. */
-  readonly admissions: { mutatedTo?: JsonObject }[];
-  readonly guards: Said<HookAnswers["PreToolUse"]>[];
+  readonly admissions: { mutatedTo?: JsonObject }[] = [{}];
+  readonly guards: Said<HookAnswers["PreToolUse"]>[] = [];
   /** Hooks ran after it, and before its end. */
   observed?: boolean;
-  readonly permissionGuards: Said<HookAnswers["PermissionRequest"]>[];
+  readonly permissionGuards: Said<HookAnswers["PermissionRequest"]>[] = [];
+
+  constructor(id: string, requested: Fact<"tool.requested">) {
+    this.id = id;
+    this.requested = requested;
+  }
+
+  get result(): ToolResult | undefined {
+    return this.ended?.data.result;
+  }
+
+  get error(): ToolError | undefined {
+    return this.result?.error;
+  }
+
+  /** How it had ended on its own, also where it was discarded with its answer after that. */
+  get ownStatus(): ToolStatus | undefined {
+    return this.result?.metadata?.discarded_status ?? this.result?.status;
+  }
+
+  /** What it names, not its guards nor its judge, is what ended it. In older records: its plan. */
+  get failedBeforeJudgement(): boolean {
+    const wasRefused = this.guards.some(({ answer }) => answer.decision === "deny" || answer.stop);
+    const isJudged = this.queued === undefined || this.evaluated !== undefined;
+    return !isJudged && !wasRefused && this.ownStatus === "failed";
+  }
+
+  /** It was judged, and then it could not be planned. */
+  get failedToPlan(): boolean {
+    const isPlanned = this.evaluated?.data.stage !== undefined && this.started === undefined;
+    const isOther = NOT_OF_ITS_PLAN.has(this.error?.code ?? "");
+    return isPlanned && this.ownStatus === "failed" && !isOther;
+  }
+
+  /** Its start was recorded, and its attempt abandoned before its handler was called: what runs and may write is not. */
+  get neverCalled(): boolean {
+    const { status, metadata } = this.result ?? {};
+    const isDiscarded = status === "discarded" && metadata?.discarded_status === undefined;
+    const { started } = this;
+    return isDiscarded && started !== undefined && started.data.effects?.repeatable !== true;
+  }
+
+  /** Something from outside ended it, or the record does, before it started. */
+  get stoppedBeforeStart(): boolean {
+    const status = this.ownStatus;
+    const isStopped = status === undefined || status === "skipped" || endedFromOutside(status);
+    return isStopped && this.started === undefined;
+  }
+
+  /** Its tool changed, or went, under the model. */
+  get wentStale(): boolean {
+    return this.error?.code === "tool_definition_changed";
+  }
 }
+
+const NOT_OF_ITS_PLAN: ReadonlySet<string> = new Set([
+  "changed_since_approval",
+  "child_agent_limit_exceeded",
+  "tool_definition_changed",
+]);
 
 /** An answer, and the seq of the fact by which it was there. */
 export interface Said<Answer> {
@@ -58,15 +116,11 @@ export function readRecordedCalls(segment: readonly Fact[]): Map<string, Recorde
   for (const fact of segment) {
     const { tool_call_id: id } = fact;
     if (id === undefined) continue;
-    if (fact.type === "tool.requested") calls.set(id, createRecordedCall(id, fact));
+    if (fact.type === "tool.requested") calls.set(id, new RecordedCall(id, fact));
     const call = calls.get(id);
     if (call !== undefined) applyFact(call, fact, guardedBy);
   }
   return calls;
-}
-
-function createRecordedCall(id: string, requested: RecordedCall["requested"]): RecordedCall {
-  return { id, requested, admissions: [{}], guards: [], permissionGuards: [] };
 }
 
 function applyFact(call: RecordedCall, fact: Fact, guardedBy: Map<string, number>): void {
@@ -144,68 +198,11 @@ function takeMutation(call: RecordedCall, data: FactData<"input.mutated">, by: n
   }
 }
 
-export function getRecordedResult(call: RecordedCall): ToolResult | undefined {
-  return call.ended?.data.result;
-}
-
-export function getRecordedError(call: RecordedCall): ToolError | undefined {
-  return getRecordedResult(call)?.error;
-}
-
-/** How it had ended on its own, also where it was discarded with its answer after that. */
-export function getOwnStatus(call: RecordedCall): ToolStatus | undefined {
-  const { status, metadata } = getRecordedResult(call) ?? {};
-  return metadata?.discarded_status ?? status;
-}
-
 /** What a judgement was made on. What the user was shown of it, and what was there before, decides nothing. */
 export function toPlan(judgement: RecordedCall["judged"]): Plan {
   const { resources = [], planned_destructive, effects } = judgement?.data ?? {};
   const destructive = planned_destructive ?? effects?.destructive;
   return { resources: [...resources], ...omitUndefined({ destructive }) };
-}
-
-/** What it names, not its guards nor its judge, is what ended it. In older records: its plan. */
-export function failedBeforeJudgement(call: RecordedCall): boolean {
-  const { guards, queued, evaluated } = call;
-  const wasRefused = guards.some(({ answer }) => answer.decision === "deny" || answer.stop);
-  const hasFailed = getOwnStatus(call) === "failed";
-  return queued !== undefined && evaluated === undefined && !wasRefused && hasFailed;
-}
-
-/** It was judged, and then it could not be planned. */
-export function failedToPlan(call: RecordedCall): boolean {
-  const { evaluated, started } = call;
-  const isPlanned = evaluated?.data.stage !== undefined;
-  const isOther = NOT_OF_ITS_PLAN.has(getRecordedError(call)?.code ?? "");
-  return isPlanned && started === undefined && getOwnStatus(call) === "failed" && !isOther;
-}
-
-const NOT_OF_ITS_PLAN: ReadonlySet<string> = new Set([
-  "changed_since_approval",
-  "child_agent_limit_exceeded",
-  "tool_definition_changed",
-]);
-
-/** Its start was recorded, and its attempt abandoned before its handler was called: what runs and may write is not. */
-export function neverCalled(call: RecordedCall): boolean {
-  const { status, metadata } = getRecordedResult(call) ?? {};
-  const isDiscarded = status === "discarded" && metadata?.discarded_status === undefined;
-  return (
-    isDiscarded && call.started !== undefined && call.started.data.effects?.repeatable !== true
-  );
-}
-
-/** Something from outside ended it, or the record does, before it started. */
-export function stoppedBeforeStart(call: RecordedCall): boolean {
-  const status = getOwnStatus(call);
-  const isStopped = status === undefined || status === "skipped" || endedFromOutside(status);
-  return isStopped && call.started === undefined;
-}
-
-/** Its tool changed, or went, under the model. */
-export function wentStale(call: RecordedCall): boolean {
-  return getRecordedError(call)?.code === "tool_definition_changed";
 }
 
 /** The driver of its turn, or a sibling, ended it: what it returned no longer counted. */

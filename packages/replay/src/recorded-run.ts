@@ -14,10 +14,8 @@ import {
   type ToolResult,
   type Turn,
   type Grants,
-  type ToolGrant,
 } from "@soong/core";
 import { compileRecordedPolicy } from "@soong/core/internal";
-import { omitUndefined } from "@soong/schema";
 import { isInnerCall } from "@soong/agent";
 import {
   damagedJournal,
@@ -108,34 +106,17 @@ export function toRunOptions({ started, role, request }: RecordedRun, policy: Po
     role,
     mode,
     profile: request.profile,
-    ...omitUndefined({ roots: input.roots }),
-    ...(ceiling === undefined
-      ? {}
-      : { parent: { run_id: parent_run_id, agent_id: parent_agent_id, policy: ceiling } }),
-    ...omitUndefined({
-      allowedTools: allowed_tools,
-      suggestedTools: suggested_tools,
-      taskDenied: task_denied,
-      loadedTools: loaded_tools,
-    }),
+    roots: input.roots,
+    parent: ceiling && { run_id: parent_run_id, agent_id: parent_agent_id, policy: ceiling },
+    allowedTools: allowed_tools,
+    suggestedTools: suggested_tools,
+    taskDenied: task_denied,
+    loadedTools: loaded_tools,
   };
 }
 
 // Which turn each call of a piece was of, and how that ended. An answer of a model is a turn; calls a program made follow
 // on each other in the conversation, and the first of a turn has the index 0.
-
-export interface SegmentTurns {
-  /** The turn an answer's fact is of; undefined for a request that has none, such as a compaction's. */
-  answerOf(fact: Fact): number | undefined;
-  /** The seq of the fact that ended it; none has, of one that was cut off. */
-  endOf(answer: number): number;
-  turnOf(tool_call_id: string): number;
-  /** The last call of a turn that no model made: its turn ends with it. */
-  isLast(tool_call_id: string): boolean;
-  /** No more calls could come by then. */
-  isOver(turn: number, seq: number): boolean;
-  haltOf(turn: number): Halt | undefined;
-}
 
 /** From outside a turn, by its driver. */
 export type Halt = "abort" | "discard" | "interrupt";
@@ -150,51 +131,68 @@ export function haltTurn(turn: Turn | undefined, how: Halt): void {
   else turn?.interrupt("as recorded");
 }
 
-export function readTurns(segment: readonly Fact[]): SegmentTurns {
-  const ofCall = new Map<string, number>();
-  const ofAnswer = new Map<number, number>();
-  const lastNode = new Map<string | undefined, number>();
-  const last = new Map<number, string>();
-  const ends = new Map<number, number>();
-  const halts = new Map<number, Halt>();
-  let answer: number | undefined;
-  let count = 0;
-  for (const fact of segment) {
-    const { type, seq, data, tool_call_id = "" } = fact;
-    if (type === "model.started" && data.purpose === undefined) {
-      answer = count += 1;
-      ofAnswer.set(seq, answer);
-    } else if (type === "model.completed" || type === "model.failed") {
-      if (answer !== undefined) ofAnswer.set(seq, answer);
-      // One that was cut off is ended by its driver.
-      const hasEnded = type === "model.completed" && data.stop !== "max_tokens";
-      if (answer !== undefined && hasEnded) ends.set(answer, seq);
-      answer = undefined;
-    } else if (type === "tool.requested") {
-      const { index, node_id, parent_node_id } = data;
-      const follows = index === 0 ? undefined : lastNode.get(parent_node_id);
-      const answered = isInnerCall(data) ? undefined : answer;
-      const turn = answered ?? follows ?? (count += 1);
-      ofCall.set(tool_call_id, turn);
-      lastNode.set(node_id, turn);
-      if (answered === undefined) last.set(turn, tool_call_id);
-    } else if (isTerminalFact(fact)) {
-      const halt = readHalt(fact.data.result ?? {});
-      const turn = ofCall.get(tool_call_id);
-      if (halt !== undefined && turn !== undefined && !halts.has(turn)) halts.set(turn, halt);
+export class SegmentTurns {
+  readonly #ofCall = new Map<string, number>();
+  readonly #ofAnswer = new Map<number, number>();
+  readonly #last = new Map<number, string>();
+  readonly #ends = new Map<number, number>();
+  readonly #halts = new Map<number, Halt>();
+
+  constructor(segment: readonly Fact[]) {
+    const lastNode = new Map<string | undefined, number>();
+    let answer: number | undefined;
+    let count = 0;
+    for (const fact of segment) {
+      const { type, seq, data, tool_call_id = "" } = fact;
+      if (type === "model.started" && data.purpose === undefined) {
+        answer = count += 1;
+        this.#ofAnswer.set(seq, answer);
+      } else if (type === "model.completed" || type === "model.failed") {
+        if (answer !== undefined) this.#ofAnswer.set(seq, answer);
+        // One that was cut off is ended by its driver.
+        const hasEnded = type === "model.completed" && data.stop !== "max_tokens";
+        if (answer !== undefined && hasEnded) this.#ends.set(answer, seq);
+        answer = undefined;
+      } else if (type === "tool.requested") {
+        const { index, node_id, parent_node_id } = data;
+        const follows = index === 0 ? undefined : lastNode.get(parent_node_id);
+        const answered = isInnerCall(data) ? undefined : answer;
+        const turn = answered ?? follows ?? (count += 1);
+        this.#ofCall.set(tool_call_id, turn);
+        lastNode.set(node_id, turn);
+        if (answered === undefined) this.#last.set(turn, tool_call_id);
+      } else if (isTerminalFact(fact)) {
+        const halt = readHalt(fact.data.result ?? {});
+        const turn = this.#ofCall.get(tool_call_id);
+        if (halt === undefined || turn === undefined || this.#halts.has(turn)) continue;
+        this.#halts.set(turn, halt);
+      }
     }
   }
-  return {
-    answerOf: ({ seq }) => ofAnswer.get(seq),
-    endOf: (turn) => ends.get(turn) ?? Number.POSITIVE_INFINITY,
-    turnOf: (id) => ofCall.get(id) ?? 0,
-    isLast(id) {
-      const turn = ofCall.get(id) ?? 0;
-      return last.get(turn) === id && !halts.has(turn);
-    },
-    isOver: (turn, seq) => (ends.get(turn) ?? Number.POSITIVE_INFINITY) < seq,
-    haltOf: (turn) => halts.get(turn),
-  };
+
+  /** The turn an answer's fact is of; undefined for a request that has none, such as a compaction's. */
+  answerOf({ seq }: Fact): number | undefined {
+    return this.#ofAnswer.get(seq);
+  }
+
+  /** The seq of the fact that ended it; none has, of one that was cut off. */
+  endOf(turn: number): number {
+    return this.#ends.get(turn) ?? Number.POSITIVE_INFINITY;
+  }
+
+  turnOf(tool_call_id: string): number {
+    return this.#ofCall.get(tool_call_id) ?? 0;
+  }
+
+  /** The last call of a turn that no model made: its turn ends with it. */
+  isLast(tool_call_id: string): boolean {
+    const turn = this.turnOf(tool_call_id);
+    return this.#last.get(turn) === tool_call_id && !this.#halts.has(turn);
+  }
+
+  haltOf(turn: number): Halt | undefined {
+    return this.#halts.get(turn);
+  }
 }
 
 export function readHalt({ status, error }: Partial<ToolResult>): Halt | undefined {
@@ -232,26 +230,24 @@ function beginsAnother({ type, data }: Fact): boolean {
 // Grants that other runs of the session gave, and those that were taken back: facts of the session, not of the run. Most
 // runs have none, so the session is read for them only when one is spoken of.
 
-interface GrantHistory {
-  /** Brings the book to where it was at a fact. `used`: the grant that was counted there. */
-  at(seq: number, used: string | undefined): Promise<void>;
-}
+/** Brings the book to where it was at a fact. `used`: the grant that was counted there. */
+type GrantHistory = (seq: number, used: string | undefined) => Promise<void>;
 
 export function createGrantHistory(source: ReplaySource, book: Grants): GrantHistory {
   let history: GrantFact[] | undefined;
-
-  return {
-    async at(seq, used) {
-      if (used === undefined && book.list().length === 0) return;
-      history ??= await readGrantFacts(source);
-      const before = history.filter((fact) => fact.seq < seq);
-      for (const { type, data } of before) {
-        if (type === "grant.revoked") book.revoke(data.grant_id);
-      }
-      if (used === undefined || book.list().some(({ grant_id }) => grant_id === used)) return;
-      const given = before.map(readGrant).find((grant) => grant?.grant_id === used);
-      if (given !== undefined) book.add(given);
-    },
+  return async (seq, used) => {
+    if (used === undefined && book.list().length === 0) return;
+    history ??= await readGrantFacts(source);
+    const before = history.filter((fact) => fact.seq < seq);
+    for (const { type, data } of before) {
+      if (type === "grant.revoked") book.revoke(data.grant_id);
+    }
+    if (used === undefined || book.list().some(({ grant_id }) => grant_id === used)) return;
+    for (const { type, data } of before) {
+      if (type !== "grant.created" || data.grant.grant_id !== used) continue;
+      book.add(data.grant);
+      return;
+    }
   };
 }
 
@@ -263,8 +259,4 @@ async function readGrantFacts(source: ReplaySource): Promise<GrantFact[]> {
     if (fact.type === "grant.created" || fact.type === "grant.revoked") found.push(fact);
   }
   return found;
-}
-
-function readGrant({ type, data }: GrantFact): ToolGrant | undefined {
-  return type === "grant.created" ? data.grant : undefined;
 }

@@ -12,13 +12,7 @@ import {
   beginsTooLate,
 } from "./divergence.ts";
 import { Gate, type LiveCall, settle, type Piece, type RecordPlace } from "./live-call.ts";
-import {
-  endedFromOutside,
-  isObserverEvent,
-  getOwnStatus,
-  getRecordedResult,
-  wentStale,
-} from "./recorded-call.ts";
+import { endedFromOutside, isObserverEvent } from "./recorded-call.ts";
 import { type RegisteredTools, openPlan, openReturn, openTargets } from "./stand-ins.ts";
 import { NotComparable } from "./source.ts";
 import { readHalt, haltTurn, type Halt, type SegmentTurns } from "./recorded-run.ts";
@@ -134,7 +128,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
     fact: Fact<TerminalFactType>,
     plan: SegmentTurns,
   ): Promise<void> {
-    const result = getRecordedResult(call.recorded);
+    const result = call.recorded.result;
     const code = result?.error?.code ?? "";
     if (result === undefined) throw new NotComparable(fact, "its result is not on record");
     if (NOT_DECIDED.has(code)) {
@@ -168,7 +162,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
       await releaseEnded(piece, call, () => call.result !== undefined);
     }
     // It is done, and its answer still streams: it has an end because the turn was halted then.
-    if (call.result === undefined && !plan.isOver(call.turn, fact.seq)) {
+    if (call.result === undefined && plan.endOf(call.turn) >= fact.seq) {
       await haltCall(call, plan.haltOf(call.turn) ?? "abort");
     }
   }
@@ -201,7 +195,7 @@ function stopsRun({ recorded }: LiveCall, { seq }: Fact): boolean {
 /** Its own end, which the hooks after it receive. */
 function returns(call: LiveCall): void {
   if (call.recorded.started !== undefined) openReturn(call);
-  else if (!endedFromOutside(getOwnStatus(call.recorded))) openPlan(call, true);
+  else if (!endedFromOutside(call.recorded.ownStatus)) openPlan(call, true);
 }
 
 /** What it does after it was judged by its targets, it does with a plan. */
@@ -238,5 +232,5 @@ const NOT_DECIDED: ReadonlySet<string> = new Set([
 ]);
 
 function stalesBeforeStart({ recorded }: LiveCall): boolean {
-  return recorded.started === undefined && wentStale(recorded);
+  return recorded.started === undefined && recorded.wentStale;
 }

@@ -18,12 +18,11 @@ import {
   type RecordedRun,
   haltTurn,
   isHalt,
-  readTurns,
-  type SegmentTurns,
+  SegmentTurns,
 } from "./recorded-run.ts";
 import { LiveCall, settle, type Piece, RecordPlace, createWatchingJournal } from "./live-call.ts";
 import { readArguments } from "./recorded-arguments.ts";
-import { readRecordedCalls, wentStale, type RecordedCall } from "./recorded-call.ts";
+import { readRecordedCalls, type RecordedCall } from "./recorded-call.ts";
 import { createCallStep } from "./redrive-call.ts";
 import {
   readDisabledTools,
@@ -42,10 +41,8 @@ import {
   returnBeforeHalt,
 } from "./unrecorded-end.ts";
 
-export interface Redrive {
-  /** One piece of the run, as `segmentsOf` cuts it. Throws a `Diverged`. */
-  play(segment: readonly Fact[]): Promise<Played>;
-}
+/** Plays one piece of the run, as `splitSegments` cuts it. Throws a `Diverged`. */
+export type Redrive = (segment: readonly Fact[]) => Promise<Played>;
 
 export interface Played {
   /** Those that were compared to their end. */
@@ -67,7 +64,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
   const place = new RecordPlace();
   const catalogs: Fact<"tool.catalog.resolved">[] = [];
   const grants = createGrants();
-  const history = createGrantHistory(source, grants);
+  const recallGrants = createGrantHistory(source, grants);
   let disabled = readDisabledTools(recorded.catalog, new Set());
   let admitting: LiveCall | undefined;
   let nextGrant = "";
@@ -136,11 +133,11 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     },
   });
 
-  return { play };
+  return play;
 
   async function play(segment: readonly Fact[]): Promise<Played> {
     const those = readRecordedCalls(segment);
-    const plan = readTurns(segment);
+    const plan = new SegmentTurns(segment);
     let surfaces = 0;
     try {
       for (const fact of segment) {
@@ -260,7 +257,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     const turn = turns.get(number) ?? run.openTurn();
     turns.set(number, turn);
     const call = new LiveCall(of, number);
-    if (of.validated === undefined && wentStale(of)) tools.remove(fact.tool_name ?? "");
+    if (of.validated === undefined && of.wentStale) tools.remove(fact.tool_name ?? "");
     const given = await readArguments(source, of, kernel.registry.current(fact.tool_name ?? ""));
     if (!given.ok) throw new NotComparable(fact, given.why);
     if (!piece.hasOrder) {
@@ -287,7 +284,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
   /** Before it can be judged: as the book was when it was. */
   async function grantsFor({ evaluated }: RecordedCall): Promise<void> {
     if (evaluated === undefined || evaluated.seq < place.reached) return;
-    await history.at(evaluated.seq, evaluated.data.grant_id);
+    await recallGrants(evaluated.seq, evaluated.data.grant_id);
   }
 
   /** An event from outside, and all that follows from it. */

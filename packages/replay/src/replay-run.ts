@@ -67,7 +67,7 @@ export async function replayRun({ source, run_id }: ReplayOptions): Promise<Repl
 
   async function playSegment(redrive: Redrive, segment: readonly Fact[]): Promise<void> {
     at = segment[0]?.seq ?? at;
-    const played = await redrive.play(segment);
+    const played = await redrive(segment);
     calls += played.calls;
     surfaces += played.surfaces;
     if (played.left === undefined) return;

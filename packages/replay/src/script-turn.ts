@@ -7,7 +7,6 @@ import {
   type ScriptFailure,
   type ScriptFailureKind,
   type ScriptGuard,
-  type ScriptPart,
   type ScriptTurn,
   type Expectation,
   isRetryable,
@@ -17,82 +16,80 @@ import {
 import { omitUndefined, isJsonObject } from "@soong/schema";
 import { readStop } from "./recorded-call.ts";
 
-interface CarriedGuards {
-  /** Remembers which call of the script a recorded one is. */
-  readonly add: (call: ScriptCall, tool_call_id: string) => ScriptCall;
-  start(tool_call_id: string): void;
-  deny(tool_call_id: string, data: FactData<"hook.denied">): void;
-  /** A hook's stop ended it, before its hook is on record. */
-  stop(tool_call_id: string): void;
-  end(tool_call_id: string, data: FactData<TerminalFactType>): void;
-  /** The failure of an answer, once those of its calls have ended that had. */
-  breakAfter(call_ids: readonly string[], error: Failure | undefined): Failure | undefined;
-  addTo(turns: readonly ScriptTurn[]): ScriptTurn[];
-}
-
 type Failure = ScriptFailure | ScriptFailureKind;
 
-export function createCarriedGuards(): CarriedGuards {
-  const ids = new Map<ScriptCall, string>();
-  const guards = new Map<string, ScriptGuard>();
-  const started = new Set<string>();
+export class CarriedGuards {
+  readonly #ids = new Map<ScriptCall, string>();
+  readonly #guards = new Map<string, ScriptGuard>();
+  readonly #started = new Set<string>();
   /** Their handlers had ended while their answer still came. */
-  const endedEarly = new Set<string>();
-  const named = new Set<string>();
-  const stopped = new Set<string>();
-  let stopper: string | undefined;
+  readonly #endedEarly = new Set<string>();
+  readonly #named = new Set<string>();
+  readonly #stopped = new Set<string>();
+  #stopper: string | undefined;
 
-  return {
-    add(call, tool_call_id) {
-      ids.set(call, tool_call_id);
-      return call;
-    },
-    start: (tool_call_id) => void started.add(tool_call_id),
-    deny(tool_call_id, data) {
-      const stop = readStop(data);
-      if (stop !== undefined) stopper ??= tool_call_id;
-      guards.set(tool_call_id, stop === undefined ? { deny: data.reason } : { stop });
-    },
-    stop: (tool_call_id) => void stopped.add(tool_call_id),
-    end(tool_call_id, data) {
-      const cause = readCause(data);
-      if (cause !== undefined) holdUntil(tool_call_id, cause);
-      // Discarded after it had ended, or not discarded although its answer was.
-      const hasEnded = data.ended !== undefined || data.result.status !== "discarded";
-      if (hasEnded && started.has(tool_call_id)) endedEarly.add(tool_call_id);
-    },
-    breakAfter(call_ids, error) {
-      const until = call_ids.filter((id) => endedEarly.has(id) && !guards.has(id));
-      if (error === undefined || until.length === 0) return error;
-      for (const id of until) named.add(id);
-      return { ...(typeof error === "string" ? { kind: error } : error), until };
-    },
-    addTo(turns) {
-      for (const id of stopped) if (stopper !== undefined) holdUntil(id, stopper);
-      return turns.map(addToTurn);
-    },
-  };
-
-  function holdUntil(tool_call_id: string, cause: string): void {
-    guards.set(tool_call_id, { until: cause });
-    named.add(cause);
+  /** Remembers which call of the script a recorded one is. */
+  add(call: ScriptCall, tool_call_id: string): ScriptCall {
+    this.#ids.set(call, tool_call_id);
+    return call;
   }
 
-  function addToTurn(turn: ScriptTurn): ScriptTurn {
-    if (turn.parts !== undefined) return { ...turn, parts: turn.parts.map(addToPart) };
-    return turn.calls === undefined ? turn : { ...turn, calls: turn.calls.map(withGuard) };
+  start(tool_call_id: string): void {
+    this.#started.add(tool_call_id);
   }
 
-  function addToPart(part: ScriptPart): ScriptPart {
-    return "call" in part ? { ...part, call: withGuard(part.call) } : part;
+  deny(tool_call_id: string, data: FactData<"hook.denied">): void {
+    const stop = readStop(data);
+    if (stop !== undefined) this.#stopper ??= tool_call_id;
+    this.#guards.set(tool_call_id, stop === undefined ? { deny: data.reason } : { stop });
   }
 
-  function withGuard(call: ScriptCall): ScriptCall {
-    const id = ids.get(call);
+  /** A hook's stop ended it, before its hook is on record. */
+  stop(tool_call_id: string): void {
+    this.#stopped.add(tool_call_id);
+  }
+
+  end(tool_call_id: string, data: FactData<TerminalFactType>): void {
+    const cause = readCause(data);
+    if (cause !== undefined) this.#holdUntil(tool_call_id, cause);
+    // Discarded after it had ended, or not discarded although its answer was.
+    const hasEnded = data.ended !== undefined || data.result.status !== "discarded";
+    if (hasEnded && this.#started.has(tool_call_id)) this.#endedEarly.add(tool_call_id);
+  }
+
+  /** The failure of an answer, once those of its calls have ended that had. */
+  breakAfter(call_ids: readonly string[], error: Failure | undefined): Failure | undefined {
+    const until = call_ids.filter((id) => this.#endedEarly.has(id) && !this.#guards.has(id));
+    if (error === undefined || until.length === 0) return error;
+    for (const id of until) this.#named.add(id);
+    return { ...(typeof error === "string" ? { kind: error } : error), until };
+  }
+
+  addTo(turns: readonly ScriptTurn[]): ScriptTurn[] {
+    const stopper = this.#stopper;
+    if (stopper !== undefined) for (const id of this.#stopped) this.#holdUntil(id, stopper);
+    return turns.map((turn) => {
+      if (turn.parts === undefined) {
+        return turn.calls ? { ...turn, calls: turn.calls.map((one) => this.#guard(one)) } : turn;
+      }
+      const parts = turn.parts.map((part) =>
+        "call" in part ? { ...part, call: this.#guard(part.call) } : part,
+      );
+      return { ...turn, parts };
+    });
+  }
+
+  #holdUntil(tool_call_id: string, cause: string): void {
+    this.#guards.set(tool_call_id, { until: cause });
+    this.#named.add(cause);
+  }
+
+  #guard(call: ScriptCall): ScriptCall {
+    const id = this.#ids.get(call);
     if (id === undefined) return call;
-    const guard = guards.get(id);
+    const guard = this.#guards.get(id);
     if (guard !== undefined) return { ...call, id, guard };
-    return named.has(id) ? { ...call, id } : call;
+    return this.#named.has(id) ? { ...call, id } : call;
   }
 }
 

@@ -33,17 +33,7 @@ import {
 } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
 import type { LiveCall } from "./live-call.ts";
-import {
-  endedFromOutside,
-  getRecordedError,
-  failedBeforeJudgement,
-  failedToPlan,
-  getOwnStatus,
-  toPlan,
-  getRecordedResult,
-  stoppedBeforeStart,
-  type RecordedCall,
-} from "./recorded-call.ts";
+import { endedFromOutside, toPlan, type RecordedCall } from "./recorded-call.ts";
 
 /** What the stand-ins ask the replay. */
 export interface Stage {
@@ -126,11 +116,11 @@ async function replayValidate(
 
 /** What the tool's own code refused. What its schema refuses is decided again. */
 function refusedByCode(call: RecordedCall, functions: readonly string[]): ToolError | undefined {
-  const error = getRecordedError(call);
+  const error = call.error;
   const wasTaken = call.admissions.length === 1 ? call.validated : call.evaluated;
   if (wasTaken !== undefined || error === undefined) return undefined;
   // Why is lost with its answer; what the schema refuses does not come here.
-  if (error.code === "discarded" && getOwnStatus(call) === "failed") return error;
+  if (error.code === "discarded" && call.ownStatus === "failed") return error;
   if (error.code === "tool_broken") return error;
   if (error.code !== "invalid_arguments") {
     const isOurs = error.code.startsWith("arguments_") || NOT_OF_ITS_CODE.has(error.code);
@@ -164,8 +154,8 @@ async function replayTargets(stage: Stage, toolCallId: string): Promise<unknown>
   stage.begun(call);
   call.targets += 1;
   const { recorded } = call;
-  const error = getRecordedError(recorded);
-  if (failedBeforeJudgement(recorded) && call.targets > 1 && error !== undefined) {
+  const error = recorded.error;
+  if (recorded.failedBeforeJudgement && call.targets > 1 && error !== undefined) {
     throw new ToolFailure(error);
   }
   return adjustPlan(call, await call.targeted.promise);
@@ -178,22 +168,22 @@ async function replayPrepare(call: LiveCall): Promise<unknown> {
 /** After an approval it is planned again: that is where a call was that was approved and never started. */
 function adjustPlan({ recorded, answered }: LiveCall, plan: Plan): Plan | Promise<never> {
   if (!answered.isOpen) return plan;
-  if (stoppedBeforeStart(recorded)) return new Promise(() => {});
-  const changed = getRecordedError(recorded)?.code === "changed_since_approval";
+  if (recorded.stoppedBeforeStart) return new Promise(() => {});
+  const changed = recorded.error?.code === "changed_since_approval";
   return changed ? { ...plan, facts: { changed: true } } : plan;
 }
 
 export function openTargets({ recorded, targeted: gate }: LiveCall, isOver: boolean): void {
-  const error = getRecordedError(recorded);
-  const hasFailed = isOver && failedBeforeJudgement(recorded) && error !== undefined;
+  const error = recorded.error;
+  const hasFailed = isOver && recorded.failedBeforeJudgement && error !== undefined;
   if (hasFailed) gate.fail(new ToolFailure(error));
   else gate.open(toPlan(recorded.judged));
 }
 
 /** A failure is released when the record has its end, or had the user asked first. */
 export function openPlan({ recorded, planned: gate }: LiveCall, isOver: boolean): void {
-  const error = getRecordedError(recorded);
-  if (!failedToPlan(recorded) || error === undefined) gate.open(toPlan(recorded.evaluated));
+  const error = recorded.error;
+  if (!recorded.failedToPlan || error === undefined) gate.open(toPlan(recorded.evaluated));
   else if (isOver || recorded.resolved !== undefined) gate.fail(new ToolFailure(error));
 }
 
@@ -288,8 +278,8 @@ export function noArtifacts(stage: Stage): ArtifactStore {
 
 /** What its handler returned, or failed with. Nothing where it was ended from outside. */
 export function openReturn({ recorded, returned }: LiveCall): void {
-  const result = getRecordedResult(recorded);
-  const status = getOwnStatus(recorded);
+  const result = recorded.result;
+  const status = recorded.ownStatus;
   if (recorded.started === undefined || result === undefined || endedFromOutside(status)) return;
   if (result.status !== "discarded") returned.open(toHandlerResult(result));
   else {

@@ -4,15 +4,7 @@
 import type { Fact } from "@soong/core";
 import { isHandlerErrorStatus } from "@soong/core/internal";
 import { type LiveCall, settle, type Piece } from "./live-call.ts";
-import {
-  endedFromOutside,
-  getRecordedError,
-  failedBeforeJudgement,
-  failedToPlan,
-  getOwnStatus,
-  getRecordedResult,
-  type RecordedCall,
-} from "./recorded-call.ts";
+import { endedFromOutside, type RecordedCall } from "./recorded-call.ts";
 import { openPlan, openReturn, openTargets } from "./stand-ins.ts";
 import type { Halt } from "./recorded-run.ts";
 
@@ -32,16 +24,16 @@ export function beforeEnd(
   tools: { cancelsSiblings(of: Fact): boolean },
 ): void {
   const { recorded } = call;
-  const hasFailed = recorded.started !== undefined && isHandlerErrorStatus(getOwnStatus(recorded));
+  const hasFailed = recorded.started !== undefined && isHandlerErrorStatus(recorded.ownStatus);
   if (hasFailed && tools.cancelsSiblings(recorded.requested)) returnBeside(piece, call);
-  if (getRecordedError(recorded)?.code === "child_agent_limit_exceeded") countStarters(piece, call);
+  if (recorded.error?.code === "child_agent_limit_exceeded") countStarters(piece, call);
 }
 
 /** Another waits for a place and never got it: it was counted before this one was refused. */
 function countStarters({ calls }: Piece, refused: LiveCall): void {
   for (const call of calls.values()) {
     const isJudged = call.turn === refused.turn && call.judgements.length > 0;
-    const { status, error } = getRecordedResult(call.recorded) ?? {};
+    const { status, error } = call.recorded.result ?? {};
     const isStopped = endedFromOutside(status) || error?.code === "interrupted";
     if (call.class === "spawns_agent" && isJudged && isStopped) openPlan(call, false);
   }
@@ -60,15 +52,15 @@ function returnBeside({ calls }: Piece, failed: LiveCall): void {
 /** Once its guards have passed, a call may be refused, or fail to plan, before it notices that it was cancelled. */
 function endOwnStart(call: LiveCall): void {
   const { recorded } = call;
-  if (failedBeforeJudgement(recorded)) openTargets(call, true);
-  if (getOwnStatus(recorded) === "denied" || failedToPlan(recorded)) openPlan(call, true);
+  if (recorded.failedBeforeJudgement) openTargets(call, true);
+  if (recorded.ownStatus === "denied" || recorded.failedToPlan) openPlan(call, true);
 }
 
 /** A halt that did not end a call which it ends: that had come to its own end before. */
 export function returnBeforeHalt({ calls }: Piece, turn: number, halt: Halt | "stop"): void {
   for (const call of calls.values()) {
     const { recorded, result } = call;
-    if (call.turn !== turn || result !== undefined || endedFromOutside(getOwnStatus(recorded))) {
+    if (call.turn !== turn || result !== undefined || endedFromOutside(recorded.ownStatus)) {
       continue;
     }
     call.isEnding = true;
@@ -86,7 +78,7 @@ export async function releaseEnded(
   until: () => boolean,
 ): Promise<void> {
   const running = findBeside(piece, call).filter(({ started, recorded }) => {
-    const result = getRecordedResult(recorded);
+    const result = recorded.result;
     return started && result !== undefined && !endedFromOutside(result.status);
   });
   await release(running, until);
@@ -102,7 +94,7 @@ export async function releaseParked(
   until: () => boolean,
 ): Promise<void> {
   const parked = findBeside(piece, call).filter(({ started, recorded }) => {
-    if (STOPPED.has(getRecordedResult(recorded)?.status ?? "")) return false;
+    if (STOPPED.has(recorded.result?.status ?? "")) return false;
     return recorded.started === undefined || (started && isRead(recorded));
   });
   await release(parked, until);
@@ -117,13 +109,11 @@ export async function releaseFailed(
   arriving: RecordedCall,
   { turn, cancelsSiblings }: { turn: number; cancelsSiblings: (fact: Fact) => boolean },
 ): Promise<void> {
-  if (getRecordedError(arriving)?.code === "sibling_failed") return;
+  if (arriving.error?.code === "sibling_failed") return;
   const at = Date.parse(arriving.requested.time);
   const ended = [...calls.values()].filter(({ recorded, started, result, turn: of }) => {
     const isOpen = of === turn && started && result === undefined && isRead(recorded);
-    return (
-      isOpen && endTime(recorded) <= at && !STOPPED.has(getRecordedResult(recorded)?.status ?? "")
-    );
+    return isOpen && endTime(recorded) <= at && !STOPPED.has(recorded.result?.status ?? "");
   });
   const isFailure = (call: LiveCall): boolean =>
     failing(call) === 1 && cancelsSiblings(call.recorded.requested);
@@ -169,10 +159,10 @@ export function releaseCall(call: LiveCall): void {
 
 /** Of two that took as long, the one that failed may have ended the other. */
 function failing({ recorded }: LiveCall): number {
-  return getRecordedResult(recorded)?.is_error === true ? 1 : 0;
+  return recorded.result?.is_error === true ? 1 : 0;
 }
 
 function endTime(call: RecordedCall): number {
   const began = Date.parse((call.started ?? call.requested).time);
-  return began + (getRecordedResult(call)?.metadata.duration_ms ?? 0);
+  return began + (call.result?.metadata.duration_ms ?? 0);
 }

@@ -103,7 +103,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
   }
   const surface = surfaceChanges(entriesIn(recorded.catalog.data), run);
   const grants = createGrants();
-  const history = createGrantHistory(source, grants);
+  const recallGrants = createGrantHistory(source, grants);
   /** By call: of two judgements the one of the plan knows all that the one of the targets did. */
   const judged = new Map<string, WhatIfCall>();
   for await (const fact of readFacts(source, run_id)) await applyFact(fact);
@@ -118,7 +118,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
       await run.tools();
     } else if (type === "grant.created") grants.add(data.grant);
     else if (type === "permission.evaluated") {
-      await history.at(seq, data.grant_id);
+      await recallGrants(seq, data.grant_id);
       compare(fact, readVerdict(data), judgeNow(fact, kernel, run, grants));
     } else if (type === "tool.denied") takeDenied(fact);
   }
