@@ -9,7 +9,6 @@ import {
   type ToolResult,
 } from "@soong/core";
 import { entriesIn, readCallClass } from "@soong/core/internal";
-import { omitUndefined } from "@soong/schema";
 import { findDecisive, type LiveCall, type Piece } from "./live-call.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
@@ -39,13 +38,7 @@ export class Diverged extends Error {
   constructor(fact: Fact, stage: ReplayStage, recorded: string, now: string) {
     super(`${stage} of fact ${fact.seq}`);
     const { seq, tool_call_id, tool_name } = fact;
-    this.divergence = {
-      stage,
-      seq,
-      ...omitUndefined({ tool_call_id, tool_name }),
-      recorded,
-      now,
-    };
+    this.divergence = { stage, seq, tool_call_id, tool_name, recorded, now };
   }
 }
 
@@ -84,12 +77,8 @@ export function compareName(call: LiveCall): void {
   const { requested } = call.recorded;
   const { tool_name = "" } = requested;
   if (call.tool_name === tool_name) return;
-  throw new Diverged(
-    requested,
-    "name",
-    `means ${tool_name}`,
-    `means ${call.tool_name ?? "nothing"}`,
-  );
+  const now = `means ${call.tool_name ?? "nothing"}`;
+  throw new Diverged(requested, "name", `means ${tool_name}`, now);
 }
 
 export function compareValidation(fact: Fact<"tool.validated">, call: LiveCall): void {
@@ -139,12 +128,8 @@ export function compareResult(fact: Fact<TerminalFactType>, call: LiveCall): voi
   const isWhole = was.metadata.truncation === undefined && was.tool_name !== SEARCH_TOOLS;
   if (!isReturned || !isWhole || !RETURNED.has(was.status)) return;
   if (canonicalJson(was.content) !== canonicalJson(is.content)) {
-    throw new Diverged(
-      fact,
-      "result",
-      "the text that is recorded",
-      "another text of the same result",
-    );
+    const now = "another text of the same result";
+    throw new Diverged(fact, "result", "the text that is recorded", now);
   }
 }
 

@@ -41,10 +41,8 @@ import {
   returnBeforeHalt,
 } from "./unrecorded-end.ts";
 
-/** Plays one piece of the run, as `splitSegments` cuts it. Throws a `Diverged`. */
-export type Redrive = (segment: readonly Fact[]) => Promise<Played>;
-
-export interface Played {
+/** Of one piece of the run, as `splitSegments` cuts it. */
+interface Played {
   /** Those that were compared to their end. */
   readonly calls: number;
   readonly surfaces: number;
@@ -52,7 +50,11 @@ export interface Played {
   readonly left?: { readonly fact: Fact; readonly why: string };
 }
 
-export async function startRedrive(source: ReplaySource, recorded: RecordedRun): Promise<Redrive> {
+/** The function plays one piece after the other, and throws a `Diverged`. */
+export async function startRedrive(
+  source: ReplaySource,
+  recorded: RecordedRun,
+): Promise<(segment: readonly Fact[]) => Promise<Played>> {
   const { started, policy } = recorded;
   const piece: Piece = {
     hasOrder: recorded.hasOrder,

@@ -1,11 +1,10 @@
 // Replays a run from its journal alone (REPLAY-1): the same decisions, or the first that would be another one now.
 
-import type { Fact } from "@soong/core";
-import { omitUndefined } from "@soong/schema";
+import { messageOf, type Fact } from "@soong/core";
 import { damagedJournal, ReplayError, readFacts, type ReplaySource } from "./source.ts";
 import { Diverged, type Divergence } from "./divergence.ts";
 import { readRecordedRun, splitSegments } from "./recorded-run.ts";
-import { startRedrive, type Redrive } from "./redrive.ts";
+import { startRedrive } from "./redrive.ts";
 
 export interface ReplayOptions {
   readonly source: ReplaySource;
@@ -36,49 +35,35 @@ export interface LeftOut {
 /** Throws a ReplayError where there is nothing that could be decided again. */
 export async function replayRun({ source, run_id }: ReplayOptions): Promise<ReplayReport> {
   const recorded = await readRecordedRun(source, run_id);
-  const { session_id } = recorded.started;
-  let facts = 0;
-  let calls = 0;
-  let surfaces = 1;
-  let end: ReplayReport["end"] = "none";
-  let at = recorded.started.seq;
+  const { session_id, seq: first } = recorded.started;
   const left_out: LeftOut[] = [];
-  const report = (): Omit<ReplayReport, "outcome"> => ({
-    session_id,
-    run_id,
-    end,
-    facts,
-    calls,
-    surfaces,
-    left_out,
-  });
+  const counts = { facts: 0, calls: 0, surfaces: 1 };
+  let end: ReplayReport["end"] = "none";
+  let at = first;
   try {
-    const redrive = await startRedrive(source, recorded);
-    for await (const segment of splitSegments(countFacts())) await playSegment(redrive, segment);
-    return { ...report(), outcome: "same" };
+    const play = await startRedrive(source, recorded);
+    for await (const segment of splitSegments(countFacts())) {
+      at = segment[0]?.seq ?? at;
+      const { calls, surfaces, left } = await play(segment);
+      counts.calls += calls;
+      counts.surfaces += surfaces;
+      if (left === undefined) continue;
+      const { seq, tool_call_id } = left.fact;
+      left_out.push({ seq, tool_call_id, why: left.why });
+    }
+    return { session_id, run_id, end, ...counts, left_out, outcome: "same" };
   } catch (error) {
     if (error instanceof Diverged) {
-      return { ...report(), outcome: "diverged", divergence: error.divergence };
+      const { divergence } = error;
+      return { session_id, run_id, end, ...counts, left_out, outcome: "diverged", divergence };
     }
     if (error instanceof ReplayError) throw error;
-    const what = error instanceof Error ? error.message : String(error);
-    throw damagedJournal(at, `what it says cannot be replayed (${what})`);
-  }
-
-  async function playSegment(redrive: Redrive, segment: readonly Fact[]): Promise<void> {
-    at = segment[0]?.seq ?? at;
-    const played = await redrive(segment);
-    calls += played.calls;
-    surfaces += played.surfaces;
-    if (played.left === undefined) return;
-    const { fact, why } = played.left;
-    const { seq, tool_call_id } = fact;
-    left_out.push({ seq, ...omitUndefined({ tool_call_id }), why });
+    throw damagedJournal(at, `what it says cannot be replayed (${messageOf(error)})`);
   }
 
   async function* countFacts(): AsyncGenerator<Fact, void> {
     for await (const fact of readFacts(source, run_id)) {
-      facts += 1;
+      counts.facts += 1;
       end = ENDS.get(fact.type) ?? end;
       yield fact;
     }

@@ -31,7 +31,6 @@ import {
   isHandlerStatus,
   entriesIn,
 } from "@soong/core/internal";
-import { omitUndefined } from "@soong/schema";
 import type { LiveCall } from "./live-call.ts";
 import { endedFromOutside, toPlan, type RecordedCall } from "./recorded-call.ts";
 
@@ -65,40 +64,41 @@ function createStandInSources(record: DefinitionsRecord, stage: Stage): ToolSour
 function createStandIn(recorded: RecordedDefinition, stage: Stage, isOlder: boolean): AnyTool {
   const { source: _source, functions, output_schema, max_result_chars, ...definition } = recorded;
   const has = (...names: string[]): boolean => names.some((name) => functions.includes(name));
+  const standIns = {
+    isEnabled: has("isEnabled") && (() => stage.isEnabled(recorded.name)),
+    normalise:
+      has("normalise", "input_schema") &&
+      ((input: unknown) => {
+        const { recorded: of, admissions = 0 } = stage.admitting ?? {};
+        return of?.admissions[admissions]?.mutatedTo ?? input;
+      }),
+    validate:
+      has("validate", "input_schema", "normalise") &&
+      (() => replayValidate(stage.admitting, functions)),
+    classify: has("classify") && (() => replayClassify(stage.admitting)),
+    // A tool that only plans was judged by its plan in older records: that is what it names here.
+    targets:
+      has("targets", "prepare") &&
+      ((_input: unknown, { toolCallId }: CallIds) => replayTargets(stage, toolCallId)),
+    prepare:
+      has("prepare") &&
+      (async (_input: unknown, { toolCallId }: CallIds) => {
+        const call = stage.call(toolCallId);
+        return adjustPlan(call, await call.planned.promise);
+      }),
+  };
   return {
     ...definition,
     ...(isOlder ? { repeatable: true } : {}),
     // A result was bounded and checked when it was recorded. Another such definition is another one all the same.
     metadata: { ...definition.metadata, recorded: { output_schema, max_result_chars } },
-    ...(has("isEnabled") ? { isEnabled: () => stage.isEnabled(recorded.name) } : {}),
-    ...(has("normalise", "input_schema")
-      ? { normalise: (input: unknown) => replayNormalise(stage.admitting, input) }
-      : {}),
-    ...(has("validate", "input_schema", "normalise")
-      ? { validate: () => replayValidate(stage.admitting, functions) }
-      : {}),
-    ...(has("classify") ? { classify: () => replayClassify(stage.admitting) } : {}),
-    // A tool that only plans was judged by its plan in older records: that is what it names here.
-    ...(has("targets", "prepare")
-      ? { targets: (_input: unknown, { toolCallId }: CallIds) => replayTargets(stage, toolCallId) }
-      : {}),
-    ...(has("prepare")
-      ? {
-          prepare: (_input: unknown, { toolCallId }: CallIds) =>
-            replayPrepare(stage.call(toolCallId)),
-        }
-      : {}),
+    ...Object.fromEntries(Object.entries(standIns).filter(([, standIn]) => standIn !== false)),
     handler(_input, context) {
       const call = stage.call(context.toolCallId);
       call.context = context;
       return call.returned.promise;
     },
   } as AnyTool;
-}
-
-function replayNormalise(call: LiveCall | undefined, input: unknown): JsonObject {
-  const mutated = call?.recorded.admissions[call.admissions]?.mutatedTo;
-  return mutated ?? (input as JsonObject);
 }
 
 async function replayValidate(
@@ -159,10 +159,6 @@ async function replayTargets(stage: Stage, toolCallId: string): Promise<unknown>
     throw new ToolFailure(error);
   }
   return adjustPlan(call, await call.targeted.promise);
-}
-
-async function replayPrepare(call: LiveCall): Promise<unknown> {
-  return adjustPlan(call, await call.planned.promise);
 }
 
 /** After an approval it is planned again: that is where a call was that was approved and never started. */
@@ -240,10 +236,7 @@ export function createResponder(stage: Stage): AskPermission {
     const { resolved } = call.recorded;
     if (resolved === undefined) throw new Error("no one answered");
     const { decision, reason, answered_by } = resolved.data;
-    return {
-      decision,
-      ...omitUndefined({ reason, answered_by }),
-    };
+    return { decision, reason, answered_by };
   };
 }
 
@@ -298,9 +291,9 @@ function toHandlerResult(result: ToolResult): HandlerResult {
     status: isHandlerStatus(status) ? status : "failed",
     content: isError ? withoutMessage(content, error.message) : content,
     summary,
-    ...omitUndefined({ data }),
+    data,
     artifacts,
-    ...(isError ? { error } : {}),
+    error,
   });
 }
 
@@ -313,31 +306,27 @@ function withoutMessage(content: ContentBlock[], message: string): ContentBlock[
 // The recorded definitions in the registry of a replay: put there, replaced when the record has others, taken out when one
 // changed under the model.
 
-export interface RegisteredTools {
-  set(definitions: DefinitionsRecord): void;
-  /** It changed, or went, under the model: whichever, it is not the one that was shown. */
-  remove(tool_name: string): void;
-  /** Whether the tool of a call ends the calls beside it when it fails. */
-  readonly cancelsSiblings: (of: Fact) => boolean;
-}
+export type RegisteredTools = ReturnType<typeof registerTools>;
 
-export function registerTools({ registry }: Kernel, stage: Stage): RegisteredTools {
+export function registerTools({ registry }: Kernel, stage: Stage) {
   let open: { handle: SourceHandle; source: ToolSource }[] = [];
   return {
-    set(definitions) {
+    set(definitions: DefinitionsRecord): void {
       for (const { handle } of open) handle.close();
       open = createStandInSources(definitions, stage).map((source) => ({
         handle: registry.open(source),
         source,
       }));
     },
-    remove(tool_name) {
+    /** It changed, or went, under the model: whichever, it is not the one that was shown. */
+    remove(tool_name: string): void {
       for (const { handle, source } of open) {
         const left = source.tools.filter(({ name }) => name !== tool_name);
         if (left.length < source.tools.length) handle.set(left, source.excluded);
       }
     },
-    cancelsSiblings({ tool_name = "" }) {
+    /** Whether the tool of a call ends the calls beside it when it fails. */
+    cancelsSiblings({ tool_name = "" }: Fact): boolean {
       return registry.current(tool_name)?.definition.on_sibling_failure === "cancel_siblings";
     },
   };

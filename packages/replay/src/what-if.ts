@@ -8,7 +8,6 @@ import {
   RunRefused,
   staticVerdict,
   type CatalogEntry,
-  type ChainEntry,
   type ConfigInput,
   type Decision,
   type Fact,
@@ -23,7 +22,6 @@ import {
   type RuleOrigin,
 } from "@soong/core";
 import { createGrants, effectsUnder, entriesIn, toolFacts } from "@soong/core/internal";
-import { omitUndefined } from "@soong/schema";
 import {
   createGrantHistory,
   readDefinitions,
@@ -119,7 +117,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
     } else if (type === "grant.created") grants.add(data.grant);
     else if (type === "permission.evaluated") {
       await recallGrants(seq, data.grant_id);
-      compare(fact, readVerdict(data), judgeNow(fact, kernel, run, grants));
+      compare(fact, toVerdict(data), judgeNow(fact, kernel, run, grants));
     } else if (type === "tool.denied") takeDenied(fact);
   }
 
@@ -172,12 +170,8 @@ function surfaceChanges(before: readonly CatalogEntry[], { surface }: Run): What
     const now = standing?.state ?? "absent";
     if (old === now) return [];
     const reason = standing?.state === "excluded" ? standing.detail : undefined;
-    return [{ tool_name, was: old, now, ...omitUndefined({ reason }) }];
+    return [{ tool_name, was: old, now, reason }];
   });
-}
-
-function readVerdict({ decision, chain, reason }: Judged["data"]): WhatIfVerdict {
-  return toVerdict(decision, findDecisive(chain), reason);
 }
 
 type Judged = Fact<"permission.evaluated">;
@@ -187,21 +181,16 @@ function judgeNow(fact: Judged, kernel: Kernel, run: Run, grants: Grants): WhatI
   if (tool === undefined) throw damagedJournal(fact.seq, "its tool is not among the definitions");
   const gone = explainAbsence(run, tool);
   if (gone !== undefined) return gone;
-  const { decision, chain, reason } = evaluate(
-    run.policy,
-    recordedFacts(fact, run.policy, tool, grants),
-    grants,
-  );
-  return toVerdict(decision, findDecisive(chain), reason);
+  return toVerdict(evaluate(run.policy, recordedFacts(fact, run.policy, tool, grants), grants));
 }
 
-function toVerdict(
-  decision: Decision,
-  decisive: ChainEntry | undefined,
-  reason: string,
-): WhatIfVerdict {
-  const { layer = "", rule = "", origin } = decisive ?? {};
-  return { decision, layer, rule, reason, ...omitUndefined({ origin }) };
+function toVerdict({
+  decision,
+  chain,
+  reason,
+}: Pick<Judged["data"], "decision" | "chain" | "reason">): WhatIfVerdict {
+  const { layer = "", rule = "", origin } = findDecisive(chain) ?? {};
+  return { decision, layer, rule, reason, origin };
 }
 
 function explainAbsence({ surface, policy }: Run, tool: RegisteredTool): WhatIfVerdict | undefined {
@@ -211,20 +200,13 @@ function explainAbsence({ surface, policy }: Run, tool: RegisteredTool): WhatIfV
   const rule =
     reason === "policy_blocked" ? staticVerdict(policy, toolFacts(policy, tool)).rule : reason;
   const origin = findOrigin(policy, rule);
-  return {
-    decision: "deny",
-    layer: "surface",
-    rule,
-    reason: detail,
-    ...omitUndefined({ origin }),
-  };
+  return { decision: "deny", layer: "surface", rule, reason: detail, origin };
 }
 
 function judgeStatically(policy: Policy, tool: RegisteredTool): WhatIfVerdict {
   const { verdict, rule, reason } = staticVerdict(policy, toolFacts(policy, tool));
   const decision = verdict === "allowed" ? "allow" : verdict === "denied" ? "deny" : "ask";
-  const origin = findOrigin(policy, rule);
-  return { decision, layer: "tool", rule, reason, ...omitUndefined({ origin }) };
+  return { decision, layer: "tool", rule, reason, origin: findOrigin(policy, rule) };
 }
 
 function findOrigin({ input }: Policy, rule: string): RuleOrigin | undefined {
@@ -249,21 +231,17 @@ function recordedFacts(
     tags: tool.tags,
     source_kind: tool.source.kind,
     source_id: tool.source.id,
-    ...omitUndefined({ trust: tool.trust }),
+    trust: tool.trust,
     effects,
     resources,
     hosts,
-    ...omitUndefined({ planned_destructive }),
-    ...(hook === undefined
-      ? {}
-      : {
-          hook: {
-            decision: "ask",
-            reason: hook.reason,
-            hook: hook.rule.replace(/^hook:/, ""),
-            ...(hook.unspelled === true ? { unspelled: true } : {}),
-          },
-        }),
+    planned_destructive,
+    hook: hook && {
+      decision: "ask",
+      reason: hook.reason,
+      hook: hook.rule.replace(/^hook:/, ""),
+      unspelled: hook.unspelled === true ? true : undefined,
+    },
     // Only a call that a grant was counted for has one to be compared with.
     input_digest: () => readDigest(grants.list().find((grant) => grant.grant_id === grant_id)),
   };
