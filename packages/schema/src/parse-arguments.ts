@@ -44,7 +44,7 @@ function parseText(text: string, limits: ArgumentLimits): ParsedArguments {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { ok: false, code: "arguments_not_json", message: syntaxMessage(text, error) };
+    return refused("arguments_not_json", syntaxMessage(text, error));
   }
   if (!isRecord(value)) return notObject(value);
   // The name may be written with escapes, so those are looked into as well.
@@ -151,8 +151,8 @@ function copyArguments(raw: unknown, limits: ArgumentLimits): ParsedArguments {
   const copyItems = (items: readonly unknown[], path: string): JsonValue[] => {
     const result: JsonValue[] = [];
     for (const [index, item] of items.entries()) {
-      result.push(copy(item, `${path}[${index}]`));
       if (refusal !== undefined) break;
+      result.push(copy(item, `${path}[${index}]`));
     }
     return result;
   };
@@ -184,35 +184,38 @@ function step(container: object, path: string, key: string): string {
   return path === "" ? key : `${path}.${key}`;
 }
 
+function refused(code: Refusal["code"], message: string): Refusal {
+  return { ok: false, code, message };
+}
+
 function notObject(value: unknown): Refusal {
-  const hint =
-    typeof value === "string" && value.trimStart().startsWith("{")
-      ? " (the object was encoded twice: send it as it is)"
-      : "";
+  const isEncodedTwice = typeof value === "string" && value.trimStart().startsWith("{");
+  const hint = isEncodedTwice ? " (the object was encoded twice: send it as it is)" : "";
   const message = `The arguments must be a JSON object, not ${kindOf(value)}${hint}.`;
-  return { ok: false, code: "arguments_not_object", message };
+  return refused("arguments_not_object", message);
 }
 
 function notJson(path: string, what: string): Refusal {
-  const where = path === "" ? "" : ` at ${path.slice(0, 200)}`;
-  const message = `The arguments are not JSON: ${what}${where}.`;
-  return { ok: false, code: "arguments_not_json", message };
+  return refused("arguments_not_json", `The arguments are not JSON: ${what}${placeText(path)}.`);
 }
 
 function forbiddenKey(path: string): Refusal {
-  const where = path === "" ? "" : ` at ${path.slice(0, 200)}`;
-  const message = `The arguments contain the key "__proto__"${where}, which is not accepted.`;
-  return { ok: false, code: "arguments_not_json", message };
+  const key = `the key "__proto__"${placeText(path)}`;
+  return refused("arguments_not_json", `The arguments contain ${key}, which is not accepted.`);
+}
+
+function placeText(path: string): string {
+  return path === "" ? "" : ` at ${path.slice(0, 200)}`;
 }
 
 function tooLarge({ maxBytes }: ArgumentLimits): Refusal {
   const message = `The arguments are larger than ${maxBytes} bytes. Send less at once.`;
-  return { ok: false, code: "arguments_too_large", message };
+  return refused("arguments_too_large", message);
 }
 
 function tooDeep({ maxDepth }: ArgumentLimits): Refusal {
   const message = `The arguments are nested deeper than ${maxDepth} levels.`;
-  return { ok: false, code: "arguments_too_deep", message };
+  return refused("arguments_too_deep", message);
 }
 
 function kindOf(value: unknown): string {

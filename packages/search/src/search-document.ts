@@ -29,14 +29,15 @@ export interface SearchableTool {
 }
 
 export function searchDocumentOf(tool: SearchableTool): SearchDocument {
-  const { names, text } = parametersOf(tool.input_schema);
-  const document: SearchDocument = { name: tool.name, description: tool.description };
-  if (tool.aliases?.length) document.aliases = tool.aliases;
-  if (tool.title) document.title = tool.title;
-  if (tool.search_hint) document.search_hint = tool.search_hint;
-  if (names.length > 0) document.parameters = names;
+  const { name, description, aliases, title, search_hint, tags } = tool;
+  const { names, text } = readParameters(tool.input_schema);
+  const document: SearchDocument = { name, description };
+  if (aliases?.length) document.aliases = aliases;
+  if (title) document.title = title;
+  if (search_hint) document.search_hint = search_hint;
+  if (names.size > 0) document.parameters = [...names];
   if (text !== "") document.parameter_text = text;
-  if (tool.tags?.length) document.tags = tool.tags;
+  if (tags?.length) document.tags = tags;
   return document;
 }
 
@@ -48,18 +49,13 @@ const MAX_DESCRIPTION_CHARS = 1_000;
 const MAX_ENUM_WORDS = 24;
 const MAX_ENUM_CHARS = 40;
 
-const SINGLE_SCHEMAS = ["items", "additionalProperties"] as const;
-const SCHEMA_LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"] as const;
-const SCHEMA_MAPS = ["$defs", "definitions"] as const;
+const SINGLE_SCHEMAS = ["items", "additionalProperties"];
+const SCHEMA_LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
+const SCHEMA_MAPS = ["$defs", "definitions"];
 
-interface Found {
-  names: string[];
-  text: string;
-}
-
-function parametersOf(schema: unknown): Found {
-  const found: Found = { names: [], text: "" };
-  const seenNames = new Set<string>();
+function readParameters(schema: unknown): { names: ReadonlySet<string>; text: string } {
+  const names = new Set<string>();
+  let text = "";
   let level: unknown[] = [schema];
   let nodes = 0;
   for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1) {
@@ -67,63 +63,47 @@ function parametersOf(schema: unknown): Found {
     for (const node of level) {
       if (!isRecord(node)) continue;
       nodes += 1;
-      if (nodes > MAX_NODES) return found;
+      if (nodes > MAX_NODES) return { names, text };
       // The root's own title and description repeat the tool's.
-      if (depth > 0) readTexts(node, found);
-      readProperties(node, found, seenNames, next);
-      queueSubschemas(node, next);
+      for (const said of depth > 0 ? readTexts(node) : []) {
+        const room = Math.min(MAX_TEXT_CHARS - text.length, MAX_DESCRIPTION_CHARS);
+        if (room > 0) text += `${said.slice(0, room)}\n`;
+      }
+      if (isRecord(node.properties) && names.size < MAX_NAMES) {
+        for (const name of Object.keys(node.properties).slice(0, MAX_NAMES)) {
+          if (names.size < MAX_NAMES) names.add(name.slice(0, MAX_DESCRIPTION_CHARS));
+          next.push(node.properties[name]);
+        }
+      }
+      next.push(...listSubschemas(node));
+      next.splice(MAX_NODES);
     }
     level = next;
   }
-  return found;
+  return { names, text };
 }
 
-function readProperties(
-  node: Record<string, unknown>,
-  found: Found,
-  seenNames: Set<string>,
-  next: unknown[],
-): void {
-  const properties = node["properties"];
-  if (!isRecord(properties) || found.names.length >= MAX_NAMES) return;
-  for (const name of Object.keys(properties).slice(0, MAX_NAMES)) {
-    if (!seenNames.has(name) && found.names.length < MAX_NAMES) {
-      seenNames.add(name);
-      found.names.push(name.slice(0, MAX_DESCRIPTION_CHARS));
-    }
-    pushBounded(next, properties[name]);
-  }
+function readTexts({ title, description, enum: values }: Schema): string[] {
+  const words = Array.isArray(values) ? (values.slice(0, MAX_ENUM_WORDS) as unknown[]) : [];
+  return [title, description, ...words.filter((word) => isShort(word))].filter(
+    (said) => typeof said === "string",
+  );
 }
 
-function readTexts(node: Record<string, unknown>, found: Found): void {
-  if (typeof node["title"] === "string") appendText(found, node["title"]);
-  if (typeof node["description"] === "string") appendText(found, node["description"]);
-  if (Array.isArray(node["enum"])) {
-    for (const value of node["enum"].slice(0, MAX_ENUM_WORDS) as unknown[]) {
-      if (typeof value === "string" && value.length <= MAX_ENUM_CHARS) appendText(found, value);
-    }
-  }
+function isShort(word: unknown): boolean {
+  return typeof word === "string" && word.length <= MAX_ENUM_CHARS;
 }
 
-function queueSubschemas(node: Record<string, unknown>, next: unknown[]): void {
-  for (const key of SINGLE_SCHEMAS) if (isRecord(node[key])) pushBounded(next, node[key]);
-  for (const key of SCHEMA_LISTS) {
-    const list = node[key];
-    if (Array.isArray(list)) for (const item of list.slice(0, MAX_NODES)) pushBounded(next, item);
-  }
-  for (const key of SCHEMA_MAPS) {
-    const map = node[key];
-    if (!isRecord(map)) continue;
-    for (const name of Object.keys(map).slice(0, MAX_NODES)) pushBounded(next, map[name]);
-  }
+type Schema = { readonly [key: string]: unknown };
+
+function listSubschemas(node: Schema): unknown[] {
+  return [
+    ...SINGLE_SCHEMAS.map((key) => node[key]),
+    ...SCHEMA_LISTS.flatMap((key) => (Array.isArray(node[key]) ? first(node[key]) : [])),
+    ...SCHEMA_MAPS.flatMap((key) => (isRecord(node[key]) ? first(Object.values(node[key])) : [])),
+  ].filter(isRecord);
 }
 
-function pushBounded(queue: unknown[], node: unknown): void {
-  if (queue.length < MAX_NODES) queue.push(node);
-}
-
-function appendText(found: Found, text: string): void {
-  const room = MAX_TEXT_CHARS - found.text.length;
-  if (room <= 0) return;
-  found.text += `${text.slice(0, Math.min(room, MAX_DESCRIPTION_CHARS))}\n`;
+function first(nodes: readonly unknown[]): unknown[] {
+  return nodes.slice(0, MAX_NODES);
 }
