@@ -415,7 +415,9 @@ async function askEnabled(
 ): Promise<Map<string, string>> {
   const refused = new Map<string, string>();
   const { resolve_timeout_ms } = config.tools;
-  const asked = [...snapshot.tools.values()].filter(({ definition }) => definition.isEnabled);
+  const asked = [...snapshot.tools.values()].filter(
+    ({ definition }) => definition.isEnabled !== undefined,
+  );
   const asking = asked.map(async ({ name, definition }) => {
     const waited = await within(clock, resolve_timeout_ms, () => definition.isEnabled?.());
     if (waited.kind !== "answered") refused.set(name, `isEnabled ${describeNoAnswer(waited)}`);

@@ -2,7 +2,7 @@
 // may deny, ask, add context, stop the run, or replace the input. A replaced input is validated, its targets are resolved
 // anew, and every guard sees it again, until nothing changes.
 
-import { omitUndefined, type JsonObject, type JsonValue } from "@soong/schema";
+import { omitUndefined, sameJson, type JsonObject, type JsonValue } from "@soong/schema";
 import {
   runHook,
   type AnyHook,
@@ -17,7 +17,6 @@ import { recordable } from "../result/index.ts";
 import type { ToolResult } from "../tool/index.ts";
 import {
   resourcesOf,
-  sameJson,
   unlessCancelled,
   withinCall,
   type AcceptedCall,

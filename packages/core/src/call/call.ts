@@ -1,9 +1,14 @@
 // One call in progress: what each stage found out about it, and how it can be ended from outside.
 
-import type { JsonObject, JsonValue } from "@soong/schema";
+import type { JsonObject } from "@soong/schema";
 import type { AnyHook } from "../hook/index.ts";
-import { beginWaiting, type FactCall, type GivenUp, type Waited } from "../journal/index.ts";
-import type { ConversationNode } from "../journal/index.ts";
+import {
+  beginWaiting,
+  type ConversationNode,
+  type FactCall,
+  type GivenUp,
+  type Waited,
+} from "../journal/index.ts";
 import type { Judgement, PermissionFacts } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { HandlerOutcome } from "../result/index.ts";
@@ -18,21 +23,7 @@ import type {
   ToolResult,
   ToolStatus,
 } from "../tool/index.ts";
-import type { AddedNode, CallRun } from "./host.ts";
-
-/** A call as a model or a program makes it. */
-export interface ToolCall {
-  /** The provider's; a missing or repeated one is replaced. */
-  id?: string;
-  /** Wire name, canonical name or alias. */
-  name: string;
-  /** JSON text as it came, or a value. */
-  arguments: unknown;
-  /** The call whose handler makes this one: it is no model's, and no turn of the conversation. */
-  within?: string;
-  /** Made by the runtime itself: it is no model's and no turn of the conversation, and no one is asked about it. */
-  made_by?: "runtime";
-}
+import type { AddedNode, CallRun, ToolCall } from "./host.ts";
 
 /** How a call ends, before its result is made. */
 export interface Ending {
@@ -255,15 +246,4 @@ export function tryToRecord(record: () => void): void {
   } catch {
     // As above.
   }
-}
-
-export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every(
-    (key) => Object.hasOwn(b, key) && sameJson((a as JsonObject)[key], (b as JsonObject)[key]),
-  );
 }

@@ -20,9 +20,9 @@ import {
 } from "../permission/index.ts";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
 import { acceptCall, resolveName } from "./accept-call.ts";
-import { Call, type AcceptedCall, type Ending, type Judged, type ToolCall } from "./call.ts";
+import { Call, type AcceptedCall, type Ending, type Judged } from "./call.ts";
 import { hookSubject, reachedGuard, seenInput } from "./call-hooks.ts";
-import type { CallRun } from "./host.ts";
+import type { CallRun, ToolCall } from "./host.ts";
 import {
   callDigest,
   isFinalDeny,

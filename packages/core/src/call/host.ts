@@ -1,4 +1,4 @@
-// What a call needs from the run it is part of. Everything outside comes in here.
+// What a call needs from the run it is part of, and what a run has of its turns. Everything outside comes in here.
 
 import type { Hooks } from "../hook/index.ts";
 import type {
@@ -19,6 +19,7 @@ import type {
   FindPath,
   Roots,
   RunContext,
+  ToolResult,
 } from "../tool/index.ts";
 import type { SourcesOfArtifact } from "./artifact-sources.ts";
 import type { KernelConfig } from "./config.ts";
@@ -128,3 +129,50 @@ export type AskElicitation = (
   request: ElicitationRequest & { tool_name: string; tool_call_id: string },
   context: { signal: AbortSignal },
 ) => ElicitationAnswer | Promise<ElicitationAnswer>;
+
+/** A call as a model or a program makes it. */
+export interface ToolCall {
+  /** The provider's; a missing or repeated one is replaced. */
+  id?: string;
+  /** Wire name, canonical name or alias. */
+  name: string;
+  /** JSON text as it came, or a value. */
+  arguments: unknown;
+  /** The call whose handler makes this one: it is no model's, and no turn of the conversation. */
+  within?: string;
+  /** Made by the runtime itself: it is no model's and no turn of the conversation, and no one is asked about it. */
+  made_by?: "runtime";
+}
+
+export interface Turn {
+  /** Takes a call whose arguments are complete; returns the id its result will have. */
+  push(call: ToolCall): string;
+  /** The stream that brought the calls has ended well: calls that waited for that may start. */
+  end(): void;
+  /** The attempt is abandoned: every call that has not ended for good ends as discarded (SCHED-6). */
+  discard(reason: string): Promise<ToolResult[]>;
+  abort(reason: string): Promise<ToolResult[]>;
+  /** New input came in: cancellable calls end, the others finish, nothing more starts. */
+  interrupt(reason: string): void;
+  /** Each result as soon as it and all before it are there. Ends when the turn has ended. */
+  results(): AsyncIterableIterator<ToolResult>;
+  /** All results, in call order, once every call has one and the stream has ended. */
+  settled(): Promise<ToolResult[]>;
+  /** Set when a hook ended the run. */
+  readonly stopped: { readonly reason: string; readonly hook: string } | undefined;
+  readonly aborted: boolean;
+  /** The node the next message hangs from. */
+  readonly lastNodeId: string | undefined;
+  /**
+   * What this turn has added to the conversation so far, in the order of the path: results in call order,
+   * each with the nodes it added.
+   */
+  readonly nodes: readonly ConversationNode[];
+}
+
+export interface TurnOptions {
+  readonly parentNodeId?: string;
+  /** Every call id of the run so far; a repeated one is replaced. */
+  readonly usedIds: Set<string>;
+  readonly onSettled?: (turn: Turn) => void;
+}

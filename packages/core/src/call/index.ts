@@ -3,7 +3,6 @@
 
 export { ARGUMENTS_NAME } from "./accept-call.ts";
 export { createArtifactSources, type SourcesOfArtifact } from "./artifact-sources.ts";
-export type { ToolCall } from "./call.ts";
 export * from "./children.ts";
 export * from "./config.ts";
 export { artifactRef, freezeContext, placesOfReading } from "./context.ts";
@@ -14,4 +13,4 @@ export { TOOL_REQUESTS } from "./permission-facts.ts";
 export * from "./permission-request.ts";
 export * from "./recover.ts";
 export * from "./search-tools.ts";
-export { OpenTurn, type Turn } from "./turn.ts";
+export { OpenTurn } from "./turn.ts";

@@ -16,7 +16,6 @@ import {
   unlessCancelled,
   type AcceptedCall,
   type Ending,
-  type ToolCall,
   type TurnControl,
 } from "./call.ts";
 import {
@@ -30,41 +29,8 @@ import {
   type Halt,
 } from "./endings.ts";
 import { bareResult, commitCall, discardResult, finishCall, unrecordedResult } from "./finish.ts";
-import type { CallRun } from "./host.ts";
+import type { CallRun, ToolCall, Turn, TurnOptions } from "./host.ts";
 import { runCallPipeline } from "./pipeline.ts";
-
-export interface Turn {
-  /** Takes a call whose arguments are complete; returns the id its result will have. */
-  push(call: ToolCall): string;
-  /** The stream that brought the calls has ended well: calls that waited for that may start. */
-  end(): void;
-  /** The attempt is abandoned: every call that has not ended for good ends as discarded (SCHED-6). */
-  discard(reason: string): Promise<ToolResult[]>;
-  abort(reason: string): Promise<ToolResult[]>;
-  /** New input came in: cancellable calls end, the others finish, nothing more starts. */
-  interrupt(reason: string): void;
-  /** Each result as soon as it and all before it are there. Ends when the turn has ended. */
-  results(): AsyncIterableIterator<ToolResult>;
-  /** All results, in call order, once every call has one and the stream has ended. */
-  settled(): Promise<ToolResult[]>;
-  /** Set when a hook ended the run. */
-  readonly stopped: { readonly reason: string; readonly hook: string } | undefined;
-  readonly aborted: boolean;
-  /** The node the next message hangs from. */
-  readonly lastNodeId: string | undefined;
-  /**
-   * What this turn has added to the conversation so far, in the order of the path: results in call order,
-   * each with the nodes it added.
-   */
-  readonly nodes: readonly ConversationNode[];
-}
-
-export interface TurnOptions {
-  readonly parentNodeId?: string;
-  /** Every call id of the run so far; a repeated one is replaced. */
-  readonly usedIds: Set<string>;
-  readonly onSettled?: (turn: Turn) => void;
-}
 
 export class OpenTurn implements Turn, TurnControl {
   stopped: Turn["stopped"] = undefined;

@@ -2,14 +2,19 @@
 // and then what the call would do with it. A changed input comes back through here (PIPE-2). And of its output (SCHEMA-7).
 // An author's schema is code like any other: it is asked within its time, and its answer may be anything.
 
-import { formatIssues, isPlainRecord, type JsonObject, type ValidationIssue } from "@soong/schema";
+import {
+  formatIssues,
+  isPlainRecord,
+  sameJson,
+  type JsonObject,
+  type ValidationIssue,
+} from "@soong/schema";
 import { describeNoAnswer } from "../journal/index.ts";
 import type { ToolSchema } from "../registry/index.ts";
 import { readThrown, recordable, snapshotOf } from "../result/index.ts";
-import type { CallClass } from "../schedule/index.ts";
 import { effectsUnder } from "../surface/index.ts";
-import { callEffects, isPromise, messageOf, type Effects } from "../tool/index.ts";
-import { sameJson, withinCall, type AcceptedCall, type Call, type Ending } from "./call.ts";
+import { callEffects, isPromise, messageOf } from "../tool/index.ts";
+import { withinCall, type AcceptedCall, type Call, type Ending } from "./call.ts";
 import { placesOf } from "./context.ts";
 import { callError, endCall, endCancelled } from "./endings.ts";
 
@@ -125,13 +130,10 @@ function classify(call: AcceptedCall): void {
   }
   // A server gives no account of its calls; what it is comes from the user.
   call.effects = source.kind === "mcp" ? effectsUnder(run.policy, tool) : effects;
-  const startsAgent = definition.starts_agent === true && source.kind === "agent";
-  call.class = startsAgent ? "spawns_agent" : classOf(call.effects);
-}
-
-function classOf({ read_only, concurrency_safe }: Effects): CallClass {
-  if (!read_only) return "write";
-  return concurrency_safe ? "parallel" : "exclusive";
+  const { read_only, concurrency_safe } = call.effects;
+  if (definition.starts_agent === true && source.kind === "agent") call.class = "spawns_agent";
+  else if (!read_only) call.class = "write";
+  else call.class = concurrency_safe ? "parallel" : "exclusive";
 }
 
 /** Every change of an input is a fact with its source, reason and fields. */

@@ -1,4 +1,5 @@
-// Runs the hooks of one event, one after the other, each within its own time. Every outcome is a fact.
+// Runs the hooks of one event, one after the other, each within its own time. Every outcome is a fact. Nothing unknown is let
+// through: an answer that is not understood is a failed hook.
 
 import {
   describeNoAnswer,
@@ -17,9 +18,9 @@ import {
   type PatternPlaces,
   type RestrictedPath,
 } from "../permission/index.ts";
-import type { JsonObject } from "@soong/schema";
+import { isRecord, type JsonObject } from "@soong/schema";
+import { isContentBlock } from "../result/index.ts";
 import { matchesName, type RestrictedAccess } from "../tool/index.ts";
-import { readAnswer } from "./answer.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
 
 export interface HookSubject {
@@ -135,7 +136,7 @@ export async function runHook<Event extends HookEvent>(
     // The payload is that of the event the hook is for: the compiler does not follow the pair.
     hook.run(ports.redactor.value(copyOf(payload)) as never, { signal: ports.signal() }),
   );
-  const outcome = read(hook, event, waited, ports.redactor);
+  const outcome = readOutcome(hook, event, waited, ports.redactor);
   const about = { hook: hook.id, event, duration_ms: clock.monotonic() - started };
   if (outcome.ok) {
     recorder.record("hook.completed", { ...about, outcome: describe(outcome.answer) }, call);
@@ -145,37 +146,33 @@ export async function runHook<Event extends HookEvent>(
   return outcome;
 }
 
-function read<Event extends HookEvent>(
-  hook: AnyHook,
+function readOutcome<Event extends HookEvent>(
+  { id: hook, on_failure }: AnyHook,
   event: Event,
   waited: Waited<unknown> | GivenUp,
   redactor: Redactor,
 ): HookOutcome<Event> {
   const fail = (message: string): HookOutcome<Event> => ({
-    hook: hook.id,
+    hook,
     ok: false,
     message: redactor.text(message).slice(0, MAX_MESSAGE_CHARS),
-    continues: hook.on_failure === "continue",
+    continues: on_failure === "continue",
   });
   if (waited.kind === "given_up") return fail("was not waited for: the call had been cancelled");
   if (waited.kind !== "answered") return fail(describeNoAnswer(waited));
   const answer = readAnswer(event, waited.value);
-  if (!answer.ok) return fail(answer.message);
-  return { hook: hook.id, ok: true, answer: withoutSecrets(answer.answer, redactor) };
-}
-
-const MAX_MESSAGE_CHARS = 2000;
-/** The words of an answer that reach the model or the record; inputs and contents are taken as they are. */
-const WORDS = ["reason", "context", "stop"] as const;
-
-function withoutSecrets<Answer extends object>(answer: Answer, redactor: Redactor): Answer {
-  const clean = { ...answer } as Record<string, unknown>;
+  if (typeof answer === "string") return fail(answer);
+  const clean: Record<string, unknown> = { ...answer };
   for (const field of WORDS) {
     const words = clean[field];
     if (typeof words === "string") clean[field] = redactor.text(words);
   }
-  return clean as Answer;
+  return { hook, ok: true, answer: clean as HookAnswers[Event] };
 }
+
+const MAX_MESSAGE_CHARS = 2000;
+/** The words of an answer that reach the model or the record; inputs and contents are taken as they are. */
+const WORDS = ["reason", "context", "stop"];
 
 function copyOf(payload: object): JsonObject {
   return JSON.parse(JSON.stringify(payload)) as JsonObject;
@@ -185,4 +182,82 @@ function copyOf(payload: object): JsonObject {
 function describe(answer: object): string {
   const { decision, action } = answer as { decision?: string; action?: string };
   return decision ?? action ?? (Object.keys(answer).toSorted().join(", ") || "pass");
+}
+
+type Kind = "text" | "boolean" | "object" | "blocks" | readonly string[];
+
+const FIELDS: { [Event in HookEvent]: Record<string, Kind> } = {
+  SessionStart: { context: "text" },
+  UserPromptSubmit: { block: "boolean", reason: "text", context: "text" },
+  PreToolUse: {
+    decision: ["deny", "ask", "pass"],
+    reason: "text",
+    input: "object",
+    context: "text",
+    stop: "text",
+  },
+  PermissionRequest: { decision: ["deny", "pass"], reason: "text" },
+  PostToolUse: { context: "text", replace: "blocks" },
+  PostToolUseFailure: { context: "text", replace: "blocks" },
+  Elicitation: { action: ["accept", "decline", "cancel", "pass"], content: "object" },
+  ElicitationResult: {},
+  Stop: { continue: "boolean", context: "text" },
+  SessionEnd: {},
+  SubagentStart: {},
+  SubagentStop: {},
+  PreCompact: {},
+  Notification: {},
+};
+
+/** A copy of the answer, or what is wrong with it. */
+function readAnswer<Event extends HookEvent>(
+  event: Event,
+  given: unknown,
+): HookAnswers[Event] | string {
+  if (given === undefined || given === null) return {};
+  if (Array.isArray(given)) return "answered with a list";
+  if (typeof given !== "object") return `answered with a ${typeof given}`;
+  const prototype: unknown = Object.getPrototypeOf(given);
+  if (prototype !== Object.prototype && prototype !== null) {
+    return "answered with something that is not a plain object";
+  }
+  const fields = FIELDS[event];
+  // A copy: a getter must not answer one thing now and another later.
+  const answer: Record<string, unknown> = {};
+  try {
+    for (const [field, value] of Object.entries(given)) {
+      if (value === undefined) continue;
+      const kind = fields[field];
+      if (kind === undefined) {
+        return `answered "${field}"; ${event} takes ${Object.keys(fields).join(", ") || "nothing"}`;
+      }
+      const problem = fieldProblem(kind, value);
+      if (problem !== undefined) return `answered ${field} ${problem}`;
+      answer[field] = typeof value === "object" ? JSON.parse(JSON.stringify(value)) : value;
+    }
+  } catch (error) {
+    const kind = error instanceof RangeError ? "nested too deeply" : "not JSON";
+    return `answered with something that is ${kind}`;
+  }
+  return answer as HookAnswers[Event];
+}
+
+function fieldProblem(kind: Kind, value: unknown): string | undefined {
+  switch (kind) {
+    case "text":
+      return typeof value === "string" ? undefined : "without text";
+    case "boolean":
+      return typeof value === "boolean" ? undefined : "without true or false";
+    case "object":
+      return isRecord(value) ? undefined : "without an object";
+    case "blocks":
+      if (typeof value === "string") return undefined;
+      return Array.isArray(value) && value.length > 0 && value.every(isContentBlock)
+        ? undefined
+        : "without text or a list of content blocks";
+    default:
+      return kind.includes(value as string)
+        ? undefined
+        : `with ${JSON.stringify(value)}; it takes ${kind.join(", ")}`;
+  }
 }

@@ -41,7 +41,7 @@ export function liveFacts(
   async function* readFacts(): AsyncGenerator<Fact, undefined> {
     const subscribed = [recorder.subscribe(ring), journal.committed?.subscribe(ring)];
     try {
-      for (let seen = after; !ended;) {
+      for (let seen = after; ;) {
         // Cleared before reading: a fact appended meanwhile must not be slept through.
         unread = false;
         const page = await journal.read(seen, PAGE);
@@ -52,6 +52,7 @@ export function liveFacts(
           unread = true;
           if (run_id === undefined || fact.run_id === run_id) yield fact;
         }
+        if (ended) break;
         if (unread) continue;
         if (recorder.closed) break;
         await new Promise<void>((resolve) => {
