@@ -201,7 +201,7 @@ size = 1
     expect(reason).toMatch(/failed once, last: no luck\. 1 further steps/);
   });
 
-  it("leaves a blocked step to a person, who lets it go on", async () => {
+  it("leaves a blocked step to the user, who lets it continue", async () => {
     verifies("TASK-6", "CLI-5");
     const { drive, place, id, step, block } = await planned("[task]\nmax_attempts = 1\n");
     await block("wait for the key");

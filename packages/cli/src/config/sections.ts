@@ -119,7 +119,7 @@ const modelProfile = {
 const models = {
   says: "Models under names of yours, and which replace one that is overloaded.",
   keys: {
-    fallback: texts(MODEL_REFERENCE, []).says("The models to go on with, in this order."),
+    fallback: texts(MODEL_REFERENCE, []).says("The models to continue with, in this order."),
     profiles: {
       says: "One table for each model.",
       nameProblem: (name: string) =>
@@ -213,7 +213,7 @@ const toolsSection = {
 
 /** What a rule may say is known to the kernel alone, which checks it. */
 const permissions = {
-  says: "What may happen unasked, what is asked about, and what never happens.",
+  says: "What is allowed without approval, what requires approval, and what never happens.",
   keys: {
     rules: valueOf<readonly PermissionRule[]>("tables `[[permissions.rules]]`", RULES, []).says(
       "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers, `exact_argv` an argv that is the whole command, `project` a rule for that directory alone. Any deny counts more than any allow.",
@@ -248,7 +248,7 @@ const permissions = {
           shape.anything,
           "default",
         ).says(
-          "`off`: none. `ask`: every use is asked about. `hosts`: the listed hosts and no others. `default`: asked about, but for the listed hosts.",
+          "`off`: none. `ask`: every use requires approval. `hosts`: the listed hosts and no others. `default`: requires approval, except for the listed hosts.",
         ),
         hosts: valueOf<readonly string[]>("list: host", shape.anything, []).says(
           "Host names, with `*.` before them for all below.",
@@ -259,7 +259,7 @@ const permissions = {
 };
 
 const mcp = {
-  says: "MCP servers; they themselves stand in mcp.json.",
+  says: "MCP servers; mcp.json defines the servers themselves.",
   keys: {
     wait_ms: milliseconds(10_000).says(
       "How long a run waits for servers that have not answered yet. A late one comes with a later turn.",
@@ -387,7 +387,7 @@ export const SECTIONS = {
     tools: toolsSection,
     permissions,
     hooks: {
-      says: "Hooks; they themselves stand in hooks.json.",
+      says: "Hooks; hooks.json defines the hooks themselves.",
       keys: {
         timeout_ms: milliseconds(hooks.timeout_ms).says(
           "How long a hook may take that sets no time of its own.",
@@ -400,7 +400,7 @@ export const SECTIONS = {
       says: "Tasks: goals and the steps that reach them, which workers claim.",
       keys: {
         lease_ms: milliseconds(60_000, 1000).says(
-          "How long the claim on a step holds without a sign of life of its worker; then it is anybody's again.",
+          "How long the claim on a step holds without a sign of life of its worker; then any worker may claim it.",
         ),
         max_attempts: wholeNumber(1, 100, 3).says(
           "How often a step that says nothing of it is tried before it has failed.",

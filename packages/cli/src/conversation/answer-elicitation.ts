@@ -49,7 +49,7 @@ async function consent(
   terminal.show(`It wants you to open this address yourself, at ${bold(visibleLine(host))}:`);
   terminal.show(visibleLine(href));
   if (protocol !== "https:") terminal.show(yellow("What is sent there is not encrypted."));
-  const question = `Tell ${asker}: [o]pened, go on / [d]ecline / [c]ancel: `;
+  const question = `Tell ${asker}: [o]pened, continue / [d]ecline / [c]ancel: `;
   const key = await terminal.key(question, ["o", "d", "c"]);
   if (key === "o") return { action: "accept" };
   return key === "d" ? DECLINED : CANCELLED;

@@ -142,7 +142,7 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
         return terminal.print(
           revoked === undefined
             ? `There is no grant ${visibleLine(id)}; /grants lists them.`
-            : `Revoked: ${visibleLine(revoked.tool_name)} will be asked about again.`,
+            : `Revoked: ${visibleLine(revoked.tool_name)} requires approval again.`,
         );
       }
       if (rest !== "") {

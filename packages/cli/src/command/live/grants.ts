@@ -17,7 +17,7 @@ export const listGrants: Handler<"grants"> = async (context) => {
       count += 1;
       print({ pid, project, ...grant }, () => {
         const { grant_id, tool_name, covers, granted_at, granted_by } = grant;
-        const given = `given ${granted_at} by ${granted_by}, asked about ${grant.tool_call_id}`;
+        const given = `given ${granted_at} by ${granted_by}, for ${grant.tool_call_id}`;
         const where = `in ${grant.session_id}, ${project} (process ${pid})`;
         return [
           `${bold(visibleLine(grant_id))}  ${visibleLine(tool_name)}`,

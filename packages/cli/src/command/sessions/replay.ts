@@ -36,7 +36,7 @@ export const replayStoredRun: Handler<"replay"> = async (
   const { output, json, print } = context;
   if (script && (config !== undefined || json)) {
     throw new UsageError(
-      "--script prints a script and nothing else: leave --config and --json out.",
+      "--script prints a script and nothing else: use it without --config and --json.",
     );
   }
   try {

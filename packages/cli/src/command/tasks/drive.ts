@@ -102,6 +102,6 @@ function reportEnd(output: Output, { kind, reason }: DriveEnd): void {
   else if (kind === "aborted")
     output.note(`Stopped: ${sentence}. \`soong tasks drive\` continues.`);
   else if (kind === "blocked") {
-    output.note(`The task waits for you: ${sentence} \`soong tasks retry\` lets it go on.`);
+    output.note(`The task waits for you: ${sentence} \`soong tasks retry\` lets it continue.`);
   } else output.note(output.noteColours.red(`${kind}: ${sentence}`));
 }

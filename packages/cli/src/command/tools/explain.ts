@@ -80,7 +80,7 @@ function renderExplanation(
   if (explanation.outcome === "refused") {
     const { code, message } = explanation.error;
     return [
-      `${bold(name)}: ${red("refused")} before anybody decides`,
+      `${bold(name)}: ${red("refused")} before any decision`,
       ...message.split("\n").flatMap((text) => wrap(visibleLine(text), width, "  ")),
       dim(`  ${visibleLine(code)}`),
       ...blocked.flatMap(renderEntry),
