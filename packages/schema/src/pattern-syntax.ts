@@ -20,7 +20,11 @@ export function translatePattern(
   for (const { body, wanted } of split.ahead) {
     const inner = rewrite(body, flags.dotAll);
     if (typeof inner !== "string") return { ok: false, message: inner.refused };
-    ahead.push({ source: `^(?:${inner})`, wanted, captures: captureCount(body) });
+    ahead.push({
+      source: `^(?:${inner})`,
+      wanted,
+      captures: maskLiterals(body).match(/\((?!\?[^P<])/g)?.length ?? 0,
+    });
   }
   return { ok: true, main, ahead };
 }
@@ -34,15 +38,16 @@ function splitLookAheads(
   multiline: boolean,
 ): { main: string; ahead: { body: string; wanted: boolean }[] } {
   const ahead: { body: string; wanted: boolean }[] = [];
+  const masked = maskLiterals(source);
   let at = 1;
   while (source.startsWith("(?=", at) || source.startsWith("(?!", at)) {
-    const end = groupEnd(source, at);
+    const end = groupEnd(masked, at);
     if (end < 0) break;
     ahead.push({ body: source.slice(at + 3, end), wanted: source[at + 2] === "=" });
     at = end + 1;
     if (/^[*+?{]/.test(source.slice(at, at + 1))) return { main: source, ahead: [] };
   }
-  const apart = ahead.length > 0 && source.startsWith("^") && !multiline && !hasChoice(source);
+  const apart = ahead.length > 0 && source.startsWith("^") && !multiline && !hasChoice(masked);
   return apart ? { main: `^${source.slice(at)}`, ahead } : { main: source, ahead: [] };
 }
 
@@ -147,24 +152,18 @@ function readEscape(source: string, start: number, inClass: boolean): Read | Ref
   return { text: String.fromCodePoint(point), next: start + (point > 0xffff ? 3 : 2) };
 }
 
+const CODE_POINT =
+  /^(?:u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})|u\{0*([\da-f]{1,6})\}|u([\da-f]{4})|x([\da-f]{2})|c([a-z]))/i;
+
 function readCodePoint(source: string, start: number): Read | Refused {
-  const rest = source.slice(start + 1, start + 24);
-  const pair = /^u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})/.exec(rest);
-  const braced = /^u\{0*([\da-fA-F]{1,6})\}/.exec(rest);
-  const plain = /^u([\da-fA-F]{4})|^x([\da-fA-F]{2})/.exec(rest);
-  const control = /^c([A-Za-z])/.exec(rest);
-  const read = (match: RegExpExecArray, point: number): Read => ({
-    text: `\\x{${point.toString(16)}}`,
-    next: start + 1 + match[0].length,
-  });
-  if (pair) {
-    const [high, low] = [parseInt(pair[1] ?? "", 16), parseInt(pair[2] ?? "", 16)];
-    return read(pair, (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000);
-  }
-  if (braced) return read(braced, parseInt(braced[1] ?? "", 16));
-  if (plain) return read(plain, parseInt(plain[1] ?? plain[2] ?? "", 16));
-  if (control) return read(control, (control[1] ?? "").charCodeAt(0) % 32);
-  return { refused: `\\${source[start + 1]} must be followed by a code` };
+  const match = CODE_POINT.exec(source.slice(start + 1, start + 24));
+  if (match === null) return { refused: `\\${source[start + 1]} must be followed by a code` };
+  const [text, high, low, braced, unit, byte, control] = match;
+  let point = parseInt(braced ?? unit ?? byte ?? "", 16);
+  if (high !== undefined && low !== undefined) {
+    point = (parseInt(high, 16) - 0xd800) * 0x400 + (parseInt(low, 16) - 0xdc00) + 0x10000;
+  } else if (control !== undefined) point = control.charCodeAt(0) % 32;
+  return { text: `\\x{${point.toString(16)}}`, next: start + 1 + text.length };
 }
 
 function readProperty(source: string, start: number): Read | Refused {
@@ -195,40 +194,28 @@ const LONG_CATEGORIES: ReadonlyMap<string, string> = new Map([
   ["Control", "Cc"],
 ]);
 
+/** With filler for escapes and sets: what is left of brackets and `|` has its own meaning. */
+function maskLiterals(source: string): string {
+  return source.replace(/\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]/g, (text) => "_".repeat(text.length));
+}
+
 /** The index of the parenthesis that closes the group opened at `start`, or -1. */
-function groupEnd(source: string, start: number): number {
+function groupEnd(masked: string, start: number): number {
   let depth = 0;
-  let inClass = false;
-  for (let at = start; at < source.length; at += 1) {
-    const char = source[at];
-    if (char === "\\") at += 1;
-    else if (inClass) inClass = char !== "]";
-    else if (char === "[") inClass = true;
-    else if (char === "(") depth += 1;
-    else if (char === ")" && --depth === 0) return at;
+  for (let at = start; at < masked.length; at += 1) {
+    if (masked[at] === "(") depth += 1;
+    else if (masked[at] === ")" && --depth === 0) return at;
   }
   return -1;
 }
 
 /** Whether `|` stands outside every group, so that `^` belongs to the first choice only. */
-function hasChoice(source: string): boolean {
-  let at = 0;
-  while (at < source.length) {
-    if (source[at] === "|") return true;
-    if (source[at] === "(") {
-      const end = groupEnd(source, at);
-      if (end < 0) return true;
-      at = end;
-    } else if (source[at] === "[") {
-      while (at < source.length && source[at] !== "]") at += source[at] === "\\" ? 2 : 1;
-    } else if (source[at] === "\\") at += 1;
-    at += 1;
+function hasChoice(masked: string): boolean {
+  for (let at = 0; at < masked.length; at += 1) {
+    if (masked[at] === "|") return true;
+    if (masked[at] !== "(") continue;
+    at = groupEnd(masked, at);
+    if (at < 0) return true;
   }
   return false;
-}
-
-function captureCount(source: string): number {
-  return (
-    source.replace(/\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]/g, "").match(/\((?!\?[^P<])/g)?.length ?? 0
-  );
 }

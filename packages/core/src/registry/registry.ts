@@ -11,16 +11,9 @@ import {
 } from "./registered-tool.ts";
 
 /** The one interface through which tools come in. */
-export interface ToolSource {
-  id: string;
-  kind: SourceInfo["kind"];
+export interface ToolSource extends Omit<SourceInfo, "trusted"> {
   /** Left out: everything but an MCP server is trusted. */
   trusted?: boolean;
-  file?: string;
-  tags?: readonly string[];
-  host?: string;
-  directories?: readonly string[];
-  permission_from?: "user";
   tools: readonly AnyTool[];
   /** Tools the source knows of and cannot offer. */
   excluded?: readonly ExcludedTool[];
@@ -198,25 +191,17 @@ export function createRegistry(): Registry {
     const problems: DefinitionProblem[] = [];
     const seen = new Set<string>();
     for (const name of namesOf(tool)) {
-      const holder = taken.get(name) ?? holderElsewhere(name, mine);
-      const twice = seen.has(name);
+      const registered = tools.has(name) ? name : aliases.get(name);
+      const isMine = registered !== undefined && mine.has(registered);
+      const holder = taken.get(name) ?? (isMine ? undefined : registered);
+      if (holder !== undefined || seen.has(name)) {
+        const field = name === tool.name ? "name" : "aliases";
+        const message = `"${name}" is already the name or an alias of "${holder ?? tool.name}"`;
+        problems.push({ tool_name: tool.name, field, message });
+      }
       seen.add(name);
-      if (holder === undefined && !twice) continue;
-      problems.push({
-        tool_name: tool.name,
-        field: name === tool.name ? "name" : "aliases",
-        message: `"${name}" is already the name or an alias of "${holder ?? tool.name}"`,
-      });
     }
     return problems;
-  }
-
-  function holderElsewhere(
-    name: string,
-    mine: ReadonlyMap<string, RegisteredTool>,
-  ): string | undefined {
-    const holder = tools.has(name) ? name : aliases.get(name);
-    return holder !== undefined && mine.has(holder) ? undefined : holder;
   }
 
   function remember(tool: RegisteredTool, replaced: RegisteredTool | undefined): RegisteredTool {
