@@ -10,30 +10,42 @@ import {
 } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
 
-/** What each means as the error of a call, and what the model can do about it. */
-const MEANING = {
+export type RefusalCode =
   /** There is no such task, or it is not this actor's to know of. */
+  | "task_unknown"
+  | "step_unknown"
+  /** The actor may not do this (TASK-5). */
+  | "not_allowed"
+  | "illegal_transition"
+  /** The task has ended; it is never changed again. */
+  | "task_ended"
+  /** The plan would not be a DAG, names what is not there, or is out of bounds. */
+  | "invalid_plan"
+  /** The plan was changed meanwhile. */
+  | "version_conflict"
+  /** The run works on a step already. */
+  | "claim_held"
+  | "step_not_ready"
+  /** The lease has run out, or the claim was taken away: what came of it does not count. */
+  | "claim_lost"
+  | "task_blocked"
+  | "steps_open";
+
+/** What each means as the error of a call, and what the model can do about it. */
+const MEANING: Readonly<Record<RefusalCode, readonly [ErrorClass, Recovery]>> = {
   task_unknown: ["invalid_arguments", "discover_first"],
   step_unknown: ["invalid_arguments", "discover_first"],
-  /** The actor may not do this (TASK-5). */
   not_allowed: ["policy_blocked", "none"],
   illegal_transition: ["invalid_arguments", "change_arguments"],
-  /** The task has ended; it is never changed again. */
   task_ended: ["invalid_arguments", "none"],
-  /** The plan would not be a DAG, names what is not there, or is out of bounds. */
   invalid_plan: ["invalid_arguments", "change_arguments"],
-  /** The plan was changed meanwhile. */
   version_conflict: ["invalid_arguments", "discover_first"],
-  /** The run works on a step already. */
   claim_held: ["invalid_arguments", "change_arguments"],
   step_not_ready: ["dependency_unavailable", "retry_after_delay"],
-  /** The lease has run out, or the claim was taken away: what came of it does not count. */
   claim_lost: ["execution_failed", "discover_first"],
   task_blocked: ["dependency_unavailable", "retry_after_delay"],
   steps_open: ["dependency_unavailable", "discover_first"],
-} as const satisfies Record<string, readonly [ErrorClass, Recovery]>;
-
-export type RefusalCode = keyof typeof MEANING;
+};
 
 export class TaskRefused extends SoongError<RefusalCode> {
   override readonly name = "TaskRefused";
