@@ -66,3 +66,14 @@ function lineEnds(bytes: Buffer): number {
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count += 1;
   return count;
 }
+
+/** Where the character begins that the byte at `at` belongs to. */
+export function characterStart(bytes: Buffer, at: number): number {
+  let start = at;
+  for (let i = 0; i < 3 && isContinuation(bytes[start]) && start > 0; i += 1) start -= 1;
+  return isContinuation(bytes[start]) ? at : start;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}

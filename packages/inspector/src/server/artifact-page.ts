@@ -2,18 +2,12 @@
 
 import { isUtf8 } from "node:buffer";
 import type { ArtifactPage } from "../wire/index.ts";
-import type { ArtifactBytes } from "./artifact-bytes.ts";
+import { characterStart, type ArtifactBytes } from "./artifact-bytes.ts";
 import { bad } from "./ports.ts";
 import { MARGIN, safeCut, safeCutAfter, type Redact } from "./safe-cut.ts";
 
 /** A character may take four bytes. */
 const MARGIN_BYTES = 4 * MARGIN;
-
-interface Around {
-  readonly before: string;
-  readonly page: string;
-  readonly after: string;
-}
 
 export async function readArtifactPage(
   artifact: ArtifactBytes,
@@ -39,31 +33,22 @@ export async function readArtifactPage(
     // A letter for each byte: secrets are found among any others. What follows may be text again, in whole characters.
     const begin = asked.offset - first;
     const stop = Math.max(characterStart(bytes, wanted), Math.min(bytes.length, begin + 1));
-    const { start, end, shown } = shownOf({
-      before: bytes.toString("latin1", 0, begin),
-      page: bytes.toString("latin1", begin, stop),
-      after: bytes.toString("latin1", stop),
-    });
+    const { start, end, shown } = shownOf(
+      bytes.toString("latin1", 0, begin),
+      bytes.toString("latin1", begin, stop),
+      bytes.toString("latin1", stop),
+    );
     const hex = Buffer.from(redact(shown), "latin1").toString("hex");
-    return { artifact: record, offset: first + start, ...next(first + end), hex };
+    return pageOf(first + start, first + end, { hex });
   }
 
   const before = textBefore(bytes.subarray(0, from));
-  const { start, shown } = shownOf({
-    before,
-    page: page.toString("utf8"),
-    after: textAfter(bytes.subarray(to)),
-  });
+  const { start, shown } = shownOf(before, page.toString("utf8"), textAfter(bytes.subarray(to)));
   const offset = first + from - Buffer.byteLength(before.slice(start));
-  return {
-    artifact: record,
-    offset,
-    ...next(offset + Buffer.byteLength(shown)),
-    text: redact(shown),
-  };
+  return pageOf(offset, offset + Buffer.byteLength(shown), { text: redact(shown) });
 
   /** The page, cut where no secret is cut; counted from the beginning of what is before it. */
-  function shownOf({ before, page, after }: Around): { start: number; end: number; shown: string } {
+  function shownOf(before: string, page: string, after: string) {
     const text = before + page + after;
     const start = safeCut(text, before.length, redact);
     const pageEnd = text.length - after.length;
@@ -73,25 +58,14 @@ export async function readArtifactPage(
     return { start, end, shown: text.slice(start, end) };
   }
 
-  function next(at: number): { next_offset?: number } {
-    return at < size ? { next_offset: at } : {};
+  function pageOf(offset: number, next: number, content: Pick<ArtifactPage, "text" | "hex">) {
+    return { artifact: record, offset, next_offset: next < size ? next : undefined, ...content };
   }
-}
-
-/** Where the character begins that the byte at `at` belongs to. */
-function characterStart(bytes: Buffer, at: number): number {
-  let start = at;
-  for (let i = 0; i < 3 && isContinuation(bytes[start]) && start > 0; i += 1) start -= 1;
-  return isContinuation(bytes[start]) ? at : start;
 }
 
 function characterEnd(bytes: Buffer, start: number): number {
   const lead = bytes[start] ?? 0;
   return start + (lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1);
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
 /** What is text right before a page: behind the last byte that is none. */

@@ -106,7 +106,7 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
     try {
       const index = await indexes.of(session_id);
       await index.look();
-      return { index: index.id, ...sessionChanges(index, seen) };
+      return sessionChanges(index, seen);
     } catch (error) {
       const { code, message } = toInspectorError(error);
       if (code !== "failed") throw error;
@@ -114,23 +114,16 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
     }
   }
 
-  function sessionChanges(
-    index: SessionIndex,
-    seen: Seen,
-  ): Pick<SessionNews, "changes" | "timeline" | "row"> {
+  function sessionChanges(index: SessionIndex, seen: Seen): SessionNews {
     const known = seen.index === index.id ? seen : NOTHING_SEEN;
     const { runs, lanes, version, more } = index.timeline.changedSince(known.timeline, MOST_LANES);
     const session = sessionRow(index.record(), live?.state());
     const read_seq = index.readSeq();
     const row = digest(JSON.stringify([session, read_seq]));
-    if (row === known.row && runs.length === 0 && lanes.length === 0) {
-      return { timeline: version, row };
-    }
-    return {
-      changes: { session, read_seq, runs, lanes, more: more || read_seq < session.last_seq },
-      timeline: version,
-      row,
-    };
+    const news = { index: index.id, timeline: version, row };
+    if (row === known.row && runs.length === 0 && lanes.length === 0) return news;
+    const changes = { session, read_seq, runs, lanes, more: more || read_seq < session.last_seq };
+    return { ...news, changes };
   }
 
   function writeCursor({ home: homeVersion, index, timeline, row }: Seen): string {
@@ -138,17 +131,15 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
   }
 
   /** One of another server, or nonsense: as if there were none. */
-  function readCursor(cursor: string | undefined): Seen {
-    const [id, homeText, indexText, timelineText, row = ""] = (cursor ?? "").split(".");
-    const [homeVersion = Number.NaN, index = Number.NaN, timeline = Number.NaN] = [
-      homeText,
-      indexText,
-      timelineText,
-    ].map((text) => (/^\d{1,15}$/u.test(text ?? "") ? Number(text) : Number.NaN));
-    const isOurs = id === serverId && !Number.isNaN(homeVersion + index + timeline);
-    return isOurs ? { home: homeVersion, index, timeline, row } : NOTHING_SEEN;
+  function readCursor(cursor = ""): Seen {
+    const [, id, ...versions] = CURSOR.exec(cursor) ?? [];
+    const [homeVersion = 0, index = 0, timeline = 0] = versions.map(Number);
+    if (id !== serverId) return NOTHING_SEEN;
+    return { home: homeVersion, index, timeline, row: versions[3] ?? "" };
   }
 }
+
+const CURSOR = /^([^.]*)\.(\d{1,15})\.(\d{1,15})\.(\d{1,15})\.([^.]*)/u;
 
 function withProblem(state: HomeState, problem: string | undefined): HomeState {
   if (problem === undefined || state.problems.includes(problem)) return state;

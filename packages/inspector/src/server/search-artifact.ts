@@ -4,14 +4,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createRegex } from "@soong/schema";
 import type { ArtifactMatches } from "../wire/index.ts";
-import type { ArtifactBytes } from "./artifact-bytes.ts";
+import { characterStart, type ArtifactBytes } from "./artifact-bytes.ts";
 import { bad } from "./ports.ts";
 import { isSafeCut, MARGIN, safeCut, type Redact } from "./safe-cut.ts";
 
 /** Where a text first matches; undefined: nowhere. */
 export type Pattern = (text: string) => number | undefined;
 
-export interface ArtifactSearch {
+interface ArtifactSearch {
   readonly pattern: Pattern;
   readonly redact: Redact;
   readonly signal: AbortSignal;
@@ -31,12 +31,7 @@ const MOST_TRIES = 50;
 const TURN_MS = 20;
 
 export function compilePattern(q: string, isRegex: boolean): Pattern {
-  if (!isRegex) {
-    return (text) => {
-      const at = text.indexOf(q);
-      return at === -1 ? undefined : at;
-    };
-  }
+  if (!isRegex) return (text) => (text.includes(q) ? text.indexOf(q) : undefined);
   const compiled = createRegex(q);
   if (!compiled.ok) throw bad(`q: ${compiled.message}`);
   if (compiled.regex.size > LARGEST_PATTERN) {
@@ -132,16 +127,8 @@ function cutBlock(bytes: Buffer, redact: Redact): { end: number; next: number } 
     at = end - 1;
   }
   const end = safeCut(text, BLOCK, redact);
-  return {
-    end: character(bytes, end),
-    next: character(bytes, safeCut(text, end - OVERLAP, redact)),
-  };
-}
-
-function character(bytes: Buffer, at: number): number {
-  let start = at;
-  while (at - start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;
-  return start;
+  const next = safeCut(text, end - OVERLAP, redact);
+  return { end: characterStart(bytes, end), next: characterStart(bytes, next) };
 }
 
 function lineStarts(bytes: Buffer): number[] {

@@ -24,7 +24,13 @@ export function conversation(
 function itemOf(node: ConversationNode): ConversationItem {
   const { node_id, run_id, kind, tool_call_id, is_error } = node;
   const data = dataIn(node.data);
-  const calls = listIn(data, "calls").flatMap((call) => callIn(dataIn(call)));
+  const calls = listIn(data, "calls").flatMap((given) => {
+    const call = dataIn(given);
+    const tool_name = textIn(call, "name");
+    return tool_name === undefined
+      ? []
+      : [{ tool_call_id: textIn(call, "tool_call_id"), tool_name }];
+  });
   const { content, cut } = shortened(Array.isArray(node.content) ? node.content : []);
   return {
     node_id,
@@ -44,39 +50,31 @@ function roleOf(kind: NodeKind, data: Data): ConversationItem["role"] {
   return kind === "tool_result" || kind === "child_result" ? "tool" : "context";
 }
 
-function callIn(call: Data): { tool_call_id?: string; tool_name: string }[] {
-  const tool_name = textIn(call, "name");
-  const tool_call_id = textIn(call, "tool_call_id");
-  if (tool_name === undefined) return [];
-  return [{ tool_call_id, tool_name }];
-}
-
 function shortened(blocks: readonly unknown[]): { content: ContentBlock[]; cut: number } {
   const content: ContentBlock[] = [];
-  let text = MOST_TEXT_CHARS;
+  let left = MOST_TEXT_CHARS;
   let media = MOST_MEDIA_CHARS;
   let cut = 0;
+  const shorten = (text: string): string => {
+    const kept = firstChars(text, left);
+    cut += text.length - kept.length;
+    left -= kept.length;
+    return kept;
+  };
   for (const given of blocks) {
     const block = dataIn(given);
     const held = textIn(block, "data") ?? textIn(block, "blob");
     if (textIn(block, "type") === undefined) continue;
     if (held !== undefined) {
       media -= held.length;
-      if (media >= 0) content.push(given as ContentBlock);
-      else content.push(instead(block, held));
+      content.push(media >= 0 ? (given as ContentBlock) : instead(block, held));
     } else if (typeof block["text"] === "string") {
-      const kept = firstChars(block["text"], text);
-      cut += block["text"].length - kept.length;
-      text -= kept.length;
-      content.push({ ...block, text: kept } as ContentBlock);
+      content.push({ ...block, text: shorten(block["text"]) } as ContentBlock);
     } else {
       // JSON and references: whole, or as the beginning of their text.
       const whole = asText(block["json"]);
-      const kept = firstChars(whole, text);
-      cut += whole.length - kept.length;
-      text -= kept.length;
-      const isWhole = kept.length === whole.length;
-      content.push(isWhole ? (given as ContentBlock) : { type: "text", text: kept });
+      const text = shorten(whole);
+      content.push(text === whole ? (given as ContentBlock) : { type: "text", text });
     }
   }
   return { content, cut };

@@ -7,8 +7,6 @@ import {
   type AnyTool,
   type CatalogEntry,
   type Fact,
-  type JsonSchema,
-  type RegisteredTool,
   type SourceInfo,
 } from "@soong/core";
 import { estimateDefinition, estimateTokens, readDefinition } from "@soong/core/internal";
@@ -31,86 +29,76 @@ export interface RecordedTool {
 }
 
 /** Which artifact holds what the surface of a run was made from; undefined where none was kept. */
-export function definitionsRef(facts: readonly Fact[], revision?: number): string | undefined {
+export function definitionsRef(facts: readonly Fact[], revision = Infinity): string | undefined {
   let ref: string | undefined;
   for (const fact of facts.map(soundFact)) {
     if (fact.type !== "run.started" && fact.type !== "tool.catalog.resolved") continue;
-    const isLater =
-      fact.type === "tool.catalog.resolved" && fact.data.revision > (revision ?? Infinity);
-    if (isLater) break;
+    if (fact.type === "tool.catalog.resolved" && fact.data.revision > revision) break;
     ref = fact.data.definitions?.artifact_id ?? ref;
   }
   return ref;
 }
 
+const read = new WeakMap<object, Definitions>();
+
 /** `record`: the JSON of that artifact, unchecked. Read once. */
 export function readDefinitions(record: unknown): Definitions {
-  const known = typeof record === "object" && record !== null ? read.get(record) : undefined;
+  const data = dataIn(record);
+  const known = read.get(data);
   if (known !== undefined) return known;
-  const sources = listIn(dataIn(record), "sources");
+  const sources = listIn(data, "sources");
   const definitions = new Map<string, RecordedTool>();
-  for (const given of listIn(dataIn(record), "tools")) {
-    const data = dataIn(given);
-    const name = textIn(data, "name");
-    const source = dataIn(sources[Number(data["source"])]);
-    if (name !== undefined) definitions.set(name, recordedTool(name, data, source));
+  for (const given of listIn(data, "tools")) {
+    const tool = dataIn(given);
+    const name = textIn(tool, "name");
+    const source = dataIn(sources[Number(tool["source"])]);
+    if (name !== undefined) definitions.set(name, recordedTool(name, tool, source));
   }
-  if (typeof record === "object" && record !== null) read.set(record, definitions);
+  read.set(data, definitions);
   return definitions;
 }
 
-const read = new WeakMap<object, Definitions>();
-
 /** A tool that no definitions are there for: as far as the catalog tells. */
 export function toolOfEntry(entry: CatalogEntry): RecordedTool {
-  const { tool_name: name, description = "", input_schema, capabilities = [] } = entry;
+  const { tool_name: name, description = "", input_schema, capabilities: tags = [] } = entry;
   const tokens = tokensOf(name, description, input_schema);
-  return { name, description, aliases: [], tags: capabilities, input_schema, tokens };
+  return { name, description, aliases: [], tags, input_schema, tokens };
 }
 
 function recordedTool(name: string, data: Data, source: Data): RecordedTool {
   const description = textIn(data, "description") ?? "";
-  const title = textIn(data, "title");
-  const search_hint = textIn(data, "search_hint");
-  const registered = registeredTool(data, source);
-  const { input_schema } = data;
+  const { input_schema, source: _, functions: __, ...definition } = data;
+  // Undefined where this version would not take it.
+  const registered = attempt(() => {
+    const given: object = { ...definition, input_schema, handler: () => undefined };
+    const taken = readDefinition(given as AnyTool, recordIn(source) as SourceInfo);
+    return taken.ok ? taken.tool : undefined;
+  });
   return {
     name,
     description,
-    title,
-    search_hint,
+    title: textIn(data, "title"),
+    search_hint: textIn(data, "search_hint"),
     aliases: textsIn(data, "aliases"),
     tags: registered?.tags ?? textsIn(data, "tags"),
     input_schema,
-    tokens:
-      registered === undefined
-        ? tokensOf(name, description, input_schema)
-        : estimateTokens(registered),
+    tokens: registered ? estimateTokens(registered) : tokensOf(name, description, input_schema),
   };
-}
-
-/** Undefined where this version would not take it. */
-function registeredTool(data: Data, source: Data): RegisteredTool | undefined {
-  const { source: _source, functions: _functions, ...definition } = data;
-  try {
-    const given: object = { ...definition, handler: () => undefined };
-    const taken = readDefinition(given as AnyTool, recordIn(source) as SourceInfo);
-    return taken.ok ? taken.tool : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** By the kernel's own estimate. */
 function tokensOf(name: string, description: string, input_schema: unknown): number {
-  return estimateDefinition(name, description, lowered(input_schema).schema);
+  const lowered = attempt(() => {
+    const given = readSchema(input_schema);
+    return given.ok ? lowerSchema(given.original).schema : undefined;
+  });
+  return estimateDefinition(name, description, lowered ?? {});
 }
 
-function lowered(input_schema: unknown): { schema: JsonSchema } {
+function attempt<Value>(work: () => Value): Value | undefined {
   try {
-    const given = readSchema(input_schema);
-    return given.ok ? lowerSchema(given.original) : { schema: {} };
+    return work();
   } catch {
-    return { schema: {} };
+    return undefined;
   }
 }

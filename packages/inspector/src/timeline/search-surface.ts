@@ -1,13 +1,7 @@
 // Searching the tools of a run: the deferred ones with the very search the model has, the loaded ones beside them, for a
 // user may mean any.
 
-import {
-  createSearchIndex,
-  PORTABLE_NAMES,
-  type CatalogEntry,
-  type Fact,
-  type FoundTool,
-} from "@soong/core";
+import { createSearchIndex, PORTABLE_NAMES, type CatalogEntry, type Fact } from "@soong/core";
 import { createDeferredIndex, wireNames, type SearchedTool } from "@soong/core/internal";
 import { searchDocumentOf } from "@soong/search";
 import type { SurfaceMatches } from "../wire/index.ts";
@@ -16,47 +10,36 @@ import { catalogAt, definitionOf } from "./surface-view.ts";
 
 const MOST_MATCHES = 20;
 
-/** `facts` and `definitions`: as for the view of the surface. */
-export function searchSurface(
-  facts: readonly Fact[],
-  query: string,
-  options: SearchOptions = {},
-): SurfaceMatches {
-  const search = searchFor(facts, options);
-  const matches = [
-    ...search.model(query).map((match) => ({ ...match, is_found_by_model: true })),
-    ...search.beside(query).map((match) => ({ ...match, is_found_by_model: false })),
-  ];
-  // Stable: what the model finds stays in the order it finds it in.
-  return { query, matches: matches.toSorted((a, b) => b.score - a.score) };
-}
-
 interface SearchOptions {
   readonly revision?: number;
   readonly definitions?: unknown;
 }
 
-interface Search {
-  /** Of the deferred tools. */
-  model(query: string): readonly FoundTool[];
-  /** Of the loaded ones. */
-  beside(query: string): readonly FoundTool[];
-}
-
-/** Users search letter by letter: thousands of tools are read once for one revision. */
-function searchFor(facts: readonly Fact[], { revision, definitions }: SearchOptions): Search {
+/** `facts` and `definitions`: as for the view of the surface. */
+export function searchSurface(
+  facts: readonly Fact[],
+  query: string,
+  { revision, definitions }: SearchOptions = {},
+): SurfaceMatches {
   const catalog = catalogAt(facts, revision);
-  const key = typeof definitions === "object" && definitions !== null ? definitions : undefined;
-  const known = key === undefined ? undefined : searches.get(key);
-  if (known !== undefined && known.seq === catalog?.seq) return known.search;
-  const search = searchOf(catalog?.tools ?? [], readDefinitions(definitions));
-  if (key !== undefined) searches.set(key, { seq: catalog?.seq, search });
-  return search;
+  const key = typeof definitions === "object" && definitions !== null ? definitions : {};
+  let known = searches.get(key);
+  if (known === undefined || known.seq !== catalog?.seq) {
+    const search = createSearch(catalog?.tools ?? [], readDefinitions(definitions));
+    known = { seq: catalog?.seq, search };
+    searches.set(key, known);
+  }
+  // Stable: what the model finds stays in the order it finds it in.
+  const matches = known.search(query).toSorted((a, b) => b.score - a.score);
+  return { query, matches };
 }
 
+type Search = (query: string) => SurfaceMatches["matches"];
+
+/** By definitions. Users search letter by letter: thousands of tools are read once for one revision. */
 const searches = new WeakMap<object, { seq: number | undefined; search: Search }>();
 
-function searchOf(entries: readonly CatalogEntry[], recorded: Definitions): Search {
+function createSearch(entries: readonly CatalogEntry[], recorded: Definitions): Search {
   const standing = new Map<string, { state: "loaded" | "deferred"; tool: SearchedTool }>();
   const aliases = new Map<string, string>();
   const loaded: RecordedTool[] = [];
@@ -74,9 +57,13 @@ function searchOf(entries: readonly CatalogEntry[], recorded: Definitions): Sear
   const names = wireNames([...standing.keys()], PORTABLE_NAMES);
   const index = createDeferredIndex();
   const beside = createSearchIndex(loaded.map((tool) => searchDocumentOf(tool)));
-  return {
-    model: (query) => index.search(surface, query, MOST_MATCHES, names).matches,
-    beside: (query) => beside.search(query, { limit: MOST_MATCHES }),
+  return (query) => {
+    const byModel = index.search(surface, query, MOST_MATCHES, names).matches;
+    const others = beside.search(query, { limit: MOST_MATCHES });
+    return [
+      ...byModel.map((match) => ({ ...match, is_found_by_model: true })),
+      ...others.map((match) => ({ ...match, is_found_by_model: false })),
+    ];
   };
 }
 

@@ -119,12 +119,12 @@ function word(value: unknown): string | undefined {
   return value === "" || typeof value !== "string" ? undefined : value;
 }
 
-function number(value: unknown): number {
-  return count(value) ?? 0;
-}
-
 function count(value: unknown): number | undefined {
   return countIn({ value }, "value");
+}
+
+function number(value: unknown): number {
+  return count(value) ?? 0;
 }
 
 function texts(value: unknown): string[] {

@@ -13,7 +13,7 @@ import {
 import { dataIn, textIn } from "./read-data.ts";
 import { soundFact } from "./sound-fact.ts";
 
-export interface SurfaceOptions {
+interface SurfaceOptions {
   readonly run_id: string;
   /** Default: as it is now. */
   readonly revision?: number;
@@ -28,26 +28,26 @@ export function surfaceView(
 ): SurfaceView | undefined {
   const catalog = catalogAt(facts, revision);
   if (catalog === undefined) return undefined;
-  const { about } = catalog;
   const recorded = readDefinitions(definitions);
   const tools = catalog.tools.map((entry): SurfaceTool => {
     const { tokens, description } = definitionOf(entry, recorded);
     // Where many tools are recorded together, what each is said to do is in the definitions.
-    return entry.description === undefined && description !== ""
-      ? { ...entry, description, tokens }
-      : { ...entry, tokens };
+    return { ...entry, description: entry.description ?? (description || undefined), tokens };
   });
+  const sum = (state: CatalogEntry["state"]) =>
+    tools.reduce((total, tool) => total + (tool.state === state ? tool.tokens : 0), 0);
+  const { revision: at, role, mode, profile } = catalog.about;
   return {
     run_id,
-    revision: about.revision,
-    role: about.role,
-    mode: about.mode,
-    profile: about.profile,
+    revision: at,
+    role,
+    mode,
+    profile,
     tools,
     tokens: {
-      loaded: sum(tools, "loaded"),
+      loaded: sum("loaded"),
       deferred_names: namesTokens(catalog.tools, recorded),
-      deferred_in_full: sum(tools, "deferred"),
+      deferred_in_full: sum("deferred"),
     },
     revisions: catalog.revisions,
   };
@@ -98,10 +98,6 @@ function wholeEntry(entry: CatalogEntry): CatalogEntry[] {
   if (tool_name === undefined || !Object.hasOwn(ORDER, state)) return [];
   const policy = textIn(data, "policy") ?? "unavailable";
   return [{ ...data, tool_name, state, policy } as CatalogEntry];
-}
-
-function sum(tools: readonly SurfaceTool[], state: CatalogEntry["state"]): number {
-  return tools.reduce((total, tool) => total + (tool.state === state ? tool.tokens : 0), 0);
 }
 
 /** As a model is sent them: a name and a hint each. */

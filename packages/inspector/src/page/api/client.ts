@@ -9,17 +9,17 @@ export interface Api {
 }
 
 export class RequestFailed extends Error {
+  override readonly name = "RequestFailed";
   /** `unreachable`: no one answered. It may do so later. */
   readonly code: ProblemCode | "unreachable";
 
   constructor(code: ProblemCode | "unreachable", message: string) {
     super(message);
-    this.name = "RequestFailed";
     this.code = code;
   }
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   token: string;
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Called after each request that was answered, or not. */
@@ -32,10 +32,24 @@ export function createApi(options: ApiOptions): Api {
   return {
     async ask(key, asked) {
       const { method, url, init } = requestOf(key, asked, options.token);
-      const response = await reached(options, url, { ...init, method });
-      const answer = await answerOf(options, response);
-      options.onReached();
-      return answer as Routes[typeof key]["answer"];
+      let response: Response;
+      let text: string;
+      try {
+        response = await options.fetch(url, { ...init, method });
+        text = await response.text();
+      } catch (error) {
+        // An abort by the caller says nothing about the server.
+        if (isAbort(error) || isAbort(init.signal?.reason)) throw error;
+        options.onUnreachable();
+        const message = "The inspector did not answer. Is `soong inspect` still running?";
+        throw new RequestFailed("unreachable", message);
+      }
+      const body = parsed(text);
+      const problem = response.ok && body !== undefined ? undefined : problemOf(response, body);
+      if (problem?.code === "unauthorized") options.onUnauthorized();
+      else options.onReached();
+      if (problem !== undefined) throw problem;
+      return body as Routes[typeof key]["answer"];
     },
   };
 }
@@ -60,61 +74,20 @@ export interface AnyAsked {
   signal?: AbortSignal;
 }
 
-export function requestOf(
-  key: string,
-  asked: AnyAsked,
-  token: string,
-): { method: string; url: string; init: RequestInit } {
+export function requestOf(key: string, asked: AnyAsked, token: string) {
+  const { path: parts = {}, query = {}, body, signal } = asked;
   const [method = "GET", pattern = ""] = key.split(" ");
   const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(asked.path?.[name] ?? ""),
+    encodeURIComponent(parts[name] ?? ""),
   );
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(asked.query ?? {})) {
-    if (value !== undefined) query.set(name, value);
-  }
+  const given = Object.entries(query).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  const search = new URLSearchParams(given).toString();
   const headers: Record<string, string> = { authorization: `Bearer ${token}` };
-  if (asked.body !== undefined) headers["content-type"] = "application/json";
-  return {
-    method,
-    url: query.size === 0 ? path : `${path}?${query.toString()}`,
-    init: {
-      headers,
-      cache: "no-store",
-      ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) }),
-      signal: asked.signal,
-    },
-  };
-}
-
-async function reached(options: ApiOptions, url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await options.fetch(url, init);
-  } catch (error) {
-    throw unreachable(options, init.signal ?? undefined, error);
-  }
-}
-
-async function answerOf(options: ApiOptions, response: Response): Promise<unknown> {
-  const text = await response.text().catch((error: unknown) => {
-    throw unreachable(options, undefined, error);
-  });
-  const body = parsed(text);
-  if (response.ok && body !== undefined) return body;
-  const problem = problemOf(response.status, body);
-  if (problem.code === "unauthorized") options.onUnauthorized();
-  else options.onReached();
-  throw problem;
-}
-
-function unreachable(options: ApiOptions, signal: AbortSignal | undefined, error: unknown): Error {
-  // An abort by the caller says nothing about the server.
-  if (isAbort(error) || isAbort(signal?.reason)) return error as Error;
-  options.onUnreachable();
-  return new RequestFailed(
-    "unreachable",
-    "The inspector did not answer. Is `soong inspect` still running?",
-  );
+  if (body !== undefined) headers["content-type"] = "application/json";
+  const init: RequestInit = { headers, cache: "no-store", body: JSON.stringify(body), signal };
+  return { method, url: search === "" ? path : `${path}?${search}`, init };
 }
 
 /** What went wrong, as a sentence to show. */
@@ -126,25 +99,15 @@ export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
 }
 
-function problemOf(status: number, body: unknown): RequestFailed {
-  if (isProblem(body)) return new RequestFailed(body.error.code, body.error.message);
+function problemOf({ status }: Response, body: unknown): RequestFailed {
+  const { code, message } = (body as Partial<Problem> | null | undefined)?.error ?? {};
+  if (typeof code === "string" && typeof message === "string") {
+    return new RequestFailed(code, message);
+  }
   if (status === 401) return new RequestFailed("unauthorized", "The token is missing or wrong.");
   return new RequestFailed(
     "failed",
     `The inspector answered with status ${status} and nothing this page understands.`,
-  );
-}
-
-function isProblem(body: unknown): body is Problem {
-  if (typeof body !== "object" || body === null || !("error" in body)) return false;
-  const { error } = body;
-  return (
-    typeof error === "object" &&
-    error !== null &&
-    "code" in error &&
-    "message" in error &&
-    typeof error.code === "string" &&
-    typeof error.message === "string"
   );
 }
 

@@ -17,7 +17,7 @@ export interface ChangesQuery {
   hold?: "1";
 }
 
-export interface ChangesLoopOptions {
+interface ChangesLoopOptions {
   ask(query: ChangesQuery, signal: AbortSignal): Promise<Changes>;
   /** Resolves after so long, or when the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
@@ -28,17 +28,7 @@ export interface ChangesLoopOptions {
   onNoSession(session_id: string, message: string): void;
 }
 
-export interface ChangesLoop {
-  /** Which session to tell about, from its beginning. */
-  watch(session_id: string | undefined): void;
-  setVisible(isVisible: boolean): void;
-  /**
-   * Something else is about to be asked. A browser has few connections for all pages of a host, so the one that is held
-   * here is given up for it, and asked for again after it.
-   */
-  makeRoom(): void;
-  stop(): void;
-}
+export type ChangesLoop = ReturnType<typeof startChangesLoop>;
 
 /** Between two answers that were not all there was to tell: news of a moment come together. */
 const PAUSE_MS = 80;
@@ -46,8 +36,8 @@ const HIDDEN_PAUSE_MS = 3_000;
 /** What was not answered by then waits for news. */
 const HELD_AFTER_MS = 300;
 
-export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
-  let watched: Watched = { session_id: undefined, cursor: undefined, left: new AbortController() };
+export function startChangesLoop(options: ChangesLoopOptions) {
+  let watched = watchedFrom(undefined);
   let isVisible = true;
   let isStopped = false;
   let tries = 0;
@@ -63,7 +53,9 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
     const abort = new AbortController();
     held = { since: performance.now(), abort };
     const signal = AbortSignal.any([asking.left.signal, abort.signal]);
-    const changes = await options.ask(queryOf(asking, isVisible), signal);
+    const { cursor, session_id } = asking;
+    const hold = isVisible ? "1" : undefined;
+    const changes = await options.ask({ cursor, session_id, hold }, signal);
     held = undefined;
     if (asking !== watched || isStopped) return;
     asking.cursor = changes.cursor;
@@ -81,14 +73,13 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
     }
     if (code === "not_found" && asking.session_id !== undefined) {
       const { session_id } = asking;
-      watched = { session_id: undefined, cursor: undefined, left: new AbortController() };
-      options.onNoSession(session_id, error instanceof Error ? error.message : "");
+      watched = watchedFrom(undefined);
+      options.onNoSession(session_id, errorText(error));
       return;
     }
     // A server that was restarted may not know the cursor; from the beginning nothing is missed.
     if (code !== "unreachable") asking.cursor = undefined;
-    const why = errorText(error);
-    reportTries(tries + 1, code === "unreachable" ? undefined : why);
+    reportTries(tries + 1, code === "unreachable" ? undefined : errorText(error));
     await pause(waitBeforeTry(tries));
   }
 
@@ -111,23 +102,28 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
 
   void run();
   return {
-    watch(session_id) {
+    /** Which session to tell about, from its beginning. */
+    watch(session_id: string | undefined): void {
       if (session_id === watched.session_id) return;
       const { left } = watched;
-      watched = { session_id, cursor: undefined, left: new AbortController() };
+      watched = watchedFrom(session_id);
       left.abort();
       if (tries === 0) waiting.abort();
     },
-    setVisible(next) {
+    setVisible(next: boolean): void {
       isVisible = next;
       if (next) waiting.abort();
     },
-    makeRoom() {
+    /**
+     * Something else is about to be asked. A browser has few connections for all pages of a host, so the one that is held
+     * here is given up for it, and asked for again after it.
+     */
+    makeRoom(): void {
       if (held === undefined || performance.now() - held.since < HELD_AFTER_MS) return;
       held.abort.abort();
       held = undefined;
     },
-    stop() {
+    stop(): void {
       isStopped = true;
       watched.left.abort();
       waiting.abort();
@@ -135,19 +131,11 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
   };
 }
 
-interface Watched {
-  session_id: string | undefined;
-  cursor: string | undefined;
-  /** Aborted when another one is watched. */
-  left: AbortController;
-}
+type Watched = ReturnType<typeof watchedFrom>;
 
-function queryOf(watched: Watched, isVisible: boolean): ChangesQuery {
-  return {
-    cursor: watched.cursor,
-    session_id: watched.session_id,
-    ...(isVisible ? { hold: "1" } : {}),
-  };
+/** `left` is aborted when another one is watched. */
+function watchedFrom(session_id: string | undefined, cursor?: string) {
+  return { session_id, cursor, left: new AbortController() };
 }
 
 const FIRST_WAIT_MS = 500;

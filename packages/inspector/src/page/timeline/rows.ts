@@ -1,6 +1,6 @@
 // The rows of a timeline: runs, their calls, the runs and calls that those started below them. Pure.
 
-import type { Lane, RunRow } from "../../wire/index.ts";
+import type { Lane } from "../../wire/index.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
 
 export interface Row {
@@ -13,41 +13,36 @@ export interface Row {
   is_open: boolean | undefined;
 }
 
-export interface RowOptions {
-  /** Keys of those that are shut. */
-  closed: ReadonlySet<string>;
-  /** Only these calls, and what leads to them; nothing is shut then. */
-  keep?: (lane: Lane) => boolean;
-}
+type Model = Pick<SessionModel, "runs" | "lanes">;
 
+/**
+ * `closed`: keys of those that are shut. `keep`: only these calls, and what leads to them; nothing is shut then.
+ */
 export function rowsOf(
-  model: Pick<SessionModel, "runs" | "lanes">,
-  { closed, keep }: RowOptions,
+  model: Model,
+  { closed, keep }: { closed: ReadonlySet<string>; keep?: (lane: Lane) => boolean },
 ): readonly Row[] {
   const tree = treeOf(model);
-  const kept = keep === undefined ? undefined : keptOf(tree, model.lanes, keep);
+  const kept = keep && keptOf(tree, model.lanes, keep);
   const rows: Row[] = [];
   // No recursion: how deep it goes is up to the journal.
-  const open: { nodes: readonly Node[]; next: number }[] = [{ nodes: tree.roots, next: 0 }];
-  while (open.length > 0) {
-    const level = open[open.length - 1];
-    const node = level?.nodes[level.next];
-    if (level === undefined || node === undefined) {
-      open.pop();
-      continue;
+  const open = tree.inner.get(undefined)?.toReversed() ?? [];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const { kind, key, depth } = node;
+    if (kept?.has(key) === false) continue;
+    const inner = tree.inner.get(key);
+    const is_open = inner && (kept !== undefined || !closed.has(key));
+    rows.push({ kind, key, depth, is_open });
+    for (const child of is_open ? inner.toReversed() : []) {
+      child.depth = depth + 1;
+      open.push(child);
     }
-    level.next += 1;
-    if (kept !== undefined && !kept.has(node.key)) continue;
-    const inner = tree.inner.get(node.key);
-    const isOpen = inner === undefined ? undefined : kept !== undefined || !closed.has(node.key);
-    rows.push({ kind: node.kind, key: node.key, depth: open.length - 1, is_open: isOpen });
-    if (inner !== undefined && isOpen === true) open.push({ nodes: inner, next: 0 });
   }
   return rows;
 }
 
 /** The keys on the way to a row, outermost first: what must be open for it to be seen. */
-export function wayTo(model: Pick<SessionModel, "runs" | "lanes">, key: string): readonly string[] {
+export function wayTo(model: Model, key: string): readonly string[] {
   const { parents } = treeOf(model);
   const way: string[] = [];
   for (let at = parents.get(key); at !== undefined; at = parents.get(at)) way.unshift(at);
@@ -58,34 +53,33 @@ interface Node {
   kind: "run" | "lane";
   key: string;
   seq: number;
+  depth: number;
 }
 
 interface Tree {
-  roots: Node[];
-  inner: Map<string, Node[]>;
+  /** By the key of what they are in; undefined: in nothing. */
+  inner: Map<string | undefined, Node[]>;
   parents: Map<string, string>;
 }
 
-function treeOf({ runs, lanes }: Pick<SessionModel, "runs" | "lanes">): Tree {
-  const tree: Tree = { roots: [], inner: new Map(), parents: new Map() };
-  for (const [key, run] of runs) place(tree, { kind: "run", key, seq: run.seq }, over(run));
-  for (const [key, lane] of lanes) place(tree, { kind: "lane", key, seq: lane.seq }, under(lane));
-  for (const nodes of [tree.roots, ...tree.inner.values()]) nodes.sort((a, b) => a.seq - b.seq);
-  return tree;
-
-  function over(run: RunRow): string | undefined {
+function treeOf({ runs, lanes }: Model): Tree {
+  const inner = new Map<string | undefined, Node[]>();
+  const parents = new Map<string, string>();
+  for (const [key, run] of runs) {
     const { parent_run_id, parent_call_id, seq } = run;
-    if (parent_run_id === undefined) return undefined;
-    const call = earlierLane(parent_run_id, parent_call_id, seq);
-    if (call !== undefined) return call;
-    return (runs.get(parent_run_id)?.seq ?? Infinity) < seq ? parent_run_id : undefined;
+    const parent =
+      parent_run_id === undefined
+        ? undefined
+        : (earlierLane(parent_run_id, parent_call_id, seq) ?? earlierRun(parent_run_id, seq));
+    place("run", key, seq, parent);
   }
-
-  function under(lane: Lane): string | undefined {
-    const call = earlierLane(lane.run_id, lane.parent_call_id, lane.seq);
-    if (call !== undefined) return call;
-    return (runs.get(lane.run_id)?.seq ?? Infinity) <= lane.seq ? lane.run_id : undefined;
+  for (const [key, { run_id, parent_call_id, seq }] of lanes) {
+    // Its request may be the first fact of its run.
+    const parent = earlierLane(run_id, parent_call_id, seq) ?? earlierRun(run_id, seq + 1);
+    place("lane", key, seq, parent);
   }
+  for (const nodes of inner.values()) nodes.sort((a, b) => a.seq - b.seq);
+  return { inner, parents };
 
   // What started something came before it. So nothing contains itself, even in a damaged journal.
   function earlierLane(run_id: string, call_id: string | undefined, seq: number) {
@@ -93,22 +87,23 @@ function treeOf({ runs, lanes }: Pick<SessionModel, "runs" | "lanes">): Tree {
     const key = callKey(run_id, call_id);
     return (lanes.get(key)?.seq ?? Infinity) < seq ? key : undefined;
   }
-}
 
-function place(tree: Tree, node: Node, parent: string | undefined): void {
-  if (parent === undefined) {
-    tree.roots.push(node);
-    return;
+  function earlierRun(run_id: string, seq: number): string | undefined {
+    return (runs.get(run_id)?.seq ?? Infinity) < seq ? run_id : undefined;
   }
-  tree.parents.set(node.key, parent);
-  const siblings = tree.inner.get(parent);
-  if (siblings === undefined) tree.inner.set(parent, [node]);
-  else siblings.push(node);
+
+  function place(kind: Node["kind"], key: string, seq: number, parent: string | undefined): void {
+    if (parent !== undefined) parents.set(key, parent);
+    const siblings = inner.get(parent);
+    const node = { kind, key, seq, depth: 0 };
+    if (siblings === undefined) inner.set(parent, [node]);
+    else siblings.push(node);
+  }
 }
 
 function keptOf(
-  tree: Tree,
-  lanes: ReadonlyMap<string, Lane>,
+  { parents }: Tree,
+  lanes: SessionModel["lanes"],
   keep: (lane: Lane) => boolean,
 ): ReadonlySet<string> {
   const kept = new Set<string>();
@@ -116,7 +111,7 @@ function keptOf(
     if (!keep(lane)) continue;
     for (let at: string | undefined = key; at !== undefined && !kept.has(at);) {
       kept.add(at);
-      at = tree.parents.get(at);
+      at = parents.get(at);
     }
   }
   return kept;

@@ -5,6 +5,7 @@ import type { RunRow } from "../../wire/index.ts";
 import { useAction } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { ConfirmButton } from "../parts/button.tsx";
+import { Pairs } from "../parts/list.tsx";
 import { Mark, runSign } from "../parts/signs.tsx";
 import { CutText, ProblemText } from "../parts/text.tsx";
 import { durationText, instantText } from "../parts/time.ts";
@@ -48,14 +49,7 @@ export function RunDetails({ model, run_id }: { model: SessionModel; run_id: str
           </>
         )}
       </p>
-      <dl class="pairs">
-        {pairsOf(run).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{visibleLine(value ?? "")}</dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs pairs={pairsOf(run)} />
       <ul class="links">
         {links.map(
           ([href, name]) =>
@@ -73,24 +67,24 @@ export function RunDetails({ model, run_id }: { model: SessionModel; run_id: str
   );
 }
 
-function pairsOf({ usage, ended_at, ...run }: RunRow) {
+function pairsOf({ usage, ended_at, started_at, ...run }: RunRow) {
   const count = (value: number | undefined) => value?.toLocaleString("en");
-  const pairs: [name: string, value: string | undefined][] = [
-    ["Run", run.run_id],
-    ["Agent", run.agent_id],
-    ["Role", run.role],
-    ["Mode", run.mode],
-    ["Began", instantText(run.started_at)],
-    ["Ended", ended_at === undefined ? undefined : instantText(ended_at)],
-    ["Took", ended_at === undefined ? undefined : durationText(ended_at - run.started_at)],
+  const text = (value: string | undefined) => value && visibleLine(value);
+  return [
+    ["Run", text(run.run_id)],
+    ["Agent", text(run.agent_id)],
+    ["Role", text(run.role)],
+    ["Mode", text(run.mode)],
+    ["Began", instantText(started_at)],
+    ["Ended", ended_at !== undefined && instantText(ended_at)],
+    ["Took", ended_at !== undefined && durationText(ended_at - started_at)],
     ["Facts", count(run.facts)],
     ["Calls", count(run.calls)],
     ["Requests", count(usage?.requests)],
     ["Input tokens", count(usage?.input_tokens)],
     ["Output tokens", count(usage?.output_tokens)],
     ["Cost", usage && (usage.cost?.toFixed(4) ?? "price unknown")],
-  ];
-  return pairs.filter(([, value]) => value !== undefined);
+  ] as const;
 }
 
 function AbortRun({ session_id, run_id }: { session_id: string; run_id: string }) {

@@ -4,31 +4,19 @@ import type { Lane, Span, SpanKind } from "../../wire/index.ts";
 import { durationText } from "../parts/time.ts";
 import { placeOf, type Extent } from "./axis.ts";
 
-export interface Bar {
-  kind: SpanKind;
-  /** In percent of the width. */
-  left: number;
-  width: number;
-}
-
-/** Those that can be seen. What is still running lasts until `now`. */
-export function barsOf(spans: readonly Span[], extent: Extent, now: number): readonly Bar[] {
-  const bars: Bar[] = [];
-  for (const [kind, from, to] of spans) {
+/** Those that can be seen, in percent of the width. What is still running lasts until `now`. */
+export function barsOf(spans: readonly Span[], extent: Extent, now: number) {
+  return spans.flatMap(([kind, from, to]) => {
     const left = Math.max(0, placeOf(extent, from));
     const right = Math.min(100, placeOf(extent, to ?? now));
-    if (right < 0 || left > 100 || right < left) continue;
-    bars.push({ kind, left, width: right - left });
-  }
-  return bars;
+    return right < 0 || left > 100 || right < left ? [] : [{ kind, left, width: right - left }];
+  });
 }
 
 /** From its first to its last moment. */
 export function durationOf(lane: Lane, now: number): number {
-  const first = lane.spans[0];
-  const last = lane.spans[lane.spans.length - 1];
-  if (first === undefined || last === undefined) return 0;
-  return Math.max(0, (last[2] ?? now) - first[1]);
+  const [first, last] = [lane.spans[0], lane.spans.at(-1)];
+  return first && last ? Math.max(0, (last[2] ?? now) - first[1]) : 0;
 }
 
 /** In the order of a call's life. */
@@ -42,15 +30,8 @@ const KINDS = {
 
 const SPAN_KINDS = Object.keys(KINDS) as SpanKind[];
 
-interface Phase {
-  readonly kind: SpanKind;
-  readonly name: string;
-  readonly ms: number;
-  readonly is_open: boolean;
-}
-
 /** How long a call was in each of its phases. */
-export function phasesOf(spans: readonly Span[], now: number): Phase[] {
+export function phasesOf(spans: readonly Span[], now: number) {
   return SPAN_KINDS.flatMap((kind) => {
     const own = spans.filter(([spanKind]) => spanKind === kind);
     if (own.length === 0) return [];
