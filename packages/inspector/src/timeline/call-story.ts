@@ -11,10 +11,10 @@ import {
   type TerminalData,
   type ToolResult,
 } from "@soong/core";
-import { omitUndefined } from "@soong/schema";
+import { asRecord, omitUndefined } from "@soong/schema";
 import type { CallStory, Decided, HookRun, Lane } from "../wire/index.ts";
 import { callInputs } from "./call-inputs.ts";
-import { dataIn, oneLine, textIn, textsIn, type Data } from "./read-data.ts";
+import { oneLine, textIn, textsIn, type Data } from "./read-data.ts";
 import { childLink } from "./run-track.ts";
 import { soundFact } from "./sound-fact.ts";
 
@@ -70,7 +70,7 @@ export function callStory(parts: CallStoryParts): CallStory {
     preview:
       previewIn(request?.preview) ??
       commandIn({ ...evaluated?.resources.find(({ kind }) => kind === "command") }) ??
-      diffIn(dataIn(result?.data)),
+      diffIn(asRecord(result?.data)),
     effects: effects && { ...effects },
     digest: started?.digest ?? evaluated?.digest ?? request?.digest,
     progress: progress.slice(-MOST_PROGRESS),
@@ -221,7 +221,7 @@ function readArtifacts(facts: readonly Fact[], result: ToolResult | undefined): 
 
 /** As the user was shown it. */
 function previewIn(value: unknown): Preview | undefined {
-  const preview = dataIn(value);
+  const preview = asRecord(value);
   const { kind, text } = preview;
   if (kind === "text" && typeof text === "string") return { kind, text };
   if (kind === "diff") return diffIn(preview);

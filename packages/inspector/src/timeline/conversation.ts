@@ -1,9 +1,9 @@
 // A conversation as the page shows it: who said what, oldest first, in pages, with what is long cut.
 
 import type { ContentBlock, ConversationNode, NodeKind } from "@soong/core";
-import { firstChars } from "@soong/schema";
+import { asRecord, firstChars } from "@soong/schema";
 import type { Conversation, ConversationItem } from "../wire/index.ts";
-import { asText, dataIn, listIn, textIn, type Data } from "./read-data.ts";
+import { asText, listIn, textIn, type Data } from "./read-data.ts";
 
 const MOST_ITEMS = 100;
 /** Of one item: characters of text, and of pictures and sounds as base64. */
@@ -23,9 +23,9 @@ export function conversation(
 
 function itemOf(node: ConversationNode): ConversationItem {
   const { node_id, run_id, kind, tool_call_id, is_error } = node;
-  const data = dataIn(node.data);
+  const data = asRecord(node.data);
   const calls = listIn(data, "calls").flatMap((given) => {
-    const call = dataIn(given);
+    const call = asRecord(given);
     const tool_name = textIn(call, "name");
     return tool_name === undefined
       ? []
@@ -62,7 +62,7 @@ function shortened(blocks: readonly unknown[]): { content: ContentBlock[]; cut: 
     return kept;
   };
   for (const given of blocks) {
-    const block = dataIn(given);
+    const block = asRecord(given);
     const held = textIn(block, "data") ?? textIn(block, "blob");
     if (textIn(block, "type") === undefined) continue;
     if (held !== undefined) {

@@ -10,7 +10,8 @@ import {
   type SourceInfo,
 } from "@soong/core";
 import { estimateDefinition, estimateTokens, readDefinition } from "@soong/core/internal";
-import { dataIn, listIn, recordIn, textIn, textsIn, type Data } from "./read-data.ts";
+import { asRecord } from "@soong/schema";
+import { listIn, recordIn, textIn, textsIn, type Data } from "./read-data.ts";
 import { soundFact } from "./sound-fact.ts";
 
 /** By name. */
@@ -43,15 +44,15 @@ const read = new WeakMap<object, Definitions>();
 
 /** `record`: the JSON of that artifact, unchecked. Read once. */
 export function readDefinitions(record: unknown): Definitions {
-  const data = dataIn(record);
+  const data = asRecord(record);
   const known = read.get(data);
   if (known !== undefined) return known;
   const sources = listIn(data, "sources");
   const definitions = new Map<string, RecordedTool>();
   for (const given of listIn(data, "tools")) {
-    const tool = dataIn(given);
+    const tool = asRecord(given);
     const name = textIn(tool, "name");
-    const source = dataIn(sources[Number(tool["source"])]);
+    const source = asRecord(sources[Number(tool["source"])]);
     if (name !== undefined) definitions.set(name, recordedTool(name, tool, source));
   }
   read.set(data, definitions);

@@ -2,19 +2,13 @@
 // text of any kind and length as one line of bounded length, in whole characters.
 
 import { describeArguments } from "@soong/core";
-import { isRecord } from "@soong/schema";
+import { asRecord } from "@soong/schema";
 
 export type Data = Readonly<Record<string, unknown>>;
 
-const NOTHING: Data = Object.freeze({});
-
-export function dataIn(value: unknown): Data {
-  return isRecord(value) ? value : NOTHING;
-}
-
 /** For a record that is handed on whole, or has each part that is read checked beside it. */
 export function recordIn(value: unknown): object {
-  return dataIn(value);
+  return asRecord(value);
 }
 
 export function textIn(data: Data, field: string): string | undefined {

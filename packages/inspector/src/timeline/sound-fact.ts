@@ -19,12 +19,13 @@ import type {
   ToolGrant,
   ToolResult,
 } from "@soong/core";
-import { countIn, dataIn, listIn, recordIn, textIn, textsIn } from "./read-data.ts";
+import { asRecord } from "@soong/schema";
+import { countIn, listIn, recordIn, textIn, textsIn } from "./read-data.ts";
 
 /** The same fact where nothing of it had to be changed. */
 export function soundFact(fact: Fact): Fact {
   const fields: Fields = Object.hasOwn(FIELDS, fact.type) ? (FIELDS[fact.type] as Fields) : {};
-  const given = dataIn(fact.data);
+  const given = asRecord(fact.data);
   let data = given;
   for (const [field, read] of Object.entries(fields)) {
     const value = read(given[field], fact);
@@ -141,7 +142,7 @@ function listOf<Item>(fits: (item: unknown) => item is Item): (value: unknown) =
 
 /** The record itself where all of it fits. */
 function recordOf(value: unknown, fits: (part: unknown) => boolean): object {
-  const given = dataIn(value);
+  const given = asRecord(value);
   const parts = Object.entries(given);
   return parts.every(([, part]) => fits(part))
     ? given
@@ -161,19 +162,19 @@ function modelCost(value: unknown): Cost | null {
 }
 
 function isCost(value: unknown): value is Cost {
-  const cost = dataIn(value);
+  const cost = asRecord(value);
   return textIn(cost, "currency") !== undefined && countIn(cost, "micros") !== undefined;
 }
 
 function runError(value: unknown): RunEndData["error"] {
-  const error = dataIn(value);
+  const error = asRecord(value);
   const [code, message] = [textIn(error, "code"), textIn(error, "message")];
   if (code === undefined && message === undefined) return undefined;
   return { code: code ?? "", message };
 }
 
 function runUsage(value: unknown): UsageTotal | undefined {
-  const usage = dataIn(value);
+  const usage = asRecord(value);
   const costs = listIn(usage, "cost");
   return {
     ...modelUsage(value),
@@ -185,7 +186,7 @@ function runUsage(value: unknown): UsageTotal | undefined {
 }
 
 function toolResult(value: unknown, { type, tool_call_id = "", tool_name = "" }: Fact): ToolResult {
-  const result = dataIn(value);
+  const result = asRecord(value);
   return {
     ...(recordIn(value) as ToolResult),
     tool_call_id: textIn(result, "tool_call_id") ?? tool_call_id,
@@ -200,11 +201,11 @@ function toolResult(value: unknown, { type, tool_call_id = "", tool_name = "" }:
 }
 
 function isBlock(value: unknown): value is ContentBlock {
-  return textIn(dataIn(value), "type") !== undefined;
+  return textIn(asRecord(value), "type") !== undefined;
 }
 
 function isArtifact(value: unknown): value is ArtifactRef {
-  const artifact = dataIn(value);
+  const artifact = asRecord(value);
   return textIn(artifact, "artifact_id") !== undefined && countIn(artifact, "size") !== undefined;
 }
 
@@ -214,27 +215,27 @@ function artifact(value: unknown): ArtifactRef | undefined {
 
 /** What else it says is looked at where it is shown. */
 function isEntry(value: unknown): value is CatalogEntry {
-  return textIn(dataIn(value), "tool_name") !== undefined;
+  return textIn(asRecord(value), "tool_name") !== undefined;
 }
 
 function isGroup(value: unknown): value is CatalogGroup {
-  return Array.isArray(dataIn(value)["names"]);
+  return Array.isArray(asRecord(value)["names"]);
 }
 
 function isChainEntry(value: unknown): value is ChainEntry {
-  const entry = dataIn(value);
+  const entry = asRecord(value);
   return ["layer", "rule", "verdict", "reason"].every((field) => textIn(entry, field));
 }
 
 function isResource(value: unknown): value is Resource {
-  const resource = dataIn(value);
+  const resource = asRecord(value);
   const { argv } = resource;
   if (resource["kind"] !== "command") return textIn(resource, "kind") !== undefined;
   return Array.isArray(argv) && textsIn(resource, "argv").length === argv.length;
 }
 
 function toolGrant(value: unknown): ToolGrant {
-  const grant = dataIn(value);
+  const grant = asRecord(value);
   const [grant_id, granted_by] = [text(grant["grant_id"]), text(grant["granted_by"])];
   return { ...(recordIn(value) as ToolGrant), grant_id, granted_by };
 }
@@ -244,7 +245,7 @@ const REQUEST_LISTS = ["tags", "resources", "scopes", "chain", "hook_results"];
 
 /** Without an id where it lacks what is shown of a request: then it is not shown as one. */
 function wholeRequest(value: unknown): PermissionRequest {
-  const request = dataIn(value);
+  const request = asRecord(value);
   const isWhole =
     REQUEST_TEXTS.every((field) => textIn(request, field) !== undefined) &&
     REQUEST_LISTS.every((field) => Array.isArray(request[field]));

@@ -3,6 +3,7 @@
 
 import type { CatalogEntry, Fact, FactData } from "@soong/core";
 import { entriesIn } from "@soong/core/internal";
+import { asRecord } from "@soong/schema";
 import type { SurfaceTool, SurfaceView } from "../wire/index.ts";
 import {
   readDefinitions,
@@ -10,7 +11,7 @@ import {
   type Definitions,
   type RecordedTool,
 } from "./definitions.ts";
-import { dataIn, textIn } from "./read-data.ts";
+import { textIn } from "./read-data.ts";
 import { soundFact } from "./sound-fact.ts";
 
 interface SurfaceOptions {
@@ -92,7 +93,7 @@ export function definitionOf(entry: CatalogEntry, recorded: Definitions): Record
 const ORDER = { loaded: 0, deferred: 1, excluded: 2 } as const;
 
 function wholeEntry(entry: CatalogEntry): CatalogEntry[] {
-  const data = dataIn(entry);
+  const data = asRecord(entry);
   const tool_name = textIn(data, "tool_name");
   const state = textIn(data, "state") ?? "";
   if (tool_name === undefined || !Object.hasOwn(ORDER, state)) return [];

@@ -2,8 +2,8 @@
 // is edited as JSON.
 
 import type { JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/schema";
-import { equal, resolved, type Schema } from "./schema.ts";
+import { isJsonObject, sameJson } from "@soong/schema";
+import { resolved, type Schema } from "./schema.ts";
 
 /** What a schema says of a value in words. */
 interface FieldWords {
@@ -242,9 +242,9 @@ const DEEPEST = 4;
 function likeness(root: Schema, given: JsonValue, value: JsonValue, depth: number): number {
   const schema = resolved(root, given);
   if (schema === undefined || depth > DEEPEST) return 0;
-  if (schema["const"] !== undefined) return equal(schema["const"], value) ? 10 : -10;
+  if (schema["const"] !== undefined) return sameJson(schema["const"], value) ? 10 : -10;
   if (Array.isArray(schema["enum"])) {
-    return schema["enum"].some((one) => equal(one, value)) ? 5 : -5;
+    return schema["enum"].some((one) => sameJson(one, value)) ? 5 : -5;
   }
   const type = typeOf(schema);
   if (type !== undefined && !isOfType(type, value)) return -5;

@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from "@soong/core";
+import { sameJson as equal } from "@soong/schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { branchOf, fieldOf } from "./field.ts";
 import { findTools } from "./playground-view.tsx";
-import { equal, resolved } from "./schema.ts";
+import { resolved } from "./schema.ts";
 import { addedValue, numberOrText, parseJsonText, problemsOf, startValue } from "./value.ts";
 
 const kind = (schema: JsonValue, root: JsonObject = {}) => fieldOf(root, schema).kind;

@@ -2,13 +2,13 @@
 // without parts.
 
 import { type JsonValue, visibleLine } from "@soong/core";
+import { sameJson } from "@soong/schema";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { LinkButton } from "../parts/button.tsx";
 import { Select, TextInput } from "../parts/input.tsx";
 import { CutText } from "../parts/text.tsx";
 import type { Field, Option, TextKind } from "./field.ts";
-import { equal } from "./schema.ts";
 import { numberOrText, parseJsonText } from "./value.ts";
 
 export type Change = (value: JsonValue | undefined) => void;
@@ -160,7 +160,7 @@ function useTyped(
 ): [text: string, type: (text: string) => void] {
   const [text, setText] = useState(() => write(value));
   useEffect(() => {
-    if (!equal(read(text), value)) setText(write(value));
+    if (!sameJson(read(text), value)) setText(write(value));
   }, [value]);
   return [
     text,
@@ -200,7 +200,7 @@ export function OneOf({
   onChange,
   options,
 }: InputProps & { options: readonly Option[] }) {
-  const at = options.findIndex((option) => equal(option.value, value));
+  const at = options.findIndex((option) => sameJson(option.value, value));
   const isOther = value !== undefined && at === -1;
   return (
     <Select
@@ -223,7 +223,7 @@ export function Choices(props: {
   onChange: Change;
 }) {
   const { options, value } = props;
-  const others = value.filter((one) => !options.some((option) => equal(option.value, one)));
+  const others = value.filter((one) => !options.some((option) => sameJson(option.value, one)));
   const rows = [...options, ...others.map((one) => ({ value: one, label: shortJson(one, 100) }))];
   return (
     <ul class="choices">
@@ -232,12 +232,12 @@ export function Choices(props: {
           <label>
             <input
               type="checkbox"
-              checked={value.some((one) => equal(one, row.value))}
+              checked={value.some((one) => sameJson(one, row.value))}
               onChange={(event) =>
                 props.onChange(
                   event.currentTarget.checked
                     ? [...value, row.value]
-                    : value.filter((one) => !equal(one, row.value)),
+                    : value.filter((one) => !sameJson(one, row.value)),
                 )
               }
             />{" "}

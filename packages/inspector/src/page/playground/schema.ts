@@ -2,7 +2,7 @@
 // itself), `allOf` put together where that says the same. What goes further is left to the JSON editor.
 
 import type { JsonObject, JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/schema";
+import { isJsonObject, sameJson } from "@soong/schema";
 
 export type Schema = JsonObject;
 
@@ -87,7 +87,7 @@ function merged(a: Schema, b: Schema): Schema | undefined {
   const result: Record<string, JsonValue> = { ...a };
   for (const [key, value] of Object.entries(b)) {
     const before = result[key];
-    if (before === undefined || REMARKS.has(key) || equal(before, value)) {
+    if (before === undefined || REMARKS.has(key) || sameJson(before, value)) {
       result[key] = value;
     } else if (key === "required" && Array.isArray(before) && Array.isArray(value)) {
       result[key] = [...new Set([...before, ...value])];
@@ -107,20 +107,4 @@ function bothProperties(a: JsonObject, b: JsonObject): JsonObject {
     result[name] = before === undefined ? schema : { allOf: [before, schema] };
   }
   return result;
-}
-
-/** Of JSON values, in any order of keys. */
-export function equal(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every(
-      (key) =>
-        Object.hasOwn(b, key) &&
-        equal((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-    )
-  );
 }

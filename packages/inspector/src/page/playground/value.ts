@@ -3,10 +3,10 @@
 
 import type { JsonValue } from "@soong/core";
 import { pointerStep } from "@soong/core/internal";
-import { isJsonObject } from "@soong/schema";
+import { isJsonObject, sameJson } from "@soong/schema";
 import { errorText } from "../api/client.ts";
 import { branchOf, fieldOf, type Field, type Option } from "./field.ts";
-import { equal, resolved, type Schema } from "./schema.ts";
+import { resolved, type Schema } from "./schema.ts";
 
 const DEEPEST_START = 4;
 
@@ -127,7 +127,7 @@ function misfit(field: Field, value: JsonValue): string | undefined {
     case "yes_no":
       return unless(typeof value === "boolean", "is not true or false");
     case "fixed":
-      return unless(equal(value, field.value), `is not ${JSON.stringify(field.value)}`);
+      return unless(sameJson(value, field.value), `is not ${JSON.stringify(field.value)}`);
     case "branches":
     case "raw":
       return undefined;
@@ -135,7 +135,7 @@ function misfit(field: Field, value: JsonValue): string | undefined {
 }
 
 function isOption(options: readonly Option[], value: JsonValue): boolean {
-  return options.some((option) => equal(option.value, value));
+  return options.some((option) => sameJson(option.value, value));
 }
 
 /** Patterns are left to the validation of the call: one from a server could block this page. */
