@@ -27,11 +27,25 @@ const RESERVED: ReadonlySet<string> = new Set(
   "! { } if then else elif fi while until do done".split(" "),
 );
 
+interface Word {
+  /** Quotes taken off. */
+  text: string;
+  isQuoted: boolean;
+  isPattern: boolean;
+  hasBrace: boolean;
+  isAssignment: boolean;
+  /** What the part of it becomes that only the shell could tell. */
+  unknown: Unknown | undefined;
+}
+
+type Unknown = Extract<ShellWord, object>["unknown"];
+
+/** Whether it is between double quotes, where it becomes one word. */
+type Place = "quoted" | "unquoted";
+
 class ScriptReader implements ScriptCommands {
   readonly commands: KnownCommand[] = [];
   opaque = false;
-  readonly #script: string;
-  readonly #nested: number;
   #at = 0;
   #words: string[] = [];
   #every: ShellWord[] = [];
@@ -39,6 +53,8 @@ class ScriptReader implements ScriptCommands {
   #word: Word | undefined;
   #isRedirectTarget = false;
   #hereDocuments: { end: string; tabs: boolean }[] = [];
+  readonly #script: string;
+  readonly #nested: number;
 
   constructor(script: string, nested: number) {
     this.#script = script;
@@ -48,12 +64,8 @@ class ScriptReader implements ScriptCommands {
   /** Up to `end`, or to the end of the script. */
   read(end?: ")"): void {
     while (this.#at < this.#script.length) {
-      const char = this.#script[this.#at] ?? "";
-      this.#at += 1;
-      if (char === end) {
-        this.#endCommand();
-        return;
-      }
+      const char = this.#next();
+      if (char === end) return this.#endCommand();
       this.#take(char);
     }
     // Quotes or parentheses without an end are the shell's to make sense of.
@@ -71,16 +83,17 @@ class ScriptReader implements ScriptCommands {
         return this.#skipHereDocuments();
       case ";":
       case "|":
-        return this.#endCommand();
       case "&":
         // Also in `&>`: to dash that is the end of a command and a redirection of the next one.
         return this.#endCommand();
       case "#":
         return this.#word === undefined ? this.#skipComment() : this.#addText(char);
-      case "\\":
-        return this.#takeEscaped();
+      case "\\": {
+        const next = this.#next();
+        return next === "\n" ? undefined : this.#addText(next, true);
+      }
       case "'":
-        return this.#addQuoted(this.#upTo("'"));
+        return this.#addText(this.#upTo("'"), true);
       case '"':
         return this.#takeDoubleQuoted();
       case "$":
@@ -91,7 +104,11 @@ class ScriptReader implements ScriptCommands {
       case ">":
         return this.#takeRedirection(char);
       case "(":
-        return this.#takeGroup();
+        // A function, an array or a pattern of some shell, unless a command may begin here. `((…))` is arithmetic.
+        if (this.#word !== undefined || this.#every.length > 0) this.opaque = true;
+        if (this.#peek() === "(") this.opaque = true;
+        this.#endCommand();
+        return this.#takeInner();
       case ")":
         // The pattern of a `case`, or a slip.
         this.opaque = true;
@@ -104,25 +121,17 @@ class ScriptReader implements ScriptCommands {
     }
   }
 
-  #takeEscaped(): void {
-    const next = this.#peek();
-    this.#at += 1;
-    if (next !== "\n") this.#addQuoted(next);
-  }
-
   #takeDoubleQuoted(): void {
-    const word = this.#current();
-    word.isQuoted = true;
+    this.#addText("", true);
     while (this.#at < this.#script.length) {
-      const char = this.#script[this.#at] ?? "";
-      this.#at += 1;
+      const char = this.#next();
       if (char === '"') return;
       if (char === "\\" && '$`"\\\n'.includes(this.#peek())) {
-        if (this.#peek() !== "\n") word.text += this.#peek();
-        this.#at += 1;
+        const escaped = this.#next();
+        if (escaped !== "\n") this.#addText(escaped);
       } else if (char === "$") this.#takeDollar("quoted");
       else if (char === "`") this.#takeBackquoted("quoted");
-      else word.text += char;
+      else this.#addText(char);
     }
     this.opaque = true;
   }
@@ -151,9 +160,7 @@ class ScriptReader implements ScriptCommands {
   /** `$(…)`, `<(…)`: its commands are run, and what they write is not known. */
   #takeSubstitution(place: Place): void {
     this.#addUnknown(place === "quoted" ? "word" : "words");
-    const inner = new ScriptReader(this.#script.slice(this.#at), this.#nested + 1);
-    if (this.#nested >= MOST_NESTED) this.opaque = true;
-    else this.#at += this.#adopt(inner, ")");
+    this.#takeInner();
   }
 
   #takeBackquoted(place: Place): void {
@@ -167,32 +174,29 @@ class ScriptReader implements ScriptCommands {
         if (!"$`\\".includes(escaped)) script += "\\";
         this.#at += 1;
       }
-      script += this.#peek();
-      this.#at += 1;
+      script += this.#next();
     }
-    if (this.#at >= this.#script.length || this.#nested >= MOST_NESTED) this.opaque = true;
-    if (SPLIT_SIGN.test(script)) this.opaque = true;
+    if (this.#at >= this.#script.length || SPLIT_SIGN.test(script)) this.opaque = true;
     this.#at += 1;
-    if (this.#nested < MOST_NESTED) this.#adopt(new ScriptReader(script, this.#nested + 1));
+    this.#adopt(script);
   }
 
-  /** How much of its script the inner reader took. */
-  #adopt(inner: ScriptReader, end?: ")"): number {
+  /** Up to the parenthesis that ends it. */
+  #takeInner(): void {
+    this.#at += this.#adopt(this.#script.slice(this.#at), ")");
+  }
+
+  /** How much of the inner script was read. */
+  #adopt(script: string, end?: ")"): number {
+    if (this.#nested >= MOST_NESTED) {
+      this.opaque = true;
+      return 0;
+    }
+    const inner = new ScriptReader(script, this.#nested + 1);
     inner.read(end);
     for (const command of inner.commands) this.commands.push(command);
     this.opaque ||= inner.opaque;
     return inner.#at;
-  }
-
-  #takeGroup(): void {
-    // A function, an array or a pattern of some shell, unless a command may begin here.
-    if (this.#word !== undefined || this.#words.length > 0 || this.#open) this.opaque = true;
-    // `((…))` is arithmetic.
-    if (this.#peek() === "(") this.opaque = true;
-    this.#endCommand();
-    const inner = new ScriptReader(this.#script.slice(this.#at), this.#nested + 1);
-    if (this.#nested >= MOST_NESTED) this.opaque = true;
-    else this.#at += this.#adopt(inner, ")");
   }
 
   #takeRedirection(char: string): void {
@@ -206,18 +210,15 @@ class ScriptReader implements ScriptCommands {
       this.#at += 1;
       return this.#takeSubstitution("quoted");
     }
-    if (char === "<" && this.#peek() === "<") return this.#takeHereDocument();
-    while (["&", "|", ">"].includes(this.#peek())) this.#at += 1;
+    if (char === "<" && this.#peek() === "<") {
+      this.#at += 1;
+      if (this.#peek() !== "<") return this.#takeHereDocument();
+      this.#at += 1;
+    } else while (["&", "|", ">"].includes(this.#peek())) this.#at += 1;
     this.#isRedirectTarget = true;
   }
 
   #takeHereDocument(): void {
-    this.#at += 1;
-    if (this.#peek() === "<") {
-      this.#at += 1;
-      this.#isRedirectTarget = true;
-      return;
-    }
     this.opaque = true;
     const [all = "", dash = "", end = ""] =
       /^(-?)[ \t]*((?:\\.|'[^'\n]*'|"[^"\n]*"|[^\s;&|<>()])*)/.exec(
@@ -230,7 +231,7 @@ class ScriptReader implements ScriptCommands {
   #skipHereDocuments(): void {
     for (const { end, tabs } of this.#hereDocuments) {
       while (this.#at < this.#script.length) {
-        const line = this.#upTo("\n", "may_end");
+        const line = this.#upTo("\n", true);
         if ((tabs ? line.replace(/^\t+/, "") : line) === end) break;
       }
     }
@@ -238,13 +239,13 @@ class ScriptReader implements ScriptCommands {
   }
 
   #skipComment(): void {
-    this.#upTo("\n", "may_end");
+    this.#upTo("\n", true);
     this.#at -= this.#script[this.#at - 1] === "\n" ? 1 : 0;
   }
 
-  #upTo(mark: string, atTheEnd: "may_end" | "must_not_end" = "must_not_end"): string {
+  #upTo(mark: string, mayEnd = false): string {
     const found = this.#script.indexOf(mark, this.#at);
-    if (found === -1 && atTheEnd === "must_not_end") this.opaque = true;
+    if (found === -1 && !mayEnd) this.opaque = true;
     const until = found === -1 ? this.#script.length : found;
     const text = this.#script.slice(this.#at, until);
     this.#at = until + 1;
@@ -255,21 +256,27 @@ class ScriptReader implements ScriptCommands {
     return this.#script[this.#at] ?? "";
   }
 
+  #next(): string {
+    const char = this.#peek();
+    this.#at += 1;
+    return char;
+  }
+
   #current(): Word {
-    this.#word ??= {
+    return (this.#word ??= {
       text: "",
       isQuoted: false,
       isPattern: false,
       hasBrace: false,
       isAssignment: false,
       unknown: undefined,
-    };
-    return this.#word;
+    });
   }
 
   #addUnknown(unknown: Unknown): void {
     const word = this.#current();
-    word.unknown = word.unknown === undefined ? unknown : widest(word.unknown, unknown);
+    const isWider = word.unknown === "words" || unknown === "words";
+    word.unknown = word.unknown === undefined ? unknown : isWider ? "words" : "word";
   }
 
   /** Only a name that is written as such is set; `"LANG=x/y"` is a program. */
@@ -278,14 +285,10 @@ class ScriptReader implements ScriptCommands {
     if (isLiteral(word) && isAssignment(`${word.text}=`)) word.isAssignment = true;
   }
 
-  #addText(text: string): void {
-    this.#current().text += text;
-  }
-
-  #addQuoted(text: string): void {
+  #addText(text: string, isQuoted = false): void {
     const word = this.#current();
     word.text += text;
-    word.isQuoted = true;
+    word.isQuoted ||= isQuoted;
   }
 
   #endWord(): void {
@@ -324,11 +327,6 @@ class ScriptReader implements ScriptCommands {
   }
 }
 
-/** Whether it is between double quotes, where it becomes one word. */
-type Place = "quoted" | "unquoted";
-
-type Unknown = Extract<ShellWord, object>["unknown"];
-
 /** Without operators: with them a value may be evaluated. */
 const PLAIN_VARIABLE =
   /^(?:#?[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?!$-]|\{#?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?!$-])\})/;
@@ -338,25 +336,10 @@ function becomes(variable: string, place: Place): Unknown {
   return place === "quoted" && !variable.includes("@") ? "word" : "words";
 }
 
-function widest(one: Unknown, other: Unknown): Unknown {
-  return one === "words" || other === "words" ? "words" : "word";
-}
-
 /** A number is one only by itself. */
 function unknownOf({ text, unknown, isPattern, hasBrace }: Word): Unknown {
   if (unknown === undefined || isPattern || hasBrace) return "words";
   return unknown === "number" && text !== "" ? "word" : unknown;
-}
-
-interface Word {
-  /** Quotes taken off. */
-  text: string;
-  isQuoted: boolean;
-  isPattern: boolean;
-  hasBrace: boolean;
-  isAssignment: boolean;
-  /** What the part of it becomes that only the shell could tell. */
-  unknown: Unknown | undefined;
 }
 
 function isLiteral({ isQuoted, unknown }: Word): boolean {
