@@ -10,7 +10,7 @@ import {
   type ToolContext,
 } from "@soong/core";
 import { MARGIN } from "@soong/core/internal";
-import { isBinary } from "./binary-output.ts";
+import { isBinary } from "./shown-output.ts";
 
 export interface CapturedOutput {
   readonly name: "stdout" | "stderr";

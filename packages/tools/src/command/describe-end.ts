@@ -1,7 +1,8 @@
 // The result of a command that has ended (CMD-2): both streams for the model, the numbers for programs,
 // and an error where it failed, which still shows everything it wrote.
 
-import { toolResult, type ArtifactRef, type ContentBlock, type HandlerResult } from "@soong/core";
+import { toolResult, type HandlerResult } from "@soong/core";
+import { omitUndefined } from "@soong/schema";
 import type { ProcessEnd } from "@soong/platform";
 import type { CapturedOutput, KeptOutput } from "./captured-output.ts";
 import { showOutput, wholeLength, type ShownOutput } from "./shown-output.ts";
@@ -19,34 +20,41 @@ export interface EndedCommand {
 }
 
 export async function describeEnd(command: EndedCommand): Promise<HandlerResult> {
-  const { end, stdout, stderr, changedFiles } = command;
+  const { end, argv, cwd, stdout, stderr, changedFiles } = command;
+  const { exit_code, signal, leftovers, survivors } = end;
   const shown = showBoth(command);
   const kept = {
     stdout: await stdout.keep(shown.stdout.truncated),
     stderr: await stderr.keep(shown.stderr.truncated),
   };
-  const notes = [
-    ...[lossOf("stdout", kept.stdout), lossOf("stderr", kept.stderr)].flat(),
-    ...leftBehind(end),
-    ...changeNote(changedFiles),
-  ];
+  const artifacts = [kept.stdout, kept.stderr].flatMap((one) =>
+    one.kind === "artifact" ? [one.ref] : [],
+  );
   const failure = failureOf(end);
-  const artifacts = [kept.stdout, kept.stderr].flatMap(refOf);
-  const text = layOut(shown, notes);
+  const bytes = stdout.bytes + stderr.bytes;
   return toolResult({
     ok: failure === undefined,
-    content: [{ type: "text", text }, ...artifacts.map(blockOf)],
-    summary: summaryOf(command, failure),
+    content: [
+      { type: "text", text: layOut(shown, notesOf(command, kept)) },
+      ...artifacts.map(({ artifact_id, media_type, size, name }) => ({
+        type: "artifact_ref" as const,
+        artifact_id,
+        media_type,
+        size,
+        ...omitUndefined({ name }),
+      })),
+    ],
+    summary: `${argv[0] ?? ""} ${failure ?? "succeeded"} (${bytes} bytes of output)`,
     data: {
-      exit_code: end.exit_code,
-      signal: end.signal,
+      exit_code,
+      signal,
       stdout: streamData(stdout, shown.stdout, kept.stdout),
       stderr: streamData(stderr, shown.stderr, kept.stderr),
-      cwd: command.cwd,
+      cwd,
       duration_ms: Math.round(end.duration_ms),
       contained_by: CONTAINED_BY,
-      ...(end.leftovers === 0 ? {} : { leftovers: end.leftovers }),
-      ...(end.survivors === 0 ? {} : { survivors: end.survivors }),
+      ...(leftovers === 0 ? {} : { leftovers }),
+      ...(survivors === 0 ? {} : { survivors }),
       ...(changedFiles.length === 0 ? {} : { changed_files: changedFiles.slice(0, MOST_NAMED) }),
     },
     artifacts,
@@ -56,7 +64,7 @@ export async function describeEnd(command: EndedCommand): Promise<HandlerResult>
           error: {
             code: "command_failed",
             message: `The command ${failure}.`,
-            details: { exit_code: end.exit_code, signal: end.signal },
+            details: { exit_code, signal },
           },
         }),
   });
@@ -76,6 +84,8 @@ const MOST_NAMED = 50;
  */
 const CONTAINED_BY = "process_family";
 
+type Shown = Readonly<Record<"stdout" | "stderr", ShownOutput>>;
+
 /** Each stream may have half of the room, and what the other does not need. */
 function showBoth({
   stdout,
@@ -84,24 +94,15 @@ function showBoth({
   redact,
 }: Pick<EndedCommand, "stdout" | "stderr" | "inlineLimitBytes" | "redact">): Shown {
   const room = Math.max(inlineLimitBytes - RESERVED_BYTES, Math.floor(inlineLimitBytes / 2));
-  const half = Math.floor(room / 2);
-  const needs = { stdout: wholeLength(stdout.ends), stderr: wholeLength(stderr.ends) };
-  const share = {
-    stdout: Math.max(half, room - needs.stderr),
-    stderr: Math.max(half, room - needs.stdout),
+  const show = (one: CapturedOutput, other: CapturedOutput): ShownOutput => {
+    const share = Math.max(Math.floor(room / 2), room - wholeLength(other.ends));
+    return showOutput(one.ends, one.bytes, share, redact);
   };
-  return {
-    stdout: showOutput(stdout.ends, stdout.bytes, share.stdout, redact),
-    stderr: showOutput(stderr.ends, stderr.bytes, share.stderr, redact),
-  };
-}
-
-interface Shown {
-  readonly stdout: ShownOutput;
-  readonly stderr: ShownOutput;
+  return { stdout: show(stdout, stderr), stderr: show(stderr, stdout) };
 }
 
 function layOut({ stdout, stderr }: Shown, notes: readonly string[]): string {
+  const withoutLastBreak = (text: string): string => text.replace(/\n$/, "");
   const parts = [
     withoutLastBreak(stdout.text),
     stderr.text === "" ? "" : `stderr:\n${withoutLastBreak(stderr.text)}`,
@@ -110,63 +111,30 @@ function layOut({ stdout, stderr }: Shown, notes: readonly string[]): string {
   return [...parts, ...notes.map((note) => `(${note})`)].join("\n");
 }
 
-function withoutLastBreak(text: string): string {
-  return text.endsWith("\n") ? text.slice(0, -1) : text;
-}
-
 function failureOf({ exit_code, signal }: ProcessEnd): string | undefined {
   if (signal !== null) return `was killed by ${signal}`;
   return exit_code === 0 ? undefined : `failed with exit code ${exit_code}`;
 }
 
-function summaryOf({ argv, stdout, stderr }: EndedCommand, failure: string | undefined): string {
-  const program = argv[0] ?? "";
-  return `${program} ${failure ?? "succeeded"} (${stdout.bytes + stderr.bytes} bytes of output)`;
-}
-
-function lossOf(name: string, kept: KeptOutput): string[] {
-  return kept.kind === "lost" ? [`The rest of ${name} could not be kept: ${kept.why}`] : [];
-}
-
-function leftBehind({ leftovers, survivors }: ProcessEnd): string[] {
-  const notes: string[] = [];
+function notesOf(
+  { end: { leftovers, survivors }, changedFiles: changed }: EndedCommand,
+  kept: Readonly<Record<"stdout" | "stderr", KeptOutput>>,
+): string[] {
+  const notes = Object.entries(kept).flatMap(([name, one]) =>
+    one.kind === "lost" ? [`The rest of ${name} could not be kept: ${one.why}`] : [],
+  );
   if (leftovers > 0) {
     notes.push(`${leftovers} of its processes were still running when it ended, and were stopped.`);
   }
   if (survivors > 0) notes.push(`${survivors} of its processes could not be stopped.`);
-  return notes;
-}
-
-function changeNote(changed: readonly string[]): string[] {
-  if (changed.length === 0) return [];
-  const more = changed.length - MOST_NAMED;
+  if (changed.length === 0) return notes;
   const names = changed.slice(0, MOST_NAMED).map((name) => JSON.stringify(name));
-  const others = more > 0 ? ` and ${more} more` : "";
-  return [`Changed since you read them: ${names.join(", ")}${others}. Read again before you edit.`];
+  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : "";
+  const what = `${names.join(", ")}${more}`;
+  return [...notes, `Changed since you read them: ${what}. Read again before you edit.`];
 }
 
-function refOf(kept: KeptOutput): ArtifactRef[] {
-  return kept.kind === "artifact" ? [kept.ref] : [];
-}
-
-function blockOf({ artifact_id, media_type, size, name }: ArtifactRef): ContentBlock {
-  return {
-    type: "artifact_ref",
-    artifact_id,
-    media_type,
-    size,
-    ...(name === undefined ? {} : { name }),
-  };
-}
-
-function streamData(
-  { bytes }: CapturedOutput,
-  { truncated }: ShownOutput,
-  kept: KeptOutput,
-): { bytes: number; truncated: boolean; artifact_id?: string } {
-  return {
-    bytes,
-    truncated,
-    ...(kept.kind === "artifact" ? { artifact_id: kept.ref.artifact_id } : {}),
-  };
+function streamData({ bytes }: CapturedOutput, { truncated }: ShownOutput, kept: KeptOutput) {
+  const artifact_id = kept.kind === "artifact" ? kept.ref.artifact_id : undefined;
+  return { bytes, truncated, ...omitUndefined({ artifact_id }) };
 }

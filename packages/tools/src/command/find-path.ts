@@ -6,8 +6,7 @@ import { resolve } from "node:path";
 import type { FindPath } from "@soong/core";
 import { isDirectory, judgedPath } from "../path/index.ts";
 import { restrictedBelow } from "./paths-in-reach.ts";
-import { canonicalPath } from "./places-of-command.ts";
-import { isBelowOpenFile } from "./process-view.ts";
+import { canonicalPath, isBelowOpenFile } from "./places-of-command.ts";
 
 /** To be given to a session. */
 export const findPath: FindPath = async ({ path, directory, access, mayWalk }, places) => {

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { entriesOf } from "../path/index.ts";
-import { nameMatcher } from "./name-matcher.ts";
+import { nameMatcher } from "./paths-below.ts";
 
 const MOST_ENTRIES = 20_000;
 const MOST_BYTES = 256 * 1024;

@@ -12,9 +12,8 @@ import {
 } from "@soong/core/internal";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
 import type { Command } from "./spelled-commands.ts";
-import { nameMatcher } from "./name-matcher.ts";
 import { startsOfFind, walkedTrees } from "./walked-trees.ts";
-import { pathsBelow, TOO_MANY } from "./paths-below.ts";
+import { nameMatcher, pathsBelow, TOO_MANY } from "./paths-below.ts";
 import { entriesOf, isDirectory } from "../path/index.ts";
 
 export interface ListedTree {

@@ -2,6 +2,7 @@
 
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
+import { compileGlob, globProblem } from "@soong/core/internal";
 import { entriesOf } from "../path/index.ts";
 
 export const TOO_MANY = Symbol("too many entries");
@@ -25,4 +26,10 @@ export function* pathsBelow(
       if (entry.isDirectory() && enters(entry, path)) ahead.push(path);
     }
   }
+}
+
+/** As a shell matches names, or a little more: a set of characters stands for any one. */
+export function nameMatcher(pattern: string): (name: string) => boolean {
+  const simple = pattern.replaceAll(/\[[^\]]*\]/g, "?");
+  return compileGlob(globProblem(simple) === undefined ? simple : "*");
 }

@@ -13,10 +13,13 @@ import {
   type ReadArguments,
 } from "@soong/core/internal";
 import { findExecutable, SYSTEM_DIRECTORIES } from "@soong/platform";
-import { isHarmlessGitFormat } from "./git-format.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { checkRepository } from "./harmless-repository.ts";
-import { isHarmlessAwkProgram, isHarmlessJqFilter } from "./harmless-programs.ts";
+import {
+  isHarmlessAwkProgram,
+  isHarmlessGitFormat,
+  isHarmlessJqFilter,
+} from "./harmless-programs.ts";
 import {
   hasFound,
   likeOperands,

@@ -3,7 +3,6 @@
 
 import type { Clock, ToolContext } from "@soong/core";
 import type { CapturedOutput } from "./captured-output.ts";
-import { lastLine } from "./last-line.ts";
 
 /** Less than two seconds, because a timer never fires early. */
 const EVERY_MS = 1500;
@@ -41,4 +40,27 @@ export function reportProgress(
     });
     cancel = clock.after(EVERY_MS, report);
   }
+}
+
+const MOST_CHARS = 200;
+/** A longer line is not shown at all: cut before its secrets are known, it might show half of one. */
+const LONGEST_LINE = 4096;
+
+/** The last line that one of them has written. */
+export function lastLine(
+  streams: readonly CapturedOutput[],
+  redact: (text: string) => string,
+): string | undefined {
+  for (const { recent } of streams) {
+    const text = Buffer.from(recent.subarray(-LONGEST_LINE)).toString("utf8").trimEnd();
+    const start = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+    const isWhole = start > 0 || recent.length < LONGEST_LINE;
+    const line = isWhole
+      ? redact(text.slice(start))
+          .replaceAll(/\p{Cc}+/gu, " ")
+          .trim()
+      : "";
+    if (line !== "") return line.length > MOST_CHARS ? `${line.slice(0, MOST_CHARS - 1)}…` : line;
+  }
+  return undefined;
 }

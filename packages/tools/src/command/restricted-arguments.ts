@@ -8,12 +8,10 @@ import { isReadingProgram } from "@soong/core/internal";
 import { restrictedNameFinder, type JudgedPath } from "../path/index.ts";
 import { baseDirectories } from "./base-directories.ts";
 import { listedNames } from "./file-lists.ts";
-import { directoryBeforeChoice, takeFileUrls } from "./file-urls.ts";
-import { canonicalPath, sensitivePath } from "./places-of-command.ts";
-import { isBelowOpenFile } from "./process-view.ts";
+import { canonicalPath, isBelowOpenFile, sensitivePath } from "./places-of-command.ts";
 import { allCommands, type Command } from "./spelled-commands.ts";
 import { argumentsThatName } from "./text-arguments.ts";
-import { nameMatcher } from "./walked-trees.ts";
+import { nameMatcher } from "./paths-below.ts";
 
 export type CommandArguments = Required<Omit<Command, "executable">>;
 
@@ -183,4 +181,41 @@ function nodeAt(path: string) {
   } catch {
     return undefined;
   }
+}
+
+interface FileUrls {
+  /** The argument without them. */
+  readonly rest: string;
+  /** As written and decoded, with and without what may be a query. */
+  readonly paths: readonly string[];
+}
+
+function takeFileUrls(argument: string): FileUrls {
+  const paths: string[] = [];
+  // A path may hold any character, so an argument that is a URL is one as a whole.
+  const pattern = /^file:/i.test(argument) ? WHOLE : INSIDE;
+  const rest = argument.replaceAll(pattern, (_, path: string) => {
+    paths.push(...[path, path.replace(/[?#].*$/s, "")].flatMap((one) => [one, decode(one)]));
+    return "";
+  });
+  return { rest, paths: [...new Set(paths)] };
+}
+
+/** curl writes out `{a,b}` and `[1-3]` itself: the directory before is all that is certain of such a path. */
+function directoryBeforeChoice(path: string): string | undefined {
+  const [, before] = /^([^{[]*\/)[^/]*[{[]/.exec(path) ?? [];
+  return before;
+}
+
+const WHOLE = /^file:(?:\/\/[^/]*)?(\/.*)$/gis;
+const INSIDE = /\bfile:(?:\/\/[^/\s"'`]*)?(\/[^\s"'`;|&<>()]*)/gi;
+
+function decode(path: string): string {
+  return path.replaceAll(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded);
+    } catch {
+      return encoded;
+    }
+  });
 }

@@ -3,7 +3,6 @@
 
 import { headTail, MARGIN } from "@soong/core/internal";
 import { cutToBytes } from "../text/index.ts";
-import { isBinary } from "./binary-output.ts";
 import type { OutputEnds } from "./captured-output.ts";
 
 export interface ShownOutput {
@@ -79,4 +78,28 @@ function cutFromEnd(text: string, maxBytes: number): string {
   let at = Math.max(0, bytes.length - maxBytes);
   while (((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
   return bytes.subarray(at).toString("utf8");
+}
+
+const SAMPLE_BYTES = 8 * 1024;
+
+/** Names separated by NUL are text, and so is a listing in an old encoding: only what shows two signs of the three is binary. */
+export function isBinary(beginning: Uint8Array): boolean {
+  const sample = beginning.subarray(0, SAMPLE_BYTES);
+  const signs = [sample.includes(0), sample.some(isControl), !isUtf8(sample)];
+  return signs.filter(Boolean).length >= 2;
+}
+
+/** Other than NUL, the usual white space, backspace and the escape of terminals. */
+function isControl(byte: number): boolean {
+  return byte < 0x20 && byte !== 0 && byte !== 0x1b && (byte < 0x08 || byte > 0x0d);
+}
+
+/** The sample may end in the middle of a character. */
+function isUtf8(sample: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(sample, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
 }

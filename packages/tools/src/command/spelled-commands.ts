@@ -4,7 +4,7 @@
 import { readdirSync, type Dirent } from "node:fs";
 import { join, resolve } from "node:path";
 import { innerCommands, type KnownCommand } from "@soong/core/internal";
-import { nameMatcher } from "./name-matcher.ts";
+import { nameMatcher } from "./paths-below.ts";
 
 export interface Command {
   readonly argv: readonly string[];

@@ -4,14 +4,12 @@
 import { baseName, hasOption, optionValues, type OptionTable } from "@soong/core/internal";
 import { baseDirectories, innerDirectories } from "./base-directories.ts";
 import { calledBack } from "./ignore-exceptions.ts";
-import { nameMatcher } from "./name-matcher.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { allCommands, type Command } from "./spelled-commands.ts";
 import { searchedOperands } from "./match-arguments.ts";
 import { isMarked, programTable } from "./programs.ts";
 import { exists, isDirectory } from "../path/index.ts";
-
-export { nameMatcher };
+import { nameMatcher } from "./paths-below.ts";
 
 export interface WalkedTree {
   /** Canonical. */

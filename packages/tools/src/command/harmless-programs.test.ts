@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { isHarmlessGitFormat } from "./git-format.ts";
+import { isHarmlessGitFormat } from "./harmless-programs.ts";
 
 test("formats made of plain fields are harmless", () => {
   verifies("CMD-4");

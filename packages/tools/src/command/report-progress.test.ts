@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { CapturedOutput } from "./captured-output.ts";
-import { lastLine } from "./last-line.ts";
+import { lastLine } from "./report-progress.ts";
 
 const same = (text: string): string => text;
 
