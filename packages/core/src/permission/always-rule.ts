@@ -6,7 +6,7 @@ import type { Resource } from "../tool/index.ts";
 import { isBoundToProject } from "./argv-pattern.ts";
 import type { ChainEntry } from "./decision.ts";
 import { escapeGlob } from "./glob.ts";
-import type { GrantScope } from "./grant-scope.ts";
+import type { GrantScope } from "./grants.ts";
 import type { PermissionRule } from "./permission-rule.ts";
 
 export interface AlwaysAbout {

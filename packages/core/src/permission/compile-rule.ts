@@ -1,18 +1,14 @@
 // When a permission rule matches a call (CONF-4). Rules that restrict are read broadly and rules that
 // allow narrowly, so that doubt never opens anything.
 
-import type { Resource, RestrictedAccess } from "../tool/index.ts";
-import { isExactName, matchesName } from "../tool/index.ts";
-import type { ArgvMatch } from "./argv-pattern.ts";
-import { compileArgv } from "./argv-pattern.ts";
+import { type Resource, type RestrictedAccess, isExactName, matchesName } from "../tool/index.ts";
+import { type ArgvMatch, compileArgv } from "./argv-pattern.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Decision } from "./decision.ts";
 import type { Subject } from "./facts.ts";
 import { matchesHost } from "./host.ts";
-import type { PathPattern, PatternPlaces } from "./path-pattern.ts";
-import { compilePathPattern } from "./path-pattern.ts";
-import type { PermissionRule, RuleEntries } from "./permission-rule.ts";
-import { entriesOfRule } from "./permission-rule.ts";
+import { type PathPattern, type PatternPlaces, compilePathPattern } from "./path-pattern.ts";
+import { type PermissionRule, type RuleEntries, entriesOfRule } from "./permission-rule.ts";
 
 export interface CompiledRule {
   readonly rule: PermissionRule;

@@ -2,8 +2,7 @@
 // constants: they say the same of every call they apply to.
 
 import type { ChainEntry, Mode, PolicyLayer } from "./decision.ts";
-import type { Subject } from "./facts.ts";
-import { isOwnSource } from "./facts.ts";
+import { type Subject, isOwnSource } from "./facts.ts";
 import type { Policy } from "./policy.ts";
 import { reachesListedHostsOnly } from "./rules-layer.ts";
 

@@ -8,7 +8,7 @@ import { anyCharacter } from "../../../../test/any-character.ts";
 import type { JsonObject } from "@soong/schema";
 import type { Resource } from "../tool/index.ts";
 import type { Decision } from "./decision.ts";
-import { compileRecordedPolicy, describePolicy } from "./describe-policy.ts";
+import { compileRecordedPolicy, describePolicy } from "./policy.ts";
 import { evaluate } from "./evaluate.ts";
 import type { PermissionFacts } from "./facts.ts";
 import { createGrants, NO_GRANTS } from "./grants.ts";

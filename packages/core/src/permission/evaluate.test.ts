@@ -5,7 +5,7 @@ import type { Decision } from "./decision.ts";
 import { evaluate } from "./evaluate.ts";
 import type { PermissionFacts } from "./facts.ts";
 import { createGrants, NO_GRANTS } from "./grants.ts";
-import type { GrantScope } from "./grant-scope.ts";
+import type { GrantScope } from "./grants.ts";
 import { compilePolicy, type Policy, type PolicyInput } from "./policy.ts";
 
 const READS: Effects = {

@@ -4,13 +4,11 @@
 import type { ChainEntry, Decision, Judgement, Mode } from "./decision.ts";
 import { isStricter } from "./decision.ts";
 import { MODE_ON_READS, NO_OPINION, OWN_ALLOWED, READONLY_ALLOWED } from "./default-layers.ts";
-import type { PermissionFacts, Subject } from "./facts.ts";
-import { isOwnSource, subjectOfCall } from "./facts.ts";
+import { type PermissionFacts, type Subject, isOwnSource, subjectOfCall } from "./facts.ts";
 import type { GrantLookup, ToolGrant } from "./grants.ts";
 import { judge } from "./judge.ts";
-import type { Policy } from "./policy.ts";
-import { isMarkedReadonly } from "./policy.ts";
-import { quote } from "./quote.ts";
+import { type Policy, isMarkedReadonly } from "./policy.ts";
+import { quote } from "./decision.ts";
 import { spellsOutCommand } from "./rules-layer.ts";
 import { runtimeEntries } from "./runtime-layer.ts";
 import { scopesOfSubject } from "./scopes-of-call.ts";

@@ -1,8 +1,7 @@
 // Four layers into one verdict (PERM-2): any deny wins, else the highest layer with an opinion decides,
 // and inside a layer ask beats allow. Under a ceiling the stricter of the two verdicts holds (PERM-12).
 
-import type { ChainEntry, Decision } from "./decision.ts";
-import { isStricter } from "./decision.ts";
+import { type ChainEntry, type Decision, isStricter } from "./decision.ts";
 import { defaultEntries, modeEntry, NO_OPINION } from "./default-layers.ts";
 import type { Subject } from "./facts.ts";
 import type { Policy } from "./policy.ts";

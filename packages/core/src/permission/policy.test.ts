@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { compileRecordedPolicy, describePolicy } from "./describe-policy.ts";
+import { compileRecordedPolicy, describePolicy } from "./policy.ts";
 import { evaluate } from "./evaluate.ts";
 import type { PermissionFacts } from "./facts.ts";
 import { NO_GRANTS } from "./grants.ts";

@@ -5,12 +5,16 @@ import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/
 import { type Boundary, compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
 import type { ToolFacts } from "./facts.ts";
-import type { PolicyProblem } from "./policy-problems.ts";
+import { type PolicyProblem, policyProblems } from "./policy-problems.ts";
 import { linkedPrefix, pathPatternProblem, patternPlaces } from "./path-pattern.ts";
-import { linkedSensitivePrefixes, sensitivePatternProblem } from "./sensitive-paths.ts";
-import { policyProblems } from "./policy-problems.ts";
+import {
+  builtInSensitivePaths,
+  linkedSensitivePrefixes,
+  sensitivePatternProblem,
+} from "./sensitive-paths.ts";
 import type { PermissionRule } from "./permission-rule.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
+import { type JsonObject, asJson, omitUndefined } from "@soong/schema";
 
 export interface PolicyInput {
   readonly rules?: readonly PermissionRule[];
@@ -122,4 +126,80 @@ function frozenCopy<T>(value: T): T {
     ? value.map(frozenCopy)
     : Object.fromEntries(entries.map(([key, item]) => [key, frozenCopy(item)]));
   return Object.freeze(copy) as T;
+}
+
+// A policy as a record (PERM-9): kept with the run, printed for people, and compiled again by replay
+// (REPLAY-1), which must judge as the run was judged.
+
+/** Always the same keys in the same order, every default filled in. */
+export function describePolicy(policy: Policy): JsonObject {
+  const { input } = policy;
+  const record = {
+    mode: policy.mode,
+    destructive: policy.destructive,
+    network: { mode: policy.network.mode, hosts: policy.network.hosts },
+    rules: (input.rules ?? []).map((rule) => ({ ...rule })),
+    roots: input.roots ?? null,
+    tmp_dir: input.tmp_dir ?? null,
+    protected_roots: input.protected_roots ?? [],
+    sensitive_paths: input.sensitive_paths ?? [],
+    built_in_sensitive_paths: builtInSensitivePaths(),
+    home: input.home ?? null,
+    links: input.links ?? {},
+    case_insensitive_paths: input.case_insensitive_paths ?? false,
+    readonly_mcp: input.readonly_mcp ?? [],
+    ceiling: policy.ceiling === undefined ? null : describePolicy(policy.ceiling),
+  };
+  return asJson(record);
+}
+
+/** The policy a record was made from. */
+export function compileRecordedPolicy(record: JsonObject): CompiledPolicy {
+  const { ceiling, built_in_sensitive_paths: _builtIn, ...rest } = record;
+  const given = Object.entries(rest).filter(([, value]) => value !== null);
+  const input = Object.fromEntries(given) as PolicyInput;
+  if (ceiling === null || ceiling === undefined) return compilePolicy(input);
+  const parent = compileRecordedPolicy(ceiling as JsonObject);
+  return parent.ok ? compilePolicy({ ...input, ceiling: parent.policy }) : parent;
+}
+
+// The policy of a session and what one run adds to it. Rules are of one layer and simply come together;
+// of every other setting the stricter one holds, so that no run takes back what its session forbids.
+
+export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInput {
+  const network = stricterNetwork(session.network, run.network);
+  const readonlyMcp = session.readonly_mcp ?? run.readonly_mcp;
+  return {
+    ...run,
+    ...session,
+    rules: [...(session.rules ?? []), ...(run.rules ?? [])],
+    destructive: session.destructive === "deny" || run.destructive === "deny" ? "deny" : "ask",
+    ...omitUndefined({ network }),
+    protected_roots: [...(session.protected_roots ?? []), ...(run.protected_roots ?? [])],
+    sensitive_paths: [...(session.sensitive_paths ?? []), ...(run.sensitive_paths ?? [])],
+    ...(session.links === undefined && run.links === undefined
+      ? {}
+      : { links: { ...run.links, ...session.links } }),
+    ...omitUndefined({ readonly_mcp: readonlyMcp }),
+    case_insensitive_paths:
+      session.case_insensitive_paths === true || run.case_insensitive_paths === true,
+  };
+}
+
+const STRICTNESS = { default: 0, ask: 1, hosts: 2, off: 3 } as const;
+
+function stricterNetwork(
+  session: NetworkPolicy | undefined,
+  run: NetworkPolicy | undefined,
+): NetworkPolicy | undefined {
+  if (session === undefined || run === undefined) return session ?? run;
+  if (session.mode === run.mode) {
+    // Only hosts both of them list: a list allows, and each allows no more than it says.
+    const listed =
+      run.hosts === undefined
+        ? session.hosts
+        : session.hosts?.filter((host) => run.hosts?.includes(host));
+    return listed === undefined ? { mode: session.mode } : { mode: session.mode, hosts: listed };
+  }
+  return STRICTNESS[session.mode] > STRICTNESS[run.mode] ? session : run;
 }

@@ -1,12 +1,18 @@
 // Which rule, or which sensitive pattern, restricts a path (PERM-15): the one question of every tool that would
 // show a name or a content nobody named in a call. It looks at this policy and at its ceilings; grants do not count.
 
-import type { Restriction, RestrictedAccess } from "../tool/index.ts";
-import { isStricter } from "./decision.ts";
-import type { Subject, ToolFacts } from "./facts.ts";
-import { subjectOfTool } from "./facts.ts";
-import type { Policy } from "./policy.ts";
-import { isMarkedReadonly } from "./policy.ts";
+import type { RestrictedAccess, Restriction } from "../tool/index.ts";
+import { type RuleOrigin, isStricter } from "./decision.ts";
+import {
+  type PermissionFacts,
+  type Subject,
+  type ToolFacts,
+  subjectOfCall,
+  subjectOfTool,
+} from "./facts.ts";
+import { type Policy, isMarkedReadonly } from "./policy.ts";
+import { omitUndefined } from "@soong/schema";
+import type { RuleCondition } from "./compile-rule.ts";
 
 /**
  * The tool that asks, and how it would touch the path: what holds for reading holds for all that shows contents.
@@ -62,4 +68,22 @@ export function restrictedGlobs(
 function subjectUnder(policy: Policy, asking: ToolFacts): Subject {
   const markedReadonly = isMarkedReadonly(policy, asking);
   return subjectOfTool(asking, { markedReadonly, effectsFixed: true });
+}
+
+export interface UnmatchedRule {
+  /** As in a chain: `rules[3]`. */
+  readonly rule: string;
+  /** Which condition the call does not meet. */
+  readonly differs: RuleCondition;
+  readonly origin?: RuleOrigin;
+}
+
+export function unmatchedRules(policy: Policy, facts: PermissionFacts): UnmatchedRule[] {
+  const subject = subjectOfCall(facts, isMarkedReadonly(policy, facts));
+  return policy.rules.flatMap((compiled) => {
+    const differs = compiled.mismatch(subject);
+    const { rule, origin } = compiled.entries.yes;
+    if (differs === undefined) return [];
+    return [{ rule, differs, ...omitUndefined({ origin }) }];
+  });
 }

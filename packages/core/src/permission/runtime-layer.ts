@@ -3,9 +3,8 @@
 
 import type { Resource } from "../tool/index.ts";
 import type { Boundary } from "./boundary.ts";
-import type { ChainEntry } from "./decision.ts";
+import { type ChainEntry, quote } from "./decision.ts";
 import type { Subject } from "./facts.ts";
-import { quote } from "./quote.ts";
 import { selfRunningBy } from "./self-running-files.ts";
 
 /** One entry for each kind of finding, however many paths share it. */

@@ -2,10 +2,8 @@
 // outside the ordinary (another place, a secret) is covered by itself alone (PATH-2).
 
 import type { Resource } from "../tool/index.ts";
-import type { PermissionFacts, Subject } from "./facts.ts";
-import { subjectOfCall } from "./facts.ts";
-import type { GrantScope } from "./grant-scope.ts";
-import { scopeKey } from "./grant-scope.ts";
+import { type PermissionFacts, type Subject, subjectOfCall } from "./facts.ts";
+import { type GrantScope, scopeKey } from "./grants.ts";
 import { parentOf } from "./path.ts";
 import type { Policy } from "./policy.ts";
 import { isWrittenByAgent } from "./argv-pattern.ts";

@@ -1,11 +1,9 @@
 // What is known of a tool before any input (SURF-3): the surface leaves out what every call would be
 // denied, and says which tools will ask. It runs through the same layers as a call does.
 
-import type { Subject, ToolFacts } from "./facts.ts";
-import { subjectOfTool } from "./facts.ts";
+import { type Subject, type ToolFacts, subjectOfTool } from "./facts.ts";
 import { judge } from "./judge.ts";
-import type { Policy } from "./policy.ts";
-import { isMarkedReadonly } from "./policy.ts";
+import { type Policy, isMarkedReadonly } from "./policy.ts";
 
 export interface StaticVerdict {
   readonly verdict: "allowed" | "ask" | "denied";
