@@ -1,10 +1,9 @@
 // A path in the input of a tool that does not resolve it itself (PERM-15), looked up on this disk: through links, hard
 // links and, where the disk ignores it, any case.
 
-import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import type { FindPath } from "@soong/core";
-import { isDirectory, judgedPath } from "../path/index.ts";
+import { exists as isThere, isDirectory, judgedPath } from "../path/index.ts";
 import { restrictedBelow } from "./paths-in-reach.ts";
 import { canonicalPath, isBelowOpenFile } from "./places-of-command.ts";
 
@@ -37,11 +36,3 @@ export const findPath: FindPath = async ({ path, directory, access, mayWalk }, p
     exists,
   };
 };
-
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
-}

@@ -1,13 +1,12 @@
 // Which restricted files a git command could get at without naming them (PERM-15). Most show or change nothing but history and names of
 // branches; those that show or write files know only what the repository tracks; a few walk through directories.
 
-import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { innerCommands } from "@soong/core/internal";
 import { directoryOfGit, gitArguments } from "./git-arguments.ts";
 import type { Command } from "./spelled-commands.ts";
 import { canonicalPath } from "./places-of-command.ts";
-import { exists } from "../path/index.ts";
+import { exists, lookAt } from "../path/index.ts";
 
 export type GitReach =
   | { readonly kind: "nothing" }
@@ -143,7 +142,9 @@ const TAKES_NO_VALUE =
 
 /** Undefined where no argument is one. */
 function directoriesIn(args: readonly string[], directory: string): string[] | undefined {
-  const named = args.flatMap((arg) => canonicalPath(directory, arg) ?? []).filter(isDirectory);
+  const named = args
+    .flatMap((arg) => canonicalPath(directory, arg) ?? [])
+    .filter((path) => lookAt(path)?.isDirectory() === true);
   return named.length === 0 ? undefined : named;
 }
 
@@ -151,12 +152,4 @@ function directoriesIn(args: readonly string[], directory: string): string[] | u
 export function subcommandOf(argv: readonly string[]): [string, readonly string[]] {
   const { subcommand, rest } = gitArguments(argv.slice(1));
   return subcommand === "" ? ["version", []] : [subcommand, rest];
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  } catch {
-    return false;
-  }
 }

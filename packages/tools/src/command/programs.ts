@@ -168,6 +168,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 const FURTHER: Readonly<Record<string, string>> = {
   "grep egrep fgrep zgrep rgrep": `@mixed -PRTUVZbyz0123456789 --binary --dereference-recursive --line-buffered
     --no-ignore-case --null --null-data -dD|--directories|--devices|--binary-files=word --exclude-from=file`,
+  sed: "-suz -i?file --in-place --separate --null-data --posix --debug",
   rg: `-.Labpuz0h --binary --crlf --debug --follow --hidden --multiline-dotall --no-config --no-ignore --no-ignore-vcs
     --null --null-data --passthru --pretty --search-zip --text --type-list --unrestricted
     -E|--encoding|--engine|--sortr|--colors|--path-separator=word -dj|--threads|--max-filesize=number

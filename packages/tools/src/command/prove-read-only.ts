@@ -73,7 +73,7 @@ export function proveReadOnly(command: CommandToProve): ReadOnlyProof {
   const name = baseName(asked);
   const names: string[] = [];
   const fits: ArgumentCheck = (kind, value) => {
-    if (NAMES_A_PATH.has(kind)) names.push(value);
+    if (NAMES_A_PATH.test(kind)) names.push(value);
     return isAllowed(command, kind, value);
   };
   const proven =
@@ -146,15 +146,11 @@ function walksThroughAHome(
   });
 }
 
-const NAMES_A_PATH: ReadonlySet<ArgumentKind> = new Set([
-  "path",
-  "file",
-  "tree",
-  "pager_file",
-  "revision",
-]);
+const NAMES_A_PATH = /^(?:path|file|tree|pager_file|revision)$/;
 
-function isAllowed({ cwd, places }: CommandToProve, kind: ArgumentKind, value: string): boolean {
+function isAllowed(command: CommandToProve, kind: ArgumentKind, value: string): boolean {
+  const { cwd, places } = command;
+  const isOrdinary = (): boolean => ordinaryPath(places, cwd, value) !== undefined;
   switch (kind) {
     case "text":
       return true;
@@ -170,9 +166,9 @@ function isAllowed({ cwd, places }: CommandToProve, kind: ArgumentKind, value: s
       return /^(?:HEAD|@)(?:[~^]\d*)*$/.test(value);
     case "revision":
       // With a colon it names what is in a commit, or is a pattern for paths.
-      return !value.includes(":") && ordinaryPath(places, cwd, value) !== undefined;
+      return !value.includes(":") && isOrdinary();
     case "path":
-      return ordinaryPath(places, cwd, value) !== undefined;
+      return isOrdinary();
     case "awk_program":
       return isHarmlessAwkProgram(value);
     case "jq_filter":
@@ -182,32 +178,19 @@ function isAllowed({ cwd, places }: CommandToProve, kind: ArgumentKind, value: s
     case "plain_variable":
       return PLAIN_VARIABLE.test(value);
     case "tree":
-      return isOrdinaryFile(places, cwd, value) || isOrdinaryDirectory(places, cwd, value);
+      return isOrdinaryFile(command, value) || isDirectory(ordinaryPath(places, cwd, value) ?? "");
     case "pager_file":
-      return !value.startsWith("+") && isOrdinaryFile(places, cwd, value);
+      return !value.startsWith("+") && isOrdinaryFile(command, value);
     case "file":
-      return value === "-" || isOrdinaryFile(places, cwd, value);
+      return value === "-" || isOrdinaryFile(command, value);
   }
 }
 
 const PLAIN_VARIABLE =
   /^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|CI|NODE_ENV|TMPDIR)$/;
 
-function isOrdinaryDirectory(
-  places: Pick<Places, "roots" | "sensitiveBy">,
-  cwd: string,
-  given: string,
-): boolean {
-  const path = ordinaryPath(places, cwd, given);
-  return path !== undefined && isDirectory(path);
-}
-
 /** A directory or a pipe is not read like a file: one is many files, the other never ends. */
-function isOrdinaryFile(
-  places: Pick<Places, "roots" | "sensitiveBy">,
-  cwd: string,
-  given: string,
-): boolean {
+function isOrdinaryFile({ cwd, places }: CommandToProve, given: string): boolean {
   const path = ordinaryPath(places, cwd, given);
   if (path === undefined) return false;
   try {

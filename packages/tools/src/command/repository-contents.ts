@@ -1,12 +1,11 @@
 // Restricted files that a command can get at through a repository (PERM-15): what was committed or staged is in its objects, whether the
 // file is in the working tree or not. Git is asked which names it knows; it runs nothing and shows no contents for that.
 
-import { lstatSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import type { Places, Roots } from "@soong/core";
 import { literalPrefix } from "@soong/core/internal";
 import { findExecutable, startProcess } from "@soong/platform";
-import type { JudgedPath } from "../path/index.ts";
+import { exists, lookAt, type JudgedPath } from "../path/index.ts";
 import { directoryOfGit } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { gitEnvironment } from "./git-environment.ts";
@@ -148,17 +147,12 @@ function shownBy({ argv, cwd, executable, read_only }: ReachingCommand): Shown |
 
 /** Without any, git prints nothing. Where `.git` is a file, they are elsewhere. */
 function holdsObjects(workTree: string): boolean {
-  const git = lstatSync(join(workTree, ".git"), { throwIfNoEntry: false });
-  if (git?.isDirectory() !== true) return git !== undefined;
-  return lstatSync(join(workTree, ".git/objects"), { throwIfNoEntry: false }) !== undefined;
+  const git = lookAt(join(workTree, ".git"));
+  return git?.isDirectory() === true ? exists(join(workTree, ".git/objects")) : git !== undefined;
 }
 
 function isRepository(path: string): boolean {
-  try {
-    return lstatSync(join(path, ".git"), { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+  return exists(join(path, ".git"));
 }
 
 const OBJECTS = /\/\.git\/(?:objects|lfs|modules|worktrees|rr-cache|index|sharedindex)/;

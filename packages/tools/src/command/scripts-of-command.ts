@@ -5,31 +5,32 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Plan } from "@soong/core";
-import { readWholeFile, stampOf } from "../path/index.ts";
+import { lookAt, readWholeFile, stampOf } from "../path/index.ts";
 import { baseDirectories } from "./base-directories.ts";
 import { listsGiven } from "./file-lists.ts";
 import { gitArguments } from "./git-arguments.ts";
-import { allCommands, type Command } from "./spelled-commands.ts";
 import { canonicalPath } from "./places-of-command.ts";
+import { allCommands, type Command } from "./spelled-commands.ts";
 
 type PreImages = NonNullable<Plan["pre_images"]>;
 
 /** Of the command and of those inside it: what an interpreter is given to run or looks up itself, and whatever is executable. */
-export async function scriptsOfCommand({ argv, cwd, executable }: Command): Promise<PreImages> {
-  const commands = allCommands({ argv, executable });
+export async function scriptsOfCommand(command: Command): Promise<PreImages> {
+  const { argv, cwd } = command;
+  const commands = allCommands(command);
   // What is handed on inside a script may be anything that the script names.
   const piped = commands.slice(1).some(readsItsInput)
     ? argv.flatMap((word) => word.split(BORDERS))
     : [];
   const paths = new Set<string>();
-  for (const base of baseDirectories({ argv, cwd, executable }) ?? [cwd]) {
+  for (const base of baseDirectories(command) ?? [cwd]) {
     for (const words of commands) {
       // The program of the command itself has a stamp of its own.
       const own = words === argv ? [] : words.slice(0, 1).filter((word) => word.includes("/"));
+      const named = [...own, ...filesThatTell(words), ...piped];
       const found = [
-        ...own.flatMap((word) => canonicalPath(base, word) ?? []),
+        ...named.flatMap((word) => canonicalPath(base, word) ?? []),
         ...scriptsGiven(words, base),
-        ...[...filesThatTell(words), ...piped].flatMap((word) => canonicalPath(base, word) ?? []),
         ...scriptsLookedUp(words, base),
       ];
       for (const path of found) if (modeOfFile(path) !== undefined) paths.add(path);
@@ -81,8 +82,8 @@ function filesThatTell(words: readonly string[]): string[] {
   }
   const [, option] = TELLING.find(([one]) => one.test(name)) ?? [];
   const values = args.flatMap((arg, index) => {
-    const [isGiven, attached = ""] = option?.exec(arg) ?? [];
-    return isGiven === undefined ? [] : [attached === "" ? (args[index + 1] ?? "") : attached];
+    const [isGiven, attached] = option?.exec(arg) ?? [];
+    return isGiven === undefined ? [] : [attached || (args[index + 1] ?? "")];
   });
   return [...variables, ...values, ...listsGiven(words)].filter((given) => given !== "");
 }
@@ -99,19 +100,32 @@ const TELLING: readonly (readonly [program: RegExp, option: RegExp])[] = [
 
 /** Files that no argument names as they are called: those of build tools and package managers, and modules. */
 function scriptsLookedUp(words: readonly string[], base: string): string[] {
-  const at = words.findIndex((word) => LOOKS_UP.some(([program]) => program.test(basename(word))));
-  const [, look] = LOOKS_UP.find(([program]) => program.test(basename(words[at] ?? ""))) ?? [];
-  return look?.(words.slice(at + 1), base) ?? [];
+  for (const [at, word] of words.entries()) {
+    const [, look] = LOOKS_UP.find(([program]) => program.test(basename(word))) ?? [];
+    if (look !== undefined) return look(words.slice(at + 1), base);
+  }
+  return [];
 }
 
 type Look = (args: readonly string[], base: string) => string[];
 
+/** In the directory and in those above it. */
+const inOrAbove =
+  (...names: string[]): Look =>
+  (args, base) => [
+    ...names.map((name) => join(base, name)),
+    ...(base === dirname(base) ? [] : inOrAbove(...names)(args, dirname(base))),
+  ];
+
 const LOOKS_UP: readonly (readonly [RegExp, Look])[] = [
   [/^g?make$/, makefiles],
-  [/^(?:npm|npx|pnpm|pnpx|yarn|bun)$/, (_, base) => above(base, ["package.json", ".npmrc"])],
-  [/^node(?:js)?$/, (args, base) => (args.includes("--run") ? above(base, ["package.json"]) : [])],
-  [/^just$/, (_, base) => above(base, ["justfile", "Justfile", ".justfile"])],
-  [/^rake$/, (_, base) => above(base, ["Rakefile", "rakefile"])],
+  [/^(?:npm|npx|pnpm|pnpx|yarn|bun)$/, inOrAbove("package.json", ".npmrc")],
+  [
+    /^node(?:js)?$/,
+    (args, base) => (args.includes("--run") ? inOrAbove("package.json")(args, base) : []),
+  ],
+  [/^just$/, inOrAbove("justfile", "Justfile", ".justfile")],
+  [/^rake$/, inOrAbove("Rakefile", "rakefile")],
   [/^(?:python|pypy)[\d.]*$/, pythonModule],
 ];
 
@@ -126,8 +140,8 @@ function pythonModule(args: readonly string[], base: string): string[] {
   const [first] = args.filter((arg) => !arg.startsWith("-"));
   const directory = first === undefined ? [] : [join(base, first, "__main__.py")];
   const at = args.findIndex((arg) => /^-[A-Za-z]*m/.test(arg));
-  const [, attached = ""] = /^-[A-Za-z]*?m(.*)$/s.exec(args[at] ?? "") ?? [];
-  const module = attached === "" ? (args[at + 1] ?? "") : attached;
+  const [, attached] = /^-[A-Za-z]*?m(.*)$/s.exec(args[at] ?? "") ?? [];
+  const module = attached || (args[at + 1] ?? "");
   if (at === -1 || !/^[\w.]+$/.test(module)) return directory;
   const names = module.split(".");
   const packages = names.map((_, index) => join(base, ...names.slice(0, index + 1)));
@@ -136,15 +150,6 @@ function pythonModule(args: readonly string[], base: string): string[] {
     ...packages.map((path) => join(path, "__init__.py")),
     join(base, ...names, "__main__.py"),
   ];
-}
-
-/** In the directory and in those above it. */
-function above(base: string, names: readonly string[]): string[] {
-  const paths: string[] = [];
-  for (let at = base; ; at = dirname(at)) {
-    paths.push(...names.map((name) => join(at, name)));
-    if (at === dirname(at)) return paths;
-  }
 }
 
 const SHELL_OR_LANGUAGE =
@@ -167,10 +172,6 @@ async function imageOf(path: string): Promise<string | null> {
 }
 
 function modeOfFile(path: string): number | undefined {
-  try {
-    const stats = statSync(path);
-    return stats.isFile() ? stats.mode : undefined;
-  } catch {
-    return undefined;
-  }
+  const stats = lookAt(path, statSync);
+  return stats?.isFile() === true ? stats.mode : undefined;
 }

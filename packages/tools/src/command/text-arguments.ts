@@ -1,7 +1,7 @@
 // Which arguments of a command could name a file. What a program is known to take for a pattern, a message or a number is no path, whatever it
 // looks like; where a single option is not understood, every argument counts.
 
-import { baseName, innerCommands, isReadingProgram } from "@soong/core/internal";
+import { baseName, isReadingProgram, isSimpleSedScript } from "@soong/core/internal";
 import { gitArguments } from "./git-arguments.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { matchArguments, type ArgumentKind } from "./match-arguments.ts";
@@ -12,7 +12,6 @@ export function argumentsThatName(argv: readonly string[]): readonly string[] {
   const [program = "", ...args] = argv;
   const name = baseName(program);
   if (name === "git") return [program, ...withoutMessages(args)];
-  if (name === "sed") return [program, ...withoutScripts(argv)];
   const table = programTable(name);
   if (!table.marks.has("proven") && !isReadingProgram(name)) return argv;
   const counting: string[] = [program];
@@ -26,6 +25,7 @@ export function argumentsThatName(argv: readonly string[]): readonly string[] {
 
 function isText(kind: ArgumentKind, value: string): boolean {
   if (kind === "awk_program") return isHarmlessAwkProgram(value);
+  if (kind === "sed_script") return isSimpleSedScript(value);
   // Only modules are files.
   if (kind === "jq_filter") return !/\b(?:import|include)\b/.test(value);
   return kind === "text" || kind === "number" || kind === "word" || kind === "date_format";
@@ -40,17 +40,4 @@ function withoutMessages(args: readonly string[]): readonly string[] {
     return !isBehind && !arg.startsWith("--message=");
   });
   return [...options, subcommand, ...named];
-}
-
-/** Only scripts that plainly read and write no other file. */
-function withoutScripts(argv: readonly string[]): readonly string[] {
-  const args = argv.slice(1);
-  if (innerCommands(argv, "/usr/bin/sed").told.length > 0) return args;
-  const named = args.filter(
-    (arg, index) =>
-      !/^(?:-[nErsuz]*e.|--expression=)/s.test(arg) && !/^-[nErsuz]*e$/.test(args[index - 1] ?? ""),
-  );
-  if (args.some((arg) => /^(?:-[nErsuz]*e|--expression=)/.test(arg))) return named;
-  const script = args.findIndex((arg) => !arg.startsWith("-") || arg === "-");
-  return args.filter((_, index) => index !== script);
 }
