@@ -7,23 +7,9 @@ import { patternPlaces } from "./path-pattern.ts";
 import type { PolicyInput } from "./policy.ts";
 import { compileSensitivePaths } from "./sensitive-paths.ts";
 
-export interface Boundary {
-  /** One spelling a path, on disks that do not tell cases apart. */
-  readonly fold: (path: string) => string;
-  /** Undefined when the run has no roots: then nothing is inside or outside. */
-  inProject(path: string): boolean | undefined;
-  isOrdinaryWrite(path: string): boolean | undefined;
-  /** The protected root a write to `path` would touch. */
-  protectedRoot(path: string): string | undefined;
-  /** In a protected root, not on the way to one. */
-  isProtected(path: string): boolean;
-  /** The pattern that makes `path` sensitive. */
-  sensitiveBy(path: string): string | undefined;
-  /** What is sensitive beside the built-in list, as absolute globs. */
-  readonly sensitiveGlobs: readonly string[];
-}
+export type Boundary = ReturnType<typeof compileBoundary>;
 
-export function compileBoundary(input: PolicyInput): Boundary {
+export function compileBoundary(input: PolicyInput) {
   const { roots, protected_roots = [], sensitive_paths: extra } = input;
   const fold = input.case_insensitive_paths === true ? foldCase : (path: string) => path;
   const project = roots && fold(roots.project);
@@ -39,18 +25,19 @@ export function compileBoundary(input: PolicyInput): Boundary {
   };
 
   return Object.freeze({
+    /** One spelling a path, on disks that do not tell cases apart. */
     fold,
-    // What no tool may write holds tokens, journals and the contents of other projects (PATH-6).
+    /** The pattern that makes `path` sensitive. What no tool may write holds tokens, journals and the contents of other projects (PATH-6). */
     sensitiveBy: (path: string) => rootAround(path) ?? sensitive(path),
+    /** In a protected root, not on the way to one. */
     isProtected: (path: string) => rootAround(path) !== undefined,
-    sensitiveGlobs: [...sensitive.globs, ...protectedRoots.map(({ root }) => escapeGlob(root))],
-    inProject: (path: string) =>
-      project === undefined ? undefined : isWithin(project, fold(path)),
-    isOrdinaryWrite(path: string) {
-      if (project === undefined) return undefined;
-      const folded = fold(path);
-      return writable.some((root) => isWithin(root, folded));
-    },
+    /** What is sensitive beside the built-in list, as absolute globs. */
+    sensitiveGlobs: [...sensitive.globs, ...protected_roots.map(escapeGlob)],
+    /** Undefined when the run has no roots: then nothing is inside or outside. */
+    inProject: (path: string) => project && isWithin(project, fold(path)),
+    isOrdinaryWrite: (path: string) =>
+      project && writable.some((root) => isWithin(root, fold(path))),
+    /** The protected root a write to `path` would touch. */
     protectedRoot(path: string) {
       const folded = fold(path);
       // Replacing a directory replaces what is in it, so the way down to a protected root counts, too.

@@ -2,13 +2,7 @@
 // and nothing of it left behind when the call is cut short.
 
 import { isDeepStrictEqual } from "node:util";
-import {
-  ToolFailure,
-  type Clock,
-  type HandlerResult,
-  type PreparedPlan,
-  type ToolContext,
-} from "@soong/core";
+import { ToolFailure, type Clock, type HandlerResult, type ToolContext } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
 import { resolvePath, shownPath } from "../path/index.ts";
 import { findExecutable, type startProcess } from "@soong/platform";
@@ -108,22 +102,10 @@ async function runOnce(
   return finished;
 }
 
-interface CommandToRun {
-  readonly executable: string;
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly env: Environment;
-}
+type PlannedCommand = ReturnType<typeof planOf>;
+type CommandToRun = Awaited<ReturnType<typeof stillAsPlanned>>;
 
-interface PlannedCommand {
-  readonly plan: PreparedPlan;
-  readonly executable: string;
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly facts: CommandFacts;
-}
-
-function planOf({ plan }: ToolContext): PlannedCommand {
+function planOf({ plan }: ToolContext) {
   const resource = plan?.resources.find(({ kind }) => kind === "command");
   if (plan === undefined || resource?.kind !== "command") {
     throw new TypeError("A command without a plan cannot be run.");
@@ -138,7 +120,7 @@ async function stillAsPlanned(
   planned: PlannedCommand,
   context: ToolContext,
   env: Environment,
-): Promise<CommandToRun> {
+) {
   const { plan, argv, cwd, facts } = planned;
   if ((await resolvePath("/", cwd)) !== cwd) throw changed(`${JSON.stringify(cwd)} is a link now`);
   const executable = findExecutable(argv[0] ?? "", { path: env["PATH"] ?? "", cwd });

@@ -3,7 +3,7 @@
 
 import { resolve } from "node:path";
 import type { FindPath } from "@soong/core";
-import { exists as isThere, isDirectory, judgedPath } from "../path/index.ts";
+import { exists, isDirectory, judgedPath } from "../path/index.ts";
 import { restrictedBelow } from "./paths-in-reach.ts";
 import { canonicalPath, isBelowOpenFile } from "./places-of-command.ts";
 
@@ -25,7 +25,7 @@ export const findPath: FindPath = async ({ path, directory, access, mayWalk }, p
   const plain = seen === undefined ? await judge(path) : await judge(path).catch(() => undefined);
   const resource =
     plain !== undefined && (seen ?? plain.path) === plain.path ? plain : await judge(seen ?? path);
-  const exists = [resource.path, resolve(directory, path)].some(isThere);
+  const isThere = [resource.path, resolve(directory, path)].some(exists);
   const isRestricted = restrictedBy(resource.path, access) !== undefined;
   const reached =
     mayWalk && !isRestricted && isDirectory(resource.path)
@@ -33,6 +33,6 @@ export const findPath: FindPath = async ({ path, directory, access, mayWalk }, p
       : [];
   return {
     resource: { ...resource, ...(reached.length === 0 ? {} : { may_reach: reached }) },
-    exists,
+    exists: isThere,
   };
 };

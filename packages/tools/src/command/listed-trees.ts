@@ -247,29 +247,26 @@ function withoutPlacement(words: readonly string[]): string[] {
 
 type PathTest = (printed: string) => boolean;
 
-/** The leading `-path a -prune -o`, also several, and `( -name a -o -name b ) -prune -o`. */
+const TEST = String.raw`(?:-type\0d\0(?:-a\0)?)?-i?(?:name|path|wholename)\0[^\0]*\0`;
+/** `-path a -prune -o`, `( -name a -o -name b ) -prune -o` */
+const PRUNING = new RegExp(
+  String.raw`^(?:${TEST}|\\?\(\0(?:${TEST}-or?\0)*${TEST}\\?\)\0)(?:-a\0)?-prune\0-or?\0`,
+);
+
+/** What leads the expression, also several of them. */
 function prunedBy(words: readonly string[]): { pruned: PathTest[]; rest: readonly string[] } {
   const pruned: PathTest[] = [];
-  let rest = words;
+  let rest = words.map((word) => `${word}\0`).join("");
   for (;;) {
-    const isGroup = rest[0] === "(" || rest[0] === "\\(";
-    const found: PathTest[] = [];
-    let at = isGroup ? 1 : 0;
-    for (;;) {
-      if (rest[at] === "-type" && rest[at + 1] === "d") at += rest[at + 2] === "-a" ? 3 : 2;
-      const test = testOf(rest[at], rest[at + 1]);
-      if (test === undefined) return { pruned, rest };
-      found.push(test);
-      at += 2;
-      if (!isGroup || !/^-o(?:r)?$/.test(rest[at] ?? "")) break;
-      at += 1;
-    }
-    if (isGroup && !/^\\?\)$/.test(rest[at] ?? "")) return { pruned, rest };
-    at += isGroup ? 1 : 0;
-    if (rest[at] === "-a") at += 1;
-    if (rest[at] !== "-prune" || !/^-o(?:r)?$/.test(rest[at + 1] ?? "")) return { pruned, rest };
-    pruned.push(...found);
-    rest = rest.slice(at + 2);
+    const [group = ""] = PRUNING.exec(rest) ?? [];
+    const tests = Array.from(
+      group.matchAll(/(-i?[a-z]*(?:name|path))\0([^\0]*)\0/g),
+      ([, word, value]) => testOf(word, value),
+    );
+    if (group === "" || tests.includes(undefined))
+      return { pruned, rest: rest.split("\0").slice(0, -1) };
+    pruned.push(...tests.filter((test) => test !== undefined));
+    rest = rest.slice(group.length);
   }
 }
 

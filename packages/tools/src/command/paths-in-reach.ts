@@ -186,8 +186,8 @@ function reachedBy(
   return undefined;
 }
 
-/** Some path that the glob fits, for a tree that is too large to look for a real one. */
-function sampleOf(path: string, rest: string): string {
+/** Some path that a glob fits, where nobody looks for a real one. */
+export function sampleOf(path: string, rest: string): string {
   const names = rest.split("/").filter((name) => name !== "**" && name !== "");
   return join(
     path,

@@ -12,7 +12,7 @@ import { gitEnvironment } from "./git-environment.ts";
 import { fileFromElsewhere, locateRepository } from "./harmless-repository.ts";
 import { canonicalPath, isWithin, sensitivePath } from "./places-of-command.ts";
 import { givenObjects, printedNames, type AskGit, type GivenObjects } from "./printed-names.ts";
-import type { ReachingCommand } from "./paths-in-reach.ts";
+import { sampleOf, type ReachingCommand } from "./paths-in-reach.ts";
 import { allCommands } from "./spelled-commands.ts";
 import { walkedTrees } from "./walked-trees.ts";
 import { repositoryAround } from "./written-places.ts";
@@ -182,11 +182,11 @@ async function restrictedNames(
 ): Promise<string[]> {
   const found: string[] = [];
   for (const glob of restrictedGlobs(access)) {
-    const spec = pathspecOf(glob, workTree);
+    const spec = pathspecsOf(glob, workTree, below);
     if (spec === undefined || (!nameless && !isAbout(glob, below))) continue;
     const { kind, decision } = restrictedBy(spec.sample, access) ?? {};
     if (kind !== "rule" && kind !== "hook" && decision !== "deny") continue;
-    const pathspecs = inEveryForm(narrowed(glob, below, workTree) ?? spec.pathspecs);
+    const pathspecs = inEveryForm(spec.pathspecs);
     const staged = await ask(["ls-files", "--", ...pathspecs]);
     const history = ["rev-list", "--all", "--reflog", "--max-count=1", ...commits];
     const isKnown =
@@ -214,45 +214,36 @@ function isAbout(glob: string, below: readonly string[]): boolean {
   );
 }
 
-/** A pattern for any depth, asked about below the given paths alone. */
-function narrowed(glob: string, below: readonly string[], workTree: string): string[] | undefined {
-  const { path, rest } = literalPrefix(glob);
-  const isAbove = below.length > 0 && below.every((one) => isWithin(path, one));
-  if (!isAbove || !rest.startsWith("**/")) return undefined;
-  return below.flatMap((one) => {
-    const start = relative(workTree, one).replaceAll(/[\\*?[\]]/g, "\\$&");
-    const spec = `:(top,glob)${start === "" ? "" : `${start}/`}${rest}`;
-    return [spec, `${spec}/**`];
-  });
-}
-
-interface Pathspec {
+interface Pathspecs {
   readonly pathspecs: readonly string[];
   /** Some path that the glob fits. */
   readonly sample: string;
 }
 
-function pathspecOf(glob: string, workTree: string): Pathspec | undefined {
+/** A pattern as git takes it, below the given paths alone if it is for any depth. */
+function pathspecsOf(
+  glob: string,
+  workTree: string,
+  below: readonly string[],
+): Pathspecs | undefined {
   const { path, rest } = literalPrefix(glob);
-  const sample = join(
-    isWithin(workTree, path) ? path : workTree,
-    ...rest
-      .split("/")
-      .filter((name) => name !== "**" && name !== "")
-      .map((name) => name.replace(/\\(.)|[*?]/g, (_, kept?: string) => kept ?? "_")),
-  );
-  if (isWithin(workTree, path)) {
-    const below = relative(workTree, path);
-    if (rest === "" || rest === "**") return { pathspecs: [`:(top,literal)${below}`], sample };
-    const start = below === "" ? "" : `${below.replaceAll(/[\\*?[\]]/g, "\\$&")}/`;
-    return { pathspecs: [`:(top,glob)${start}${rest}`, `:(top,glob)${start}${rest}/**`], sample };
+  const isInside = isWithin(workTree, path);
+  if (!isInside && !isWithin(path, workTree)) return undefined;
+  const sample = sampleOf(isInside ? path : workTree, rest);
+  const globsAt = (directory: string): string[] => {
+    const start = relative(workTree, directory).replaceAll(/[\\*?[\]]/g, "\\$&");
+    const spec = `:(top,glob)${start === "" ? "" : `${start}/`}${rest}`;
+    return [spec, `${spec}/**`];
+  };
+  const isForAnyDepth = rest.startsWith("**/");
+  if (isForAnyDepth && below.length > 0 && below.every((one) => isWithin(path, one))) {
+    return { sample, pathspecs: below.flatMap(globsAt) };
   }
-  if (!isWithin(path, workTree)) return undefined;
-  // A glob that begins above it: what may be below it, or nobody can tell.
-  const below = rest.startsWith("**/")
-    ? [`:(top,glob)${rest}`, `:(top,glob)${rest}/**`]
-    : [":(top)"];
-  return { pathspecs: below, sample };
+  // Of a glob that begins above it, what may be below it, or nobody can tell.
+  if (!isInside) return { sample, pathspecs: isForAnyDepth ? globsAt(workTree) : [":(top)"] };
+  const isLiteral = rest === "" || rest === "**";
+  const literal = `:(top,literal)${relative(workTree, path)}`;
+  return { sample, pathspecs: isLiteral ? [literal] : globsAt(path) };
 }
 
 const MOST_SENSITIVE = 20;
