@@ -2,13 +2,7 @@
 // artifact as soon as there is more than a result can show. An artifact that fails costs the rest of the
 // output, never the command.
 
-import {
-  messageOf,
-  type ArtifactDescription,
-  type ArtifactRef,
-  type ArtifactSink,
-  type ToolContext,
-} from "@soong/core";
+import { messageOf, type ArtifactRef, type ArtifactSink, type ToolContext } from "@soong/core";
 import { MARGIN } from "@soong/core/internal";
 import { isBinary } from "./shown-output.ts";
 
@@ -115,22 +109,16 @@ export function captureOutput(
 
   async function write(chunk: Buffer): Promise<void> {
     try {
-      sink ??= context.artifacts.open(describe(chunk));
+      sink ??= context.artifacts.open(
+        isBinary(chunk)
+          ? { media_type: "application/octet-stream", name: `${name}.bin` }
+          : { media_type: "text/plain", name: `${name}.txt` },
+      );
       await sink.write(chunk);
     } catch (error) {
-      await giveUp(error);
+      failure = messageOf(error);
+      await discardSink();
     }
-  }
-
-  function describe(beginning: Buffer): ArtifactDescription {
-    return isBinary(beginning)
-      ? { media_type: "application/octet-stream", name: `${name}.bin` }
-      : { media_type: "text/plain", name: `${name}.txt` };
-  }
-
-  async function giveUp(error: unknown): Promise<void> {
-    failure = messageOf(error);
-    await discardSink();
   }
 
   async function discardSink(): Promise<void> {

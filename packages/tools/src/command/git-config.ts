@@ -1,23 +1,20 @@
 // A strict reader of a repository's git config: every line has to be understood, and every key be one that
 // starts no program, reads no other file and reaches no remote, whatever its value.
 
-const HARMLESS_KEYS: readonly RegExp[] = [
-  /^core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|commentchar|longpaths|protecthfs|protectntfs)$/,
-  /^user\.(?:name|email)$/,
-  /^remote\.[^\n]*\.(?:url|pushurl|fetch|push|tagopt|prune|mirror|gh-resolved)$/,
-  /^branch\.[^\n]*\.(?:remote|pushremote|merge|rebase|description|vscode-merge-base|gh-merge-base)$/,
-  /^submodule\.(?:[^\n]*\.)?(?:url|active)$/,
-  /^extensions\.(?:worktreeconfig|objectformat)$/,
-  /^init\.defaultbranch$/,
-  /^pull\.(?:rebase|ff)$/,
-  /^push\.(?:default|autosetupremote|followtags)$/,
-  /^fetch\.(?:prune|prunetags)$/,
-  /^merge\.(?:conflictstyle|ff)$/,
-  /^rebase\.(?:autosquash|autostash)$/,
-  /^rerere\.(?:enabled|autoupdate)$/,
-  /^color\.ui$/,
-  /^lfs\.repositoryformatversion$/,
-];
+/** A star stands for the name of a remote, a branch or a submodule. */
+const HARMLESS_KEYS =
+  `core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase core.precomposeunicode core.symlinks
+  core.autocrlf core.eol core.safecrlf core.quotepath core.abbrev core.commentchar core.longpaths core.protecthfs core.protectntfs
+  user.name user.email remote.*.url remote.*.pushurl remote.*.fetch remote.*.push remote.*.tagopt remote.*.prune remote.*.mirror
+  remote.*.gh-resolved branch.*.remote branch.*.pushremote branch.*.merge branch.*.rebase branch.*.description
+  branch.*.vscode-merge-base branch.*.gh-merge-base submodule.url submodule.active submodule.*.url submodule.*.active
+  extensions.worktreeconfig extensions.objectformat init.defaultbranch pull.rebase pull.ff push.default push.autosetupremote
+  push.followtags fetch.prune fetch.prunetags merge.conflictstyle merge.ff rebase.autosquash rebase.autostash rerere.enabled
+  rerere.autoupdate color.ui lfs.repositoryformatversion`.split(/\s+/);
+
+const HARMLESS_KEY = new RegExp(
+  `^(?:${HARMLESS_KEYS.join("|").replaceAll(".", "\\.").replaceAll("*", "[^\\n]*")})$`,
+);
 
 const BLANK = /^\s*(?:[#;].*)?$/;
 const SECTION = /^\s*\[([A-Za-z][A-Za-z0-9-]*)(?: "([^"\\\n]*)")?\]\s*$/;
@@ -25,8 +22,7 @@ const ENTRY = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$/;
 
 export function isHarmlessGitConfig(text: string): boolean {
   return settingsOf(text).every(
-    (setting) =>
-      setting !== undefined && HARMLESS_KEYS.some((harmless) => harmless.test(setting.key)),
+    (setting) => setting !== undefined && HARMLESS_KEY.test(setting.key),
   );
 }
 

@@ -49,7 +49,8 @@ export function lookThroughTrees(
     const inside = named.filter((path) => path !== tree.root && isWithin(tree.root, path));
     const starts = isInstalled(tree.root) ? inside : [tree.root, ...inside];
     const judge = judgeOf(tree, { places, hardLinks, found, restricted });
-    if (walkTree({ tree, limits, judge, found }, starts)) continue;
+    const isEnough = (): boolean => found.size >= limits.found;
+    if (walkTree(tree, starts, judge, isEnough, limits.entries)) continue;
     if (tree.showsNamesOnly) {
       // Sensitive names are listed (PATH-3); what a rule keeps from being listed may be among the rest.
       for (const path of named) {
@@ -122,18 +123,17 @@ function isInstalled(path: string): boolean {
   return path.split("/").some((name) => INSTALLED.has(name));
 }
 
-interface Walk {
-  readonly tree: WalkedTree;
-  readonly limits: WalkLimits;
-  readonly found: ReadonlyMap<string, JudgedPath>;
-  readonly judge: Judge;
-}
-
 /** What is near the top is looked at first. False: there is more than may be looked at. */
-function walkTree({ tree, limits, judge, found }: Walk, starts: readonly string[]): boolean {
+function walkTree(
+  tree: WalkedTree,
+  starts: readonly string[],
+  judge: Judge,
+  isEnough: () => boolean,
+  entries: number,
+): boolean {
   const ahead = starts.filter(isDirectory);
   const seen = new Set(ahead);
-  let left = limits.entries;
+  let left = entries;
   for (const start of starts) {
     const isOfProcess = tree.followsLinks === true && OF_A_PROCESS.test(start);
     if ((start !== tree.root && existsThroughLinks(start)) || isOfProcess)
@@ -141,7 +141,7 @@ function walkTree({ tree, limits, judge, found }: Walk, starts: readonly string[
   }
   for (const at of ahead) {
     for (const entry of entriesOf(at)) {
-      if (found.size >= limits.found) return true;
+      if (isEnough()) return true;
       if ((left -= 1) < 0) return false;
       const path = join(at, entry.name);
       const leadsTo = targetOf(tree, path, entry);
@@ -159,13 +159,9 @@ function walkTree({ tree, limits, judge, found }: Walk, starts: readonly string[
 }
 
 /** Undefined for a link that is not followed: the command sees no more of it than where it leads. */
-function targetOf(
-  { followsLinks, cwd }: WalkedTree,
-  path: string,
-  entry: Dirent,
-): string | undefined {
+function targetOf(tree: WalkedTree, path: string, entry: Dirent): string | undefined {
   if (!entry.isSymbolicLink()) return path;
-  return followsLinks === false ? undefined : canonicalPath(cwd, path);
+  return tree.followsLinks === false ? undefined : canonicalPath(tree.cwd, path);
 }
 
 /** Beside its config, a repository holds what was committed. */
