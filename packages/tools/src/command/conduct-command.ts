@@ -7,7 +7,7 @@ import type { FilesRead } from "../file/index.ts";
 import { resolvePath, shownPath } from "../path/index.ts";
 import { findExecutable, type startProcess } from "@soong/platform";
 import { captureOutput } from "./captured-output.ts";
-import { type CommandInput } from "./command-input.ts";
+import { type CommandInput } from "./plan-command.ts";
 import { describeEnd, partialText } from "./describe-end.ts";
 import { noteNames, type NotedNames } from "./note-names.ts";
 import {

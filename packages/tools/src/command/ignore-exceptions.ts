@@ -1,9 +1,8 @@
 // Names that ignore files call back, by which ripgrep opens hidden files it would pass by: `!.env` in `.ignore`.
 
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, type Dirent } from "node:fs";
 import { dirname, join } from "node:path";
-import { entriesOf } from "../path/index.ts";
-import { nameMatcher } from "./paths-below.ts";
+import { nameMatcher, pathsBelow, TOO_MANY } from "./paths-below.ts";
 
 const MOST_ENTRIES = 20_000;
 const MOST_BYTES = 256 * 1024;
@@ -29,15 +28,12 @@ export function calledBack(roots: readonly string[]): (name: string) => boolean 
 /** Undefined where there are too many. */
 function foldersBelow(roots: readonly string[]): readonly string[] | undefined {
   const found = [...roots];
-  let left = MOST_ENTRIES;
-  for (const directory of found) {
-    for (const entry of entriesOf(directory)) {
-      if ((left -= 1) < 0) return undefined;
-      if (entry.isDirectory() && !NOT_ENTERED.has(entry.name))
-        found.push(join(directory, entry.name));
-    }
-  }
-  return found;
+  const note = ({ name }: Dirent, path: string): boolean =>
+    !NOT_ENTERED.has(name) && found.push(path) > 0;
+  const isWhole = roots.every((root) =>
+    [...pathsBelow(root, note, MOST_ENTRIES)].every((path) => path !== TOO_MANY),
+  );
+  return isWhole ? found : undefined;
 }
 
 function foldersAbove(directory: string): string[] {

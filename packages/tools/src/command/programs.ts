@@ -182,13 +182,17 @@ function byName(table: Readonly<Record<string, string>>): ReadonlyMap<string, st
   );
 }
 
-const rows = byName(PROGRAMS);
 const furtherOptions = byName(FURTHER);
+const rows = new Map(
+  Array.from(byName(PROGRAMS), ([name, proven]) => [
+    name,
+    { proven, all: `${proven} ${furtherOptions.get(name) ?? ""}` },
+  ]),
+);
 
 /** With what is proven of it, or with all that is known. */
 export function programTable(name: string, about: "proven" | "all" = "all"): OptionTable {
-  const row = rows.get(name) ?? "";
-  return optionTable(about === "proven" ? row : `${row} ${furtherOptions.get(name) ?? ""}`);
+  return optionTable(rows.get(name)?.[about] ?? "");
 }
 
 /** Whether a row has a mark, and one of the options that the mark depends on may be among the arguments. */
