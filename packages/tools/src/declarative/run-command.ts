@@ -12,12 +12,12 @@ import {
   type ToolContext,
 } from "@soong/core";
 import { startProcess, type ProcessEnd } from "@soong/platform";
+import { omitUndefined } from "@soong/schema";
 import {
   captureOutput,
   reportProgress,
   showOutput,
   type CapturedOutput,
-  type KeptOutput,
 } from "../command/index.ts";
 import { failureWords, keepArtifacts, readOutput, type ReadOutput } from "./read-output.ts";
 
@@ -38,7 +38,14 @@ export async function runCommand(
 ): Promise<HandlerResult> {
   const { command, env, input, limits } = run;
   const { argv, cwd } = command;
-  const { artifacts, signal } = context;
+  const { artifacts, signal, toolName, toolCallId, idempotencyKey } = context;
+  const request = {
+    tool_name: toolName,
+    tool_call_id: toolCallId,
+    idempotency_key: idempotencyKey,
+    cwd,
+    input,
+  };
   const stdout = captureOutput("stdout", { artifacts, inlineLimitBytes: limits.stdout });
   const stderr = captureOutput("stderr", { artifacts, inlineLimitBytes: limits.stderr });
   const running = startProcess({
@@ -47,7 +54,7 @@ export async function runCommand(
     argv,
     cwd,
     env,
-    stdin: `${JSON.stringify(requestOf(context, cwd, input))}\n`,
+    stdin: `${JSON.stringify(request)}\n`,
     onStdout: (chunk) => stdout.push(chunk),
     onStderr: (chunk) => stderr.push(chunk),
     signal,
@@ -62,7 +69,7 @@ export async function runCommand(
   signal.addEventListener("abort", keepPartial);
   const finished = (async () => {
     try {
-      return await resultOf(context, run, { end: await running.end, stdout, stderr });
+      return await makeResult(context, run, await running.end, stdout, stderr);
     } finally {
       stopProgress();
       signal.removeEventListener("abort", keepPartial);
@@ -74,169 +81,95 @@ export async function runCommand(
   return finished;
 }
 
-/** What the command reads on its stdin. */
-function requestOf(context: ToolContext, cwd: string, input: JsonObject): JsonObject {
-  return {
-    tool_name: context.toolName,
-    tool_call_id: context.toolCallId,
-    idempotency_key: context.idempotencyKey,
-    cwd,
-    input,
-  };
-}
-
-interface EndedCommand {
-  readonly end: ProcessEnd;
-  readonly stdout: CapturedOutput;
-  readonly stderr: CapturedOutput;
-}
-
-async function resultOf(
+async function makeResult(
   context: ToolContext,
   { output, limits }: CommandRun,
-  { end, stdout, stderr }: EndedCommand,
+  end: ProcessEnd,
+  stdout: CapturedOutput,
+  stderr: CapturedOutput,
 ): Promise<HandlerResult> {
-  const log = await keepLog(context, stderr);
+  const { redact, toolName, inlineLimitBytes } = context;
+  const keptLog = await stderr.keep(stderr.bytes > MAX_LOG_CHARS);
+  // Redacted before it is cut: half a secret is not recognised.
+  const log = redact(showOutput(stderr.ends, stderr.bytes, MAX_LOG_CHARS, redact).text);
   const process: JsonObject = {
     exit_code: end.exit_code,
-    ...(end.signal === null ? {} : { signal: end.signal }),
-    ...(end.leftovers === 0 ? {} : { leftovers: end.leftovers }),
-    ...log.metadata,
+    ...(end.signal !== null && { signal: end.signal }),
+    ...(end.leftovers > 0 && { leftovers: end.leftovers }),
+    ...(log.trim() !== "" && { stderr: log }),
+    ...(keptLog.kind === "lost" && { stderr_lost: keptLog.why }),
   };
-  const isWhole = "whole" in stdout.ends && stdout.bytes <= limits.stdout;
-  const printed = await printedBy(context, stdout, isWhole);
-  const read =
-    output === "text" ? textOutput(printed.blocks) : jsonOutput(stdout, isWhole, limits.stdout);
+
+  // stdout as text: whole, or its ends and the artifact that has all of it.
+  const whole =
+    "whole" in stdout.ends && stdout.bytes <= limits.stdout ? stdout.ends.whole : undefined;
+  const kept = await stdout.keep(false);
+  const room = whole === undefined ? Math.floor(inlineLimitBytes / 2) : Number.POSITIVE_INFINITY;
+  const printed = showOutput(stdout.ends, stdout.bytes, room, redact).text;
+  const printedBlocks = (label: string): ContentBlock[] => [
+    ...(printed.trim() === "" ? [] : [textBlock(label + printed)]),
+    ...(kept.kind === "lost"
+      ? [textBlock(`${label}(The rest could not be kept: ${kept.why})`)]
+      : []),
+    ...(kept.kind === "artifact" ? [referToArtifact(kept.ref)] : []),
+  ];
+  const read: ReadOutput =
+    output === "text"
+      ? { ok: true, result: { ok: true, content: printedBlocks("") }, artifacts: [] }
+      : whole === undefined
+        ? {
+            ok: false,
+            message: `printed ${stdout.bytes} bytes where stdout_limit_bytes is ${limits.stdout}, so its result was not read; all of it is in the artifact`,
+          }
+        : readOutput(whole);
   const given = read.ok ? await keepArtifacts(read.artifacts, context) : [];
   const own = read.ok && typeof given !== "string" ? read.result : undefined;
-  const refused = typeof given === "string" ? `printed a result in which ${given}` : undefined;
   const artifacts = [
     ...(typeof given === "string" ? [] : given),
-    ...printed.artifacts,
-    ...log.artifacts,
+    ...[kept, keptLog].flatMap((one) => (one.kind === "artifact" ? [one.ref] : [])),
   ];
   const metadata = { ...own?.metadata, process };
+  const logBlocks = streamBlocks(context, [stderr]);
   if (end.exit_code === 0 && own !== undefined) {
     const failed = own.ok === false || own.status === "failed" || own.error !== undefined;
-    const content = [...(own.content ?? []), ...(failed ? streamBlocks(context, [stderr]) : [])];
+    const content = [...(own.content ?? []), ...(failed ? logBlocks : [])];
     return toolResult({ ...own, content, artifacts, metadata });
   }
-  const why = read.ok ? (refused ?? "") : read.message;
+
+  const badOutput = (): ToolFault => {
+    const why = read.ok ? `printed a result in which ${String(given)}` : read.message;
+    const began = showOutput(stdout.ends, stdout.bytes, MAX_SHOWN, redact).text;
+    const shown = began.trim() === "" ? "" : ` It began with ${JSON.stringify(head(began))}.`;
+    return {
+      code: "bad_tool_output",
+      message: `${toolName} ${why}; its stdout has to be one ToolResult as JSON, such as {"ok":true,"content":[{"type":"text","text":"…"}]}, or its file has to say "output": "text".${shown}`,
+      recovery: "use_another_tool",
+    };
+  };
+  const badExit = (): ToolFault => {
+    const { exit_code, signal } = end;
+    const how =
+      exit_code === null ? `was ended by ${signal ?? "a signal"}` : `exited with code ${exit_code}`;
+    // What the program itself says of its failure: in its result, in other JSON, or at the end of its log.
+    const isOther = own === undefined && output === "result" && "whole" in stdout.ends;
+    const said = own?.summary ?? (isOther ? failureWords(stdout.ends.whole) : undefined);
+    const lastLine = log.trimEnd().split("\n").at(-1) ?? "";
+    const words = (said === undefined || said.trim() === "" ? lastLine : redact(said)).trim();
+    const message = `${toolName} ${how}${words === "" ? "." : `: ${head(words)}`}`;
+    return { code: "command_failed", message, details: { exit_code, signal } };
+  };
+  const isOwn = own !== undefined && output === "result";
   return toolResult({
     ok: false,
-    error:
-      own?.error ??
-      (end.exit_code === 0
-        ? badOutput(context, why, stdout)
-        : badExit(context, end, wordsOf(context, { own, output, stdout, stderr }))),
-    content: [
-      ...(own !== undefined && output === "result" ? (own.content ?? []) : labelled(printed)),
-      ...streamBlocks(context, [stderr]),
-    ],
-    ...(own?.data === undefined ? {} : { data: own.data }),
+    error: own?.error ?? (end.exit_code === 0 ? badOutput() : badExit()),
+    content: [...(isOwn ? (own.content ?? []) : printedBlocks("stdout:\n")), ...logBlocks],
+    ...omitUndefined({ data: own?.data }),
     artifacts,
     metadata,
   });
 }
 
-interface Printed {
-  readonly blocks: readonly ContentBlock[];
-  readonly artifacts: readonly ArtifactRef[];
-}
-
-/** stdout as text: whole, or its ends and the artifact that has all of it. */
-async function printedBy(
-  context: ToolContext,
-  stdout: CapturedOutput,
-  isWhole: boolean,
-): Promise<Printed> {
-  const kept = await stdout.keep(false);
-  const room = isWhole ? Number.POSITIVE_INFINITY : Math.floor(context.inlineLimitBytes / 2);
-  const { text } = showOutput(stdout.ends, stdout.bytes, room, context.redact);
-  return {
-    blocks: [...(text.trim() === "" ? [] : [textBlock(text)]), ...keptBlocks(kept)],
-    artifacts: kept.kind === "artifact" ? [kept.ref] : [],
-  };
-}
-
-function labelled({ blocks }: Printed): ContentBlock[] {
-  return blocks.map((block) =>
-    block.type === "text" ? textBlock(`stdout:\n${block.text}`) : block,
-  );
-}
-
-function textOutput(content: readonly ContentBlock[]): ReadOutput {
-  return { ok: true, result: { ok: true, content: [...content] }, artifacts: [] };
-}
-
-function jsonOutput(stdout: CapturedOutput, isWhole: boolean, limit: number): ReadOutput {
-  if (isWhole && "whole" in stdout.ends) return readOutput(stdout.ends.whole);
-  return {
-    ok: false,
-    message: `printed ${stdout.bytes} bytes where stdout_limit_bytes is ${limit}, so its result was not read; all of it is in the artifact`,
-  };
-}
-
-function badOutput({ toolName, redact }: ToolContext, message: string, stdout: CapturedOutput) {
-  const { text } = showOutput(stdout.ends, stdout.bytes, MAX_SHOWN, redact);
-  const shown = text.trim() === "" ? "" : ` It began with ${JSON.stringify(head(text))}.`;
-  return {
-    code: "bad_tool_output",
-    message: `${toolName} ${message}; its stdout has to be one ToolResult as JSON, such as {"ok":true,"content":[{"type":"text","text":"…"}]}, or its file has to say "output": "text".${shown}`,
-    recovery: "use_another_tool" as const,
-  };
-}
-
-/** What the program itself says of its failure: in its result, in other JSON, or at the end of its log. */
-function wordsOf(
-  { redact }: ToolContext,
-  {
-    own,
-    output,
-    stdout,
-    stderr,
-  }: Pick<EndedCommand, "stdout" | "stderr"> &
-    Pick<CommandRun, "output"> & { readonly own: HandlerResult | undefined },
-): string {
-  const inJson =
-    own?.summary ??
-    (own === undefined && output === "result" && "whole" in stdout.ends
-      ? failureWords(stdout.ends.whole)
-      : undefined);
-  if (inJson !== undefined && inJson.trim() !== "") return redact(inJson).trim();
-  const log = showOutput(stderr.ends, stderr.bytes, MAX_LOG_CHARS, redact).text;
-  return redact(log).trimEnd().split("\n").at(-1)?.trim() ?? "";
-}
-
-function badExit({ toolName }: ToolContext, end: ProcessEnd, words: string) {
-  const how =
-    end.exit_code === null
-      ? `was ended by ${end.signal ?? "a signal"}`
-      : `exited with code ${end.exit_code}`;
-  return {
-    code: "command_failed",
-    message: `${toolName} ${how}${words === "" ? "." : `: ${head(words)}`}`,
-    details: { exit_code: end.exit_code, signal: end.signal },
-  };
-}
-
-/** The log of a call: its end with the result, and all of it as an artifact where that is not all. */
-async function keepLog(
-  { redact }: ToolContext,
-  stderr: CapturedOutput,
-): Promise<{ metadata: JsonObject; artifacts: readonly ArtifactRef[] }> {
-  const isLong = stderr.bytes > MAX_LOG_CHARS;
-  const kept = await stderr.keep(isLong);
-  // Redacted before it is cut: half a secret is not recognised.
-  const { text } = showOutput(stderr.ends, stderr.bytes, MAX_LOG_CHARS, redact);
-  return {
-    metadata: {
-      ...(text.trim() === "" ? {} : { stderr: redact(text) }),
-      ...(kept.kind === "lost" ? { stderr_lost: kept.why } : {}),
-    },
-    artifacts: kept.kind === "artifact" ? [kept.ref] : [],
-  };
-}
+type ToolFault = Exclude<HandlerResult["error"], string | undefined>;
 
 const MAX_LOG_CHARS = 2000;
 const MAX_SHOWN = 200;
@@ -252,11 +185,9 @@ function streamBlocks(
   });
 }
 
-function keptBlocks(kept: KeptOutput): ContentBlock[] {
-  if (kept.kind === "inline") return [];
-  if (kept.kind === "lost") return [textBlock(`(The rest could not be kept: ${kept.why})`)];
-  const { artifact_id, media_type, size, name = "stdout" } = kept.ref;
-  return [{ type: "artifact_ref", artifact_id, media_type, size, name }];
+function referToArtifact(ref: ArtifactRef): ContentBlock {
+  const { artifact_id, media_type, size, name = "stdout" } = ref;
+  return { type: "artifact_ref", artifact_id, media_type, size, name };
 }
 
 function textBlock(text: string): { type: "text"; text: string } {
