@@ -81,23 +81,15 @@ export interface TomlNode {
   readonly items: TomlNode[];
 }
 
-export interface TomlPlaces {
-  readonly root: TomlNode;
-  /** The table that what comes next would stand in. */
-  readonly openTable: DocumentPath;
-  has(path: DocumentPath): boolean;
-  /** Of the key, or of the value after it (for a table, of its header); where there is none, of what is next above it. */
-  readonly positionOf: (path: DocumentPath, of: "key" | "value") => DocumentPosition;
-}
-
 /** Expects a text the parser has accepted, or the lines before its first mistake. */
-export function tomlPlaces(text: string): TomlPlaces {
+export function tomlPlaces(text: string) {
   const scanned = scan(text);
   const positionAt = positionFinder(text);
   return {
     ...scanned,
-    has: (path) => nearest(scanned.root, path).isExact,
-    positionOf(path, of) {
+    has: (path: DocumentPath): boolean => nearest(scanned.root, path).isExact,
+    /** Of the key, or of the value after it (for a table, of its header); where there is none, of what is next above it. */
+    positionOf: (path: DocumentPath, of: "key" | "value"): DocumentPosition => {
       const { value, start } = nearest(scanned.root, path).node;
       return positionAt(of === "key" ? start : (value?.start ?? start));
     },

@@ -9,12 +9,6 @@ import { dirname, join } from "node:path";
 import { errnoOf, isSameNode } from "./disk.ts";
 import { lifeOf, parseHolder, thisHolder } from "./lock-holder.ts";
 
-export interface LockClaim {
-  /** undefined: somebody else holds it. */
-  attempt(): Promise<HeldLock | undefined>;
-  withdraw(): Promise<void>;
-}
-
 export interface HeldLock {
   /** "abandoned": the one before us died while it held the lock, perhaps in the middle of its work. */
   readonly found: "free" | "abandoned";
@@ -24,7 +18,7 @@ export interface HeldLock {
 }
 
 /** `path`: of the file that is locked, for whoever finds the lock abandoned. */
-export async function claimLock(lockPath: string, path?: string): Promise<LockClaim> {
+export async function claimLock(lockPath: string, path?: string) {
   const holder = await thisHolder();
   const claimPath = join(dirname(lockPath), `.${holder.nonce}.claim`);
   const handle = await open(claimPath, "wx", 0o600);
@@ -40,7 +34,8 @@ export async function claimLock(lockPath: string, path?: string): Promise<LockCl
   }
   return {
     withdraw,
-    async attempt() {
+    /** undefined: somebody else holds it. */
+    async attempt(): Promise<HeldLock | undefined> {
       if (await linkTo(claimPath, lockPath)) {
         await removeQuietly(claimPath);
         return hold(lockPath, handle, "free");

@@ -5,19 +5,13 @@ import type { Readable } from "node:stream";
 
 export type OutputConsumer = (chunk: Buffer) => void | Promise<void>;
 
-export interface Output {
-  /** Settles when nothing more will be handed over. */
-  readonly finished: Promise<void>;
-  progress(): { isFinished: boolean; isConsumerBusy: boolean; steps: number; bytes: number };
-  /** Ends it now, whatever is still in the pipe. */
-  cut(): void;
-}
+type Output = ReturnType<typeof deliverOutput>;
 
 export function deliverOutput(
   stream: Readable,
   consume: OutputConsumer,
   onFailure: (error: unknown) => void,
-): Output {
+) {
   const waiting: Buffer[] = [];
   let state: "open" | "closed" | "finished" = "open";
   let isConsumerBusy = false;
@@ -80,9 +74,11 @@ export function deliverOutput(
   });
 
   return {
+    /** Settles when nothing more will be handed over. */
     finished,
     progress: () => ({ isFinished: state === "finished", isConsumerBusy, steps, bytes }),
-    cut() {
+    /** Ends it now, whatever is still in the pipe. */
+    cut(): void {
       stream.destroy();
       finish();
     },

@@ -148,7 +148,7 @@ async function followProcess(
   child: ChildProcess & { pid: number },
   family: Family,
   options: ProcessOptions,
-  stop: Stop,
+  stop: ReturnType<typeof createStop>,
 ): Promise<ProcessEnd> {
   const started = performance.now();
   let failure: { error: unknown } | undefined;
@@ -204,7 +204,10 @@ interface Exit {
 
 const UNKNOWN_EXIT: Exit = { code: null, signal: null, wasStopped: true };
 
-function patienceFor(options: ProcessOptions, stop: Stop): { patienceMs: number; graceMs: number } {
+function patienceFor(
+  options: ProcessOptions,
+  stop: ReturnType<typeof createStop>,
+): { patienceMs: number; graceMs: number } {
   const graceMs = Math.min(options.graceMs ?? DEFAULT_GRACE_MS, LONGEST_GRACE_MS);
   const patienceMs = Math.min(options.politeMs ?? 0, LONGEST_POLITENESS_MS);
   if (stop.reason() !== undefined) return { patienceMs, graceMs };
@@ -213,23 +216,14 @@ function patienceFor(options: ProcessOptions, stop: Stop): { patienceMs: number;
 
 type StopReason = "timeout" | "abort";
 
+/** What a timer can hold; more would fire at once. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
 /**
  * The one reason why a process is stopped before its own end, whoever comes first: its time is up, its signal fires, or
  * somebody asks for it.
  */
-interface Stop {
-  /** Settles with the first request. */
-  readonly requested: Promise<void>;
-  reason(): StopReason | undefined;
-  request(why: StopReason): void;
-  /** Lets go of the timer and the signal. */
-  release(): void;
-}
-
-/** What a timer can hold; more would fire at once. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
-
-function createStop(options: { signal?: AbortSignal; timeoutMs?: number }): Stop {
+function createStop(options: { signal?: AbortSignal; timeoutMs?: number }) {
   const { signal, timeoutMs } = options;
   let reason: StopReason | undefined;
   let settle: () => void;
@@ -251,7 +245,8 @@ function createStop(options: { signal?: AbortSignal; timeoutMs?: number }): Stop
     requested,
     reason: () => reason,
     request,
-    release() {
+    /** Lets go of the timer and the signal. */
+    release(): void {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     },

@@ -5,12 +5,6 @@ import { isUtf8 } from "node:buffer";
 import type { ArtifactRef, ToolContext } from "@soong/core";
 import { isLowSurrogate } from "@soong/schema";
 
-export interface Page {
-  readonly text: string;
-  readonly offset: number;
-  readonly end: number;
-}
-
 /** Longer than any secret we know of: a private key of 16 384 bits has about 13 000 characters. */
 export const MARGIN = 16 * 1024;
 /** Bytes a margin of characters may take. */
@@ -24,7 +18,7 @@ export async function readPage(
   context: Pick<ToolContext, "artifacts" | "redact">,
   artifact: ArtifactRef,
   range: { readonly offset: number; readonly length: number },
-): Promise<Page | "binary"> {
+): Promise<{ text: string; offset: number; end: number } | "binary"> {
   const { artifact_id, size } = artifact;
   const from = Math.max(0, range.offset - MARGIN_BYTES);
   const to = Math.min(size, range.offset + range.length + MARGIN_BYTES);
@@ -72,24 +66,13 @@ function wholeCharacter(text: string, at: number): number {
 
 /**
  * Part of an artifact as text whose every position is known in bytes: UTF-8, or, where the bytes are not that, one
- * character a byte, so that nothing is lost and offsets stay exact.
+ * character a byte, so that nothing is lost and offsets stay exact. `bytes` are those from `offset` on; `ends` says which ends of the artifact are among them.
  */
-export interface DecodedWindow {
-  readonly text: string;
-  /** Of the first character, in the artifact. */
-  readonly offset: number;
-  /** The position in the text of a byte of the artifact: of the character it belongs to. */
-  positionOf(offset: number): number;
-  /** The byte of the artifact at which the character at `position` begins. */
-  offsetOf(position: number): number;
-}
-
-/** `bytes` are those from `offset` on; `ends` says which ends of the artifact are among them. */
 export function decodeWindow(
   bytes: Buffer,
   offset: number,
   ends: { readonly first: boolean; readonly last: boolean },
-): DecodedWindow {
+) {
   const from = ends.first ? 0 : firstWhole(bytes);
   const to = ends.last ? bytes.length : lastWhole(bytes);
   const whole = bytes.subarray(from, Math.max(from, to));
@@ -100,12 +83,15 @@ export function decodeWindow(
   return {
     text,
     offset: start,
-    positionOf(at) {
+    /** The position in the text of a byte of the artifact: of the character it belongs to. */
+    positionOf(at: number): number {
       const wanted = Math.min(Math.max(0, at - start), used.length);
       const border = encoding === "utf8" ? characterStart(used, wanted) : wanted;
       return used.toString(encoding, 0, border).length;
     },
-    offsetOf: (position) => start + Buffer.byteLength(text.slice(0, position), encoding),
+    /** The byte of the artifact at which the character at `position` begins. */
+    offsetOf: (position: number): number =>
+      start + Buffer.byteLength(text.slice(0, position), encoding),
   };
 }
 

@@ -2,14 +2,11 @@
 // eight, folded bytes in a row are a seed; seeds both texts have vote, the rarer the stronger, for how
 // far one must be shifted to lie on the other. One pass over the file, whatever its size, and a bounded number of places after.
 
-export interface FoldedPlace {
-  start: number;
-  end: number;
-}
+type Range = { start: number; end: number };
 
 /** The best places first, none that shares less than half of the text. */
-export function similarPlaces(file: Buffer, text: Buffer, limit: number): FoldedPlace[] {
-  const chosen: (FoldedPlace & { likeness: number })[] = [];
+export function similarPlaces(file: Buffer, text: Buffer, limit: number): Range[] {
+  const chosen: (Range & { likeness: number })[] = [];
   for (const { shift } of bestShifts(collectSeeds(file, text))) {
     if (chosen.length >= MOST_COMPARED) break;
     const start = Math.max(0, shift);

@@ -41,12 +41,6 @@ export interface LinesRead {
   undecodable: boolean;
 }
 
-export interface LineReader {
-  /** Looks at the next chunk, which cuts no UTF-16 unit and no byte order mark in two. Is it enough? */
-  take(chunk: Buffer): "more" | "enough";
-  end(): LinesRead;
-}
-
 export const MAX_LINE_BYTES = 4096;
 
 /**
@@ -55,7 +49,7 @@ export const MAX_LINE_BYTES = 4096;
  */
 const WINDOW_BYTES = 32 * 1024;
 
-export function createLineReader(wanted: LinesWanted): LineReader {
+export function createLineReader(wanted: LinesWanted) {
   const { format, startLine, maxLines, maxBytes, size, redact } = wanted;
   const piece: TextFormat = { ...format, bom: false };
   const units = lineUnits(format);
@@ -77,6 +71,7 @@ export function createLineReader(wanted: LinesWanted): LineReader {
   let bytes = 0;
   let undecodable = false;
 
+  /** Looks at the next chunk, which cuts no UTF-16 unit and no byte order mark in two. Is it enough? */
   function take(chunk: Buffer): "more" | "enough" {
     let at = skipLines(chunk, consumed === 0 ? bomLength(format) : 0);
     while (at < chunk.length) {

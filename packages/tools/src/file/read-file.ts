@@ -26,7 +26,7 @@ import {
   isInstructionFile,
   readInstructionText,
 } from "./instruction-files.ts";
-import { createLineReader, MAX_LINE_BYTES, type LineReader } from "./line-reader.ts";
+import { createLineReader, MAX_LINE_BYTES } from "./line-reader.ts";
 import { isShownImage, mediaTypeOf } from "./media-type.ts";
 import { readChunks } from "./read-chunks.ts";
 import { refuseMissing } from "./missing-file.ts";
@@ -135,7 +135,7 @@ async function readOpened(
   context: ToolContext,
 ): Promise<HandlerResult> {
   const { start_line: startLine = 1, max_lines: maxLines = DEFAULT_LINES } = input;
-  let text: { format: TextFormat; lines: LineReader } | undefined;
+  let text: { format: TextFormat; lines: ReturnType<typeof createLineReader> } | undefined;
   for await (const chunk of readChunks(file.handle, file.size, context.signal)) {
     if (text === undefined) {
       const format = detectFormat(chunk.subarray(0, SAMPLE_BYTES), chunk.length <= SAMPLE_BYTES);

@@ -57,27 +57,16 @@ export async function openDirectory(
   };
 }
 
-export interface MadeDirectories {
-  /** The last one, open. */
-  readonly directory: VerifiedDirectory;
-  /** Removes those that were made here and are still empty. */
-  undo(): Promise<void>;
-  /** Closes everything, `directory` too. */
-  close(): Promise<void>;
-}
-
 /** Opens `path` and, where `create` is set, makes what is missing of it. */
-export async function makeDirectories(
-  path: string,
-  opening: Opening,
-  create = true,
-): Promise<MadeDirectories> {
+export async function makeDirectories(path: string, opening: Opening, create = true) {
   const open: VerifiedDirectory[] = [];
   const made: string[] = [];
+  /** Removes those that were made here and are still empty. */
   const undo = async (): Promise<void> => {
     // Somebody else's file in one, or somebody else's hand: then it is not ours to remove.
     for (const entry of made.toReversed()) await rmdir(entry).catch(() => undefined);
   };
+  /** Closes everything, `directory` too. */
   const close = async (): Promise<void> => {
     await Promise.all(open.map((each) => each.close()));
   };

@@ -10,14 +10,6 @@ import { errnoOf, readLock, withFileLock } from "@soong/platform";
 import { cutToBytes } from "../text/index.ts";
 import { type VerifiedDirectory, openDirectory } from "./open-directory.ts";
 
-export interface TemporaryFile {
-  /** The path to it through its directory's handle. */
-  readonly path: string;
-  readonly handle: FileHandle;
-  /** Closes it and removes its name, if that is still there. */
-  discard(): Promise<void>;
-}
-
 export interface Rights {
   /** The file to be replaced. */
   readonly like: BigIntStats | undefined;
@@ -31,12 +23,13 @@ export async function writeTemporaryFile(
   target: string,
   bytes: Uint8Array,
   rights: Rights,
-): Promise<TemporaryFile> {
+) {
   const path = directory.entry(temporaryName(target));
   // A new file gets the rights that the umask and the directory give to any; the others are private
   // until theirs are set.
   const isPlain = rights.like === undefined && rights.mode === undefined;
   const handle = await open(path, CREATE_NEW, isPlain ? 0o666 : 0o600);
+  /** Closes it and removes its name, if that is still there. */
   const discard = async (): Promise<void> => {
     await unlink(path).catch(() => undefined);
     await handle.close();

@@ -7,14 +7,12 @@ import { promisify } from "node:util";
 import { ToolFailure } from "@soong/core";
 import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";
 import { createPieces, LINE_FEED, runRipgrep, type RipgrepEnd } from "./ripgrep.ts";
-import { refusedQuery, type FoundLine, type SearchRequest } from "./search-request.ts";
-
-export interface MatchingLines {
-  /** As many as the limit lets through. */
-  readonly lines: FoundLine[];
-  /** Whether there is more in these files. */
-  readonly truncated: boolean;
-}
+import {
+  refusedQuery,
+  type FoundLine,
+  type SearchAnswer,
+  type SearchRequest,
+} from "./search-request.ts";
 
 export interface OpenedFile {
   readonly path: string;
@@ -26,7 +24,7 @@ export async function matchingLines(
   executable: string,
   request: SearchRequest,
   files: readonly (() => OpenedFile | undefined)[],
-): Promise<MatchingLines> {
+): Promise<Pick<SearchAnswer, "lines" | "truncated">> {
   const lines: FoundLine[] = [];
   let complete = false;
   let looked = 0;

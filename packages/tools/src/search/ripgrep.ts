@@ -104,16 +104,10 @@ function start(
 }
 
 /** Output that arrives in pieces, cut at a byte that ends every record. */
-export interface Pieces {
-  add(chunk: Buffer): void;
-  /** What came after the last end. */
-  rest(): Buffer;
-}
-
-export function createPieces(end: number, onRecord: (record: Buffer) => void): Pieces {
+export function createPieces(end: number, onRecord: (record: Buffer) => void) {
   let open: Buffer[] = [];
   return {
-    add(chunk) {
+    add(chunk: Buffer): void {
       let from = 0;
       for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, from)) {
         const record = chunk.subarray(from, at);
@@ -127,18 +121,9 @@ export function createPieces(end: number, onRecord: (record: Buffer) => void): P
       }
       if (from < chunk.length) open.push(chunk.subarray(from));
     },
+    /** What came after the last end. */
     rest: () => Buffer.concat(open),
   };
-}
-
-export interface RipgrepMessages {
-  add(chunk: Buffer): void;
-  /** Nothing more comes. */
-  end(): void;
-  /** The beginning of what it complained about. */
-  readonly complaint: string;
-  /** How many files and directories it could not read. */
-  readonly unreadable: number;
 }
 
 /**
@@ -146,7 +131,7 @@ export interface RipgrepMessages {
  * one walk both leaves the sensitive entries unread and counts them. That form is no promise of ripgrep's; the one
  * that comes with us is pinned and tested, and any other has to show it first. `onExcluded` is given the path of every entry that a glob of the command line excludes.
  */
-export function createRipgrepMessages(onExcluded: (path: string) => void): RipgrepMessages {
+export function createRipgrepMessages(onExcluded: (path: string) => void) {
   let message = "";
   let complaint = "";
   let unreadable = 0;
@@ -168,15 +153,18 @@ export function createRipgrepMessages(onExcluded: (path: string) => void): Ripgr
   };
   const lines = createPieces(LINE_FEED, (line) => take(line.toString()));
   return {
-    add: (chunk) => lines.add(chunk),
-    end() {
+    add: (chunk: Buffer) => lines.add(chunk),
+    /** Nothing more comes. */
+    end(): void {
       const rest = lines.rest();
       if (rest.length > 0) take(rest.toString());
       if (message !== "") finish();
     },
+    /** The beginning of what it complained about. */
     get complaint() {
       return complaint;
     },
+    /** How many files and directories it could not read. */
     get unreadable() {
       return unreadable;
     },

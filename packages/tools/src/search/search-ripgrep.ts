@@ -149,13 +149,7 @@ function walkFlags(request: SearchRequest): string[] {
 }
 
 /** The smallest of any number of paths, bytewise, in the memory of those that are kept. */
-export interface SmallestPaths {
-  add(path: Buffer): void;
-  /** In order. */
-  sorted(): Buffer[];
-}
-
-export function createSmallestPaths(most: number): SmallestPaths {
+export function createSmallestPaths(most: number) {
   let kept: Buffer[] = [];
   let bound: Buffer | undefined;
   const shrink = (): void => {
@@ -163,13 +157,13 @@ export function createSmallestPaths(most: number): SmallestPaths {
     if (kept.length === most) bound = kept.at(-1);
   };
   return {
-    add(path) {
+    add(path: Buffer): void {
       if (bound !== undefined && Buffer.compare(path, bound) >= 0) return;
       // A copy: what is given is part of a piece of output that would be kept with it.
       kept.push(Buffer.from(path));
       if (kept.length >= 2 * most) shrink();
     },
-    sorted() {
+    sorted(): Buffer[] {
       shrink();
       return kept;
     },

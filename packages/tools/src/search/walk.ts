@@ -136,22 +136,17 @@ export async function judgedPlace(plan: PreparedPlan | undefined): Promise<Place
 }
 
 /** Yields to the event loop during a long synchronous walk, and notices there that the call was cancelled. */
-export interface EventLoopYield {
-  /** Cheap; ask for every item. */
-  isDue(): boolean;
-  /** Throws the reason when the call was cancelled meanwhile. */
-  pause(): Promise<void>;
-}
-
-export function createEventLoopYield(signal: AbortSignal): EventLoopYield {
+export function createEventLoopYield(signal: AbortSignal) {
   let asked = 0;
   let since = performance.now();
   return {
-    isDue() {
+    /** Cheap; ask for every item. */
+    isDue(): boolean {
       asked += 1;
       return asked % ITEMS_BETWEEN_LOOKS === 0 && performance.now() - since > MOST_MS;
     },
-    async pause() {
+    /** Throws the reason when the call was cancelled meanwhile. */
+    async pause(): Promise<void> {
       await setImmediate();
       signal.throwIfAborted();
       since = performance.now();
