@@ -50,9 +50,6 @@ function build(schema: JsonSchema): SchemaCheck {
 }
 
 function buildValidator(schema: JsonSchema): SchemaCheck {
-  const preparation = prepareSchema(schema);
-  if (!preparation.ok) return uncheckable(preparation.message);
-  const { prepared } = preparation;
   const meter: Meter = {
     left: 0,
     maxErrors: 0,
@@ -60,8 +57,10 @@ function buildValidator(schema: JsonSchema): SchemaCheck {
       throw new TooMuch();
     },
   };
+  let prepared: PreparedSchema;
   let everyError: ValidateFunction;
   try {
+    prepared = prepareSchema(schema);
     everyError = compile(prepared, meter, "every error");
   } catch (error) {
     return uncheckable(error instanceof Error ? error.message : "unknown reason");
@@ -132,7 +131,8 @@ function compile(
     verbose: true,
     inlineRefs: false,
     addUsedSchema: false,
-    ownProperties: prepared.usesInheritedNames,
+    // A field may be called like a member of every object (`constructor`, `toString`).
+    ownProperties: true,
     formats: { ...FORMATS },
     code: { regExp, optimize: false },
   });

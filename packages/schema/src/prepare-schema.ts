@@ -12,27 +12,19 @@ import { mapSchemas, VOCABULARY } from "./vocabulary.ts";
 /** Holds the static size of a schema: what one more application of it costs. */
 export const COST_KEYWORD = "soong:cost";
 
-export type PreparedSchema = {
-  schema: { readonly [keyword: string]: unknown };
-  patterns: ReadonlyMap<string, LinearRegex>;
-  /** Some property is called like a member of every object (`constructor`, `toString`). */
-  usesInheritedNames: boolean;
-};
+export type PreparedSchema = { schema: JsonSchema; patterns: ReadonlyMap<string, LinearRegex> };
 
 const MAX_NODES = 20_000;
 const MAX_DEPTH = 200;
 
-export function prepareSchema(
-  original: JsonSchema,
-): { ok: true; prepared: PreparedSchema } | { ok: false; message: string } {
+/** Throws for a schema that cannot be checked. */
+export function prepareSchema(original: JsonSchema): PreparedSchema {
   const references = openReferences(original);
   const patterns = openPatterns();
   const definitions: Record<string, unknown> = {};
   const names = new Map<string, string>();
   const waiting: { name: string; target: Target }[] = [];
   let nodes = 0;
-  let usesInheritedNames = false;
-  let failure: string | undefined;
 
   const referTo = (target: Target): string => {
     let name = names.get(target.pointer);
@@ -46,8 +38,9 @@ export function prepareSchema(
 
   const convert = (given: SchemaNode, place: Place): { node: unknown; cost: number } => {
     nodes += 1;
-    if (nodes > MAX_NODES || place.depth > MAX_DEPTH) failure ??= "it is too large or too deep";
-    if (failure !== undefined || typeof given === "boolean") return { node: given, cost: 1 };
+    if (nodes > MAX_NODES || place.depth > MAX_DEPTH)
+      throw new Error("it is too large or too deep");
+    if (typeof given === "boolean") return { node: given, cost: 1 };
     const base = baseWithin(given, place.pointer, place.base);
     const node = enforceable(modernNode(given), patterns);
     const result: Record<string, unknown> = {};
@@ -79,16 +72,13 @@ export function prepareSchema(
       if (entry === undefined || IGNORED.has(name)) continue;
       if (entry.standing === "note" || entry.standing === "stripped") continue;
       if (!entry.accepts(held)) {
-        failure ??= `${childPointer(place.pointer, name)} must be ${entry.expected}`;
-        continue;
-      }
-      if (FIELD_NAMES.has(name)) {
-        usesInheritedNames ||= namesIn(held).some((key) => key in Object.prototype);
+        throw new Error(`${childPointer(place.pointer, name)} must be ${entry.expected}`);
       }
       if (name === "$ref") {
         const target = references.locate(held as string, base);
-        if (target) result.$ref = referTo(target);
-        else failure ??= `${String(held)} is not a place in it, and nothing is fetched`;
+        if (!target)
+          throw new Error(`${String(held)} is not a place in it, and nothing is fetched`);
+        result.$ref = referTo(target);
       } else if (name === "enum") {
         cost += (held as unknown[]).length >> 2;
         // The validator takes no empty enum; no value is in it.
@@ -105,15 +95,10 @@ export function prepareSchema(
     const { node, pointer, base } = next.target;
     definitions[next.name] = metered(convert(node, { pointer, base, depth: 0, within: [] }));
   }
-  if (failure !== undefined) return { ok: false, message: failure };
   const schema = isRecord(root.node) ? root.node : {};
   return {
-    ok: true,
-    prepared: {
-      schema: names.size > 0 ? { ...schema, $defs: definitions } : schema,
-      patterns: patterns.compiled,
-      usesInheritedNames,
-    },
+    schema: names.size > 0 ? { ...schema, $defs: definitions } : schema,
+    patterns: patterns.compiled,
   };
 }
 
@@ -159,9 +144,6 @@ const REPEATED = wordSet(
   "items contains unevaluatedItems additionalProperties patternProperties propertyNames unevaluatedProperties",
 );
 
-/** Whose values or keys are names of fields. */
-const FIELD_NAMES = wordSet("required dependentRequired properties dependentSchemas");
-
 /** Known, but saying nothing about which values are valid. */
 const IGNORED = wordSet(
   "nullable $dynamicAnchor $recursiveAnchor contentEncoding contentMediaType contentSchema",
@@ -200,11 +182,4 @@ function enforceable(node: JsonSchema, patterns: Patterns): JsonSchema {
     }
   }
   return result;
-}
-
-function namesIn(held: unknown): string[] {
-  if (Array.isArray(held)) return held as string[];
-  return Object.entries(held as object).flatMap(([key, value]) =>
-    Array.isArray(value) ? [key, ...(value as string[])] : [key],
-  );
 }
