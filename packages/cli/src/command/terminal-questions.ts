@@ -64,7 +64,7 @@ export function createTerminalQuestions(
       inTurn(async () => {
         await forgetTypedBefore();
         const answer = await readLine(`${question} [y/N]: `);
-        return WORDS.get(answer?.trim().toLowerCase() ?? "no") === "y";
+        return ["y", "yes"].includes(answer?.trim().toLowerCase() ?? "");
       }),
   };
 
@@ -113,7 +113,8 @@ export function createTerminalQuestions(
     for (;;) {
       const answer = await readLine(question, signal);
       if (answer === undefined) return undefined;
-      const key = WORDS.get(answer.trim().toLowerCase()) ?? "";
+      const word = answer.trim().toLowerCase();
+      const key = WORDS[word] ?? word;
       if (keys.includes(key)) return key;
     }
   }
@@ -160,13 +161,4 @@ async function untilHangUp(signal: AbortSignal | undefined): Promise<void> {
 
 const HANG_UP_MS = 2000;
 
-const WORDS: ReadonlyMap<string, string> = new Map([
-  ["y", "y"],
-  ["yes", "y"],
-  ["s", "s"],
-  ["session", "s"],
-  ["w", "w"],
-  ["always", "w"],
-  ["n", "n"],
-  ["no", "n"],
-]);
+const WORDS: Readonly<Record<string, string>> = { yes: "y", session: "s", always: "w", no: "n" };

@@ -51,16 +51,9 @@ const LETTERS = {
   F: "line_end",
   H: "line_start",
 } as const;
-const LETTERS_BY_WORD = {
-  C: "word_right",
-  D: "word_left",
-} as const;
+const LETTERS_BY_WORD = { C: "word_right", D: "word_left" } as const;
 /** The keypad's Enter, and rxvt's arrows with Ctrl. */
-const SS3_ONLY = {
-  M: "enter",
-  c: "word_right",
-  d: "word_left",
-} as const;
+const SS3_ONLY = { M: "enter", c: "word_right", d: "word_left" } as const;
 
 type ValueOf<Table> = Table[keyof Table];
 type KeyName =

@@ -47,52 +47,43 @@ export function openPlainTerminal({ stdin, stdout, env }: TerminalStreams): Term
     print,
     live() {},
     readInput({ prompt, initial = "", signal }) {
-      const typed = oneRead.begin<Typed>({
-        signal,
-        ended: { kind: "end" },
-        aborted: { kind: "aborted", text: initial },
-        start(done) {
-          let text = initial;
-          endLine();
-          write(prompt + initial);
-          return {
-            line(more) {
-              isLineOpen = false;
-              text += more;
-              if (!text.endsWith("\\")) return done({ kind: "text", text });
-              text = `${text.slice(0, -1)}\n`;
-            },
-            stop(why) {
-              endLine();
-              done(why === "end" ? { kind: "end" } : { kind: why, text });
-            },
-          };
-        },
+      const aborted = { kind: "aborted", text: initial } as const;
+      const typed = oneRead.begin<Typed>(signal, aborted, (done) => {
+        let text = initial;
+        endLine();
+        write(prompt + initial);
+        return {
+          line(more) {
+            isLineOpen = false;
+            text += more;
+            if (!text.endsWith("\\")) return done({ kind: "text", text });
+            text = `${text.slice(0, -1)}\n`;
+          },
+          stop(why) {
+            endLine();
+            done(why === "end" ? { kind: "end" } : { kind: why, text });
+          },
+        };
       });
       early.splice(0).forEach(lineCame);
       return typed;
     },
     readKey: ({ question, keys, signal }) =>
-      oneRead.begin<PressedKey>({
-        signal,
-        ended: { kind: "end" },
-        aborted: { kind: "aborted" },
-        start(done) {
-          endLine();
-          write(question);
-          return {
-            line(text) {
-              isLineOpen = false;
-              const key = text.trim().charAt(0).toLowerCase();
-              if (keys.includes(key)) done({ kind: "key", key });
-              else write(question);
-            },
-            stop(why) {
-              endLine();
-              done({ kind: why });
-            },
-          };
-        },
+      oneRead.begin<PressedKey>(signal, { kind: "aborted" }, (done) => {
+        endLine();
+        write(question);
+        return {
+          line(text) {
+            isLineOpen = false;
+            const key = text.trim().charAt(0).toLowerCase();
+            if (keys.includes(key)) done({ kind: "key", key });
+            else write(question);
+          },
+          stop(why) {
+            endLine();
+            done({ kind: why });
+          },
+        };
       }),
     onInterrupt: (listener) => oneRead.onInterrupt(listener),
     close,

@@ -65,22 +65,17 @@ function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
     print: screen.print,
     live: screen.live,
     readInput(options) {
-      const typed = oneRead.begin<Typed>({
-        signal: options.signal,
-        ended: { kind: "end" },
-        aborted: { kind: "aborted", text: options.initial ?? "" },
-        start: (done) => readLine(readable, options, done),
-      });
+      const { signal, initial = "" } = options;
+      const typed = oneRead.begin<Typed>(signal, { kind: "aborted", text: initial }, (done) =>
+        readLine(readable, options, done),
+      );
       strayKeys.take().forEach(press);
       return typed;
     },
     readKey: (options) =>
-      oneRead.begin<PressedKey>({
-        signal: options.signal,
-        ended: { kind: "end" },
-        aborted: { kind: "aborted" },
-        start: (done) => readOneKey(readable, options, done),
-      }),
+      oneRead.begin<PressedKey>(options.signal, { kind: "aborted" }, (done) =>
+        readOneKey(readable, options, done),
+      ),
     onInterrupt: (listener) => oneRead.onInterrupt(listener),
     close,
   };

@@ -96,7 +96,7 @@ function createStyle(): {
           "0",
         ]) {
           const number = Number.parseInt(code, 10);
-          const group = GROUPS.find(({ has }) => has(number));
+          const group = GROUPS.find(({ codes }) => codes.test(String(number)));
           if (number === 0) on.clear();
           else if (group?.off === number) on.delete(group.name);
           else if (group !== undefined) {
@@ -112,28 +112,15 @@ function createStyle(): {
   };
 }
 
-interface Group {
-  readonly name: string;
-  readonly off: number;
-  readonly has: (code: number) => boolean;
-}
-
-const GROUPS: readonly Group[] = [
-  { name: "weight", off: 22, has: (code) => code === 1 || code === 2 || code === 22 },
-  { name: "italic", off: 23, has: (code) => code === 3 || code === 23 },
-  { name: "underline", off: 24, has: (code) => code === 4 || code === 21 || code === 24 },
-  { name: "inverse", off: 27, has: (code) => code === 7 || code === 27 },
-  { name: "struck", off: 29, has: (code) => code === 9 || code === 29 },
-  {
-    name: "text",
-    off: 39,
-    has: (code) => (code >= 30 && code <= 39) || (code >= 90 && code <= 97),
-  },
-  {
-    name: "ground",
-    off: 49,
-    has: (code) => (code >= 40 && code <= 49) || (code >= 100 && code <= 107),
-  },
+/** What a code is about, by the code that ends it. */
+const GROUPS: readonly { readonly name: string; readonly off: number; readonly codes: RegExp }[] = [
+  { name: "weight", off: 22, codes: /^(?:1|2|22)$/ },
+  { name: "italic", off: 23, codes: /^2?3$/ },
+  { name: "underline", off: 24, codes: /^(?:4|21|24)$/ },
+  { name: "inverse", off: 27, codes: /^2?7$/ },
+  { name: "struck", off: 29, codes: /^2?9$/ },
+  { name: "text", off: 39, codes: /^(?:3\d|9[0-7])$/ },
+  { name: "ground", off: 49, codes: /^(?:4\d|10[0-7])$/ },
 ];
 
 const TAB = 8;

@@ -67,11 +67,8 @@ export interface Stoppable {
   stop(why: "interrupt" | "end" | "aborted"): void;
 }
 
-interface BeginRead<Read, Answer> {
-  readonly signal: AbortSignal | undefined;
-  readonly ended: Answer;
-  readonly aborted: Answer;
-  readonly start: (done: (answer: Answer) => void) => Read;
+interface Ended {
+  readonly kind: "end";
 }
 
 /**
@@ -88,20 +85,19 @@ export function createOneRead<Read extends Stoppable>(unheard: () => void) {
       return current;
     },
     /** Once the terminal is gone, every read has ended. */
-    async begin<Answer>({
-      signal,
-      ended,
-      aborted,
-      start,
-    }: BeginRead<Read, Answer>): Promise<Answer> {
+    async begin<Answer>(
+      signal: AbortSignal | undefined,
+      aborted: Answer,
+      start: (done: (answer: Answer | Ended) => void) => Read,
+    ): Promise<Answer | Ended> {
       if (current !== undefined)
         throw new Error("Something is being read from the terminal already");
-      if (isOver) return ended;
+      if (isOver) return { kind: "end" };
       if (signal?.aborted === true) return aborted;
       const abort = (): void => current?.stop("aborted");
       signal?.addEventListener("abort", abort);
       try {
-        return await new Promise<Answer>((resolve) => {
+        return await new Promise<Answer | Ended>((resolve) => {
           current = start((answer) => {
             current = undefined;
             resolve(answer);

@@ -52,9 +52,7 @@ export async function showDemoRun({
   }
 
   function printSpeech(who: string, what: string): void {
-    output.line();
-    output.line(who);
-    for (const line of wrap(visible(what), output.width, "  ")) output.line(line);
+    for (const line of ["", who, ...wrap(visible(what), output.width, "  ")]) output.line(line);
   }
 
   function showResult(result: ToolResult): void {

@@ -17,18 +17,7 @@ import { listAttempts, renderTimeline } from "./timeline.ts";
 import type { DemoPoint } from "./outcome.ts";
 
 const PROMPT = "Prepare the market: all stalls checked, and one list of what they need.";
-const STALLS = [
-  "bread",
-  "cheese",
-  "fish",
-  "flowers",
-  "fruit",
-  "honey",
-  "nuts",
-  "olives",
-  "spice",
-  "tea",
-];
+const STALLS = "bread cheese fish flowers fruit honey nuts olives spice tea".split(" ");
 const UNLUCKY = ["fish", "honey"];
 const WORK_MS = 120;
 
@@ -86,9 +75,7 @@ export async function playDemoTask(
   return signal.aborted ? undefined : { task_id: task.task_id, session_id };
 
   function printSpeech(who: string, what: string): void {
-    output.line();
-    output.line(who);
-    for (const line of wrap(what, output.width, "  ")) output.line(line);
+    for (const line of ["", who, ...wrap(what, output.width, "  ")]) output.line(line);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { taskReader, type StepRecord, type TaskRecord, type TaskWithCounts } from "@soong/tasks";
+import { taskReader, type StepRecord, type TaskWithCounts } from "@soong/tasks";
 import { InspectorError, type StepRow, type TaskRow, type TasksPort } from "@soong/inspector";
 import type { Store } from "@soong/store";
 import { listSteps } from "../tasks/stored-task.ts";
@@ -21,7 +21,7 @@ export function createTasksPort(store: Store, home: string): TasksPort {
       const tasks: TaskRow[] = [];
       for (const { task_id } of await reader.list({ limit: LISTED })) {
         const found = await reader.get(task_id);
-        if (found !== undefined) tasks.push(taskRow(found));
+        if (found !== undefined) tasks.push(toTaskRow(found));
       }
       return { tasks };
     },
@@ -31,7 +31,7 @@ export function createTasksPort(store: Store, home: string): TasksPort {
         throw new InspectorError("not_found", `There is no task ${task_id} in this home.`);
       }
       const steps = await listSteps(reader, task_id);
-      return { task: taskRow(found), steps: steps.map(stepRow) };
+      return { task: toTaskRow(found), steps: steps.map(toStepRow) };
     },
     async version() {
       const files = filesNow(home);
@@ -40,7 +40,8 @@ export function createTasksPort(store: Store, home: string): TasksPort {
       const parts: unknown[] = [];
       for (const task of await reader.list({ limit: LISTED })) {
         parts.push([task.task_id, task.status, task.updated_at]);
-        if (!isOpen(task)) continue;
+        // One that has ended is never changed again.
+        if (task.ended_at !== undefined) continue;
         const steps = await listSteps(reader, task.task_id);
         for (const { updated_at, status, attempts, claim, note } of steps) {
           parts.push([updated_at, status, attempts, claim?.token, note]);
@@ -59,47 +60,21 @@ function filesNow(home: string): string {
   return stats.map((one) => `${one?.mtimeMs ?? 0}:${one?.size ?? 0}`).join(" ");
 }
 
-/** One that has ended is never changed again. */
-function isOpen({ ended_at }: TaskRecord): boolean {
-  return ended_at === undefined;
-}
-
-function taskRow({ task, counts }: TaskWithCounts): TaskRow {
-  const { ended_at, reason, result } = task;
-  return {
-    task_id: task.task_id,
-    session_id: task.session_id,
-    title: task.title,
-    goal: task.goal,
-    status: task.status,
-    created_at: task.created_at,
-    updated_at: task.updated_at,
-    counts,
-    ended_at,
-    reason,
-    summary: result?.summary,
-  };
+function toTaskRow({ task, counts }: TaskWithCounts): TaskRow {
+  const { result, version: _version, created_by: _by, started_at: _at, ...row } = task;
+  return { ...row, counts, summary: result?.summary };
 }
 
 /** The token of a claim is its holder's alone. */
-function stepRow(step: StepRecord): StepRow {
-  const { claim, note, reason, result, failure, started_at, ended_at } = step;
+function toStepRow({ claim, result, failure, ...step }: StepRecord): StepRow {
+  const { step_id, title, instructions, status, depends_on, attempts, max_attempts } = step;
+  const { note, reason, started_at, ended_at } = step;
   return {
-    step_id: step.step_id,
-    title: step.title,
-    instructions: step.instructions,
-    status: step.status,
-    depends_on: step.depends_on,
-    attempts: step.attempts,
-    max_attempts: step.max_attempts,
-    ...(claim === undefined
-      ? {}
-      : { claimed_by: claim.worker ?? claim.agent_id, lease_until: claim.lease_expires_at }),
-    note,
-    reason,
+    ...{ step_id, title, instructions, status, depends_on, attempts, max_attempts },
+    claimed_by: claim?.worker ?? claim?.agent_id,
+    lease_until: claim?.lease_expires_at,
     summary: result?.summary,
     failure: failure?.message,
-    started_at,
-    ended_at,
+    ...{ note, reason, started_at, ended_at },
   };
 }

@@ -17,7 +17,9 @@ export function isHello(said: unknown): said is ControlClient["hello"] {
 export function isQuestion(said: unknown): said is ListedQuestion {
   if (!hasFields(said, ["question_id", "asked_at"])) return false;
   const { kind, request } = said;
-  if (kind === "permission") return hasFields(request, REQUEST_TEXTS, REQUEST_LISTS);
+  if (kind === "permission") {
+    return hasFields(request, [...REQUEST_NAMES, ...REQUEST_WORDS], REQUEST_LISTS);
+  }
   if (kind !== "elicitation" || !hasFields(request, ["message", "tool_name", "tool_call_id"])) {
     return false;
   }
@@ -26,20 +28,8 @@ export function isQuestion(said: unknown): said is ListedQuestion {
     : request["mode"] === "form" && isPlainRecord(request["requested_schema"]);
 }
 
-const REQUEST_TEXTS = [
-  "session_id",
-  "run_id",
-  "agent_id",
-  "role",
-  "tool_call_id",
-  "tool_name",
-  "description",
-  "permission",
-  "session_scope",
-  "cwd",
-  "reason",
-  "digest",
-];
+const REQUEST_NAMES = ["session_id", "run_id", "agent_id", "tool_call_id", "tool_name", "digest"];
+const REQUEST_WORDS = ["role", "description", "permission", "session_scope", "cwd", "reason"];
 const REQUEST_LISTS = ["tags", "resources", "scopes", "hook_results", "chain"];
 
 export function isSettled(said: unknown): said is Settled {

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isTerminalFact } from "@soong/core";
-import type { SessionReader, SessionRecord, Store } from "@soong/store";
+import type { SessionReader, Store } from "@soong/store";
 import { undoOf, type Undo } from "@soong/tools";
 import { iterateSessions } from "../stored.ts";
 
@@ -16,24 +16,19 @@ export interface StoredChange {
   readonly reader: SessionReader;
 }
 
-export interface WantedChanges {
-  readonly ofSession: (session: SessionRecord) => boolean;
-  readonly ofCall: (tool_call_id: string) => boolean;
-  readonly ofPath: (path: string) => boolean;
-}
-
 export async function* findStoredChanges(
   store: Store,
-  wanted: WantedChanges,
+  wanted: { readonly session?: string; readonly call?: string },
+  isWanted: (path: string) => boolean,
 ): AsyncGenerator<StoredChange> {
   for await (const session of iterateSessions(store)) {
-    if (!wanted.ofSession(session)) continue;
+    if (session.session_id !== (wanted.session ?? session.session_id)) continue;
     const reader = await store.readSession(session.session_id);
     const calls = await reader.calls();
     for (const { tool_call_id, tool_name, run_id, ended_seq } of calls.toReversed()) {
-      if (ended_seq === undefined || !wanted.ofCall(tool_call_id)) continue;
+      if (ended_seq === undefined || tool_call_id !== (wanted.call ?? tool_call_id)) continue;
       const undo = await readUndo(reader, ended_seq);
-      if (undo === undefined || !wanted.ofPath(undo.path)) continue;
+      if (undo === undefined || !isWanted(undo.path)) continue;
       const { session_id } = session;
       yield { session_id, tool_call_id, tool_name, run_id, undo, reader };
     }

@@ -82,12 +82,10 @@ export async function findChange(
   session?: string,
 ): Promise<StoredChange> {
   const project = await resolvePath("/", cwd);
-  const changes = findStoredChanges(store, {
-    ofSession: ({ session_id }) => session === undefined || session_id === session,
-    ofCall: (id) => call === undefined || id === call,
-    // Where a session began says nothing about where its calls wrote.
-    ofPath: (path) => call !== undefined || session !== undefined || isWithin(project, path),
-  });
+  // Where a session began says nothing about where its calls wrote.
+  const isWanted = (path: string): boolean =>
+    call !== undefined || session !== undefined || isWithin(project, path);
+  const changes = findStoredChanges(store, { session, call }, isWanted);
   if (call !== undefined) return findNamedChange(changes, call);
   const last = await findLastChange(changes);
   if (last !== undefined) return last;
