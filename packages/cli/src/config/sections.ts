@@ -433,6 +433,9 @@ export const SECTIONS = {
         busy_timeout_ms: milliseconds(120_000).says(
           "How long a command waits while another process holds the database.",
         ),
+        durability: choice(["standard", "full"], "standard").says(
+          "Which records wait for the disk. `standard`: starts and results of calls that may change something, decisions, grants, answers, claims. What calls that only read leave survives a killed process, and its end may be lost with the power. `full`: all of them.",
+        ),
         retention: {
           says: "What is removed automatically. Default: nothing.",
           keys: {

@@ -42,6 +42,7 @@ export async function openHomeStore(
     directory: home,
     readOnly: given.readOnly ?? false,
     busyTimeoutMs: config?.store.busy_timeout_ms,
+    durability: config?.store.durability,
   });
 }
 

@@ -68,6 +68,13 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/**
+ * Which commits wait for the disk (STORE-6). `standard`: those with the start or result of a call that may change something, a
+ * decision, a grant, an answer, a claim, the begin or end of a run. What calls that only read leave survives a killed process, and
+ * may be lost with the power; what is left is whole. `full`: all of them.
+ */
+export type Durability = "standard" | "full";
+
 export interface RunFolderProblem {
   run_id: string;
   message: string;

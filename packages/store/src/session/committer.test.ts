@@ -313,6 +313,7 @@ function said(): string[] {
 }
 
 interface Speaker {
+  mustSync: boolean;
   readonly pending: Pending;
   say(what: string, bytes?: number): void;
   heard: number;
@@ -329,6 +330,9 @@ function speaker(
   let pile: string[] = [];
   const self: Speaker = {
     pending: {
+      get mustSync() {
+        return self.mustSync;
+      },
       write() {
         if (self.fail !== undefined) throw self.fail;
         for (const what of pile) database.prepare(sql).run(...values(what));
@@ -347,6 +351,7 @@ function speaker(
       pile.push(what);
       committer.note(self.pending, bytes);
     },
+    mustSync: false,
     heard: 0,
     refusal: undefined,
     fail: undefined,

@@ -2,15 +2,18 @@
 // waits for it, or soon. Callers in the same turn of the event loop share it.
 
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
+import type { Durability } from "../contract/store.ts";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import { asStoreError, isConstraint } from "../sqlite/sqlite-error.ts";
 
 import { rollBack } from "../sqlite/migrate.ts";
 import type { OpenedDatabase } from "../sqlite/open-database.ts";
-import { pauseMs } from "../sqlite/locks.ts";
+import { pauseMs, type BeginTransaction } from "../sqlite/locks.ts";
 
 /** A session with something to commit. */
 export interface Pending {
+  /** It has something that must survive a loss of power (STORE-6). */
+  readonly mustSync: boolean;
   /** Inside the transaction; may be called again when the transaction failed. */
   write(): void;
   /** After it. */
@@ -41,6 +44,7 @@ export interface CommitterOptions extends Pick<
 > {
   /** How long those who need not block the process wait for another one that is writing. */
   readonly busyTimeoutMs: number;
+  readonly durability?: Durability | undefined;
   readonly at?: AtCrashPoint | undefined;
 }
 
@@ -51,7 +55,7 @@ const SOON_MS = 50;
 const LARGE = 4 * 1024 * 1024;
 
 export function createCommitter(options: CommitterOptions): Committer {
-  const { database, path, turn, files, checkRoom, busyTimeoutMs, at } = options;
+  const { database, path, turn, files, checkRoom, busyTimeoutMs, durability, at } = options;
   const waiting = new Set<Pending>();
   let held = 0;
   let failure: StoreError | undefined;
@@ -126,7 +130,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     }
   }
 
-  function commit(begin: () => void): void {
+  function commit(begin: BeginTransaction): void {
     clearTimeout(timer);
     timer = undefined;
     if (waiting.size === 0) return;
@@ -143,11 +147,11 @@ export function createCommitter(options: CommitterOptions): Committer {
     waitingSince = undefined;
   }
 
-  function write(together: readonly Pending[], begin: () => void): void {
+  function write(together: readonly Pending[], begin: BeginTransaction): void {
     at?.("commit.before");
     checkRoom();
     files.check();
-    begin();
+    begin(durability === "full" || together.some(({ mustSync }) => mustSync));
     try {
       for (const pending of together) pending.write();
       at?.("commit.written");

@@ -1,12 +1,13 @@
 // The one writer of a session: checks an entry, links its facts into the chain, and keeps in memory what
 // the next commit writes. Takes an entry whole or not at all.
 
-import type {
-  ArtifactRecord,
-  CommittedFacts,
-  ConversationNode,
-  Fact,
-  JournalEntry,
+import {
+  type ArtifactRecord,
+  type CommittedFacts,
+  type ConversationNode,
+  type Fact,
+  type JournalEntry,
+  isTerminalFact,
 } from "@soong/core";
 import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/chain.ts";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
@@ -80,7 +81,13 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   let refusal: StoreError | undefined;
   let committedSeq = row.last_seq;
   const listeners = new Set<() => void>();
+  /** Calls that may change something and have not ended. */
+  const writes = new Set<string>();
+  let mustSync = false;
   const pending: Pending = {
+    get mustSync() {
+      return mustSync;
+    },
     write,
     committed,
     refused(error) {
@@ -94,6 +101,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     append,
     recover(entry) {
       isRecovering = true;
+      mustSync = true;
       append(entry);
       isRecovering = false;
     },
@@ -133,6 +141,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     for (const { node, text } of prepared.nodes) {
       const { node_id, parent_id } = node;
       derived.takeNode(node);
+      // What the user said is like an answer.
+      mustSync ||= node.kind === "message" && node.data?.["role"] === "user";
       ownNodes?.add(node_id);
       nodes.set(node_id, { node_id, parent_id: parent_id ?? null, seq, text });
     }
@@ -225,6 +235,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     facts.push(committedFact);
     row.last_seq = fact.seq;
     row.updated_at = fact.time;
+    mustSync ||= !mayBeLost(fact, writes);
     derived.take(fact);
   }
 
@@ -265,9 +276,49 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   }
 
   function forget(): void {
+    mustSync = false;
     facts = [];
     nodes = new Map();
     artifacts = new Map();
     derived.forget();
   }
+}
+
+/** Facts that nothing outside follows from. A type that is not here is synced. */
+const READING: ReadonlySet<string> = new Set([
+  "artifact.created",
+  "context.resolved",
+  "hook.completed",
+  "hook.started",
+  "input.mutated",
+  "model.completed",
+  "model.delta",
+  "model.failed",
+  "model.started",
+  "output.redacted",
+  "output.truncated",
+  "permission.evaluated",
+  "routing.decided",
+  "routing.fallback",
+  "tool.catalog.resolved",
+  "tool.deferred.loaded",
+  "tool.progress",
+  "tool.queued",
+  "tool.requested",
+  "tool.validated",
+  "tool.waiting",
+  "tool.yielded",
+]);
+
+/** With the power (STORE-6). `writes`: the calls under way that may change something; it is kept up here. */
+function mayBeLost(fact: Fact, writes: Set<string>): boolean {
+  if (READING.has(fact.type)) return true;
+  const call = `${fact.run_id} ${fact.tool_call_id}`;
+  if (fact.type === "tool.started") {
+    const { read_only, repeatable } = (fact.data as Fact<"tool.started">["data"]).effects ?? {};
+    if (read_only === true && repeatable === true) return true;
+    writes.add(call);
+    return false;
+  }
+  return isTerminalFact(fact) && !writes.delete(call);
 }

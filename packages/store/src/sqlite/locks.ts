@@ -8,19 +8,25 @@ import { isLocked } from "./sqlite-error.ts";
 
 export interface WriteTurn {
   /** Begins a transaction for writing. Blocks until it is our turn, at most as long as the store waits. */
-  readonly begin: () => void;
+  readonly begin: BeginTransaction;
   /** The same, but refused soon, so that the process can do something else before it tries again. */
-  readonly tryBegin: () => void;
+  readonly tryBegin: BeginTransaction;
 }
+
+/** `sync`: its commit waits for the disk. Without, it survives the end of the process, not that of the power (STORE-6). */
+export type BeginTransaction = (sync?: boolean) => void;
 
 /** How long SQLite itself waits in one attempt. */
 const TRY_MS = 25;
 const LONGEST_PAUSE_MS = 20;
 
 export function createWriteTurn(database: Database, busyTimeoutMs: number): WriteTurn {
-  return { begin: () => patiently(busyTimeoutMs, tryBegin), tryBegin };
+  let isSynced: boolean | undefined;
+  return { begin: (sync) => patiently(busyTimeoutMs, () => tryBegin(sync)), tryBegin };
 
-  function tryBegin(): void {
+  function tryBegin(sync = true): void {
+    if (sync !== isSynced) database.exec(`PRAGMA synchronous = ${sync ? "FULL" : "NORMAL"}`);
+    isSynced = sync;
     database.exec(`PRAGMA busy_timeout = ${Math.min(TRY_MS, busyTimeoutMs)}`);
     try {
       database.exec("BEGIN IMMEDIATE");

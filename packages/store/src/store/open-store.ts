@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
 
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
-import type { Store } from "../contract/store.ts";
+import type { Store, Durability } from "../contract/store.ts";
 import { createQuery } from "../sqlite/query.ts";
 import { asStoreError } from "../sqlite/sqlite-error.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
@@ -26,6 +26,8 @@ export interface StoreOptions {
   readonly ids?: IdSource;
   /** How long to wait for other processes that are writing. Default: 2 minutes. */
   readonly busyTimeoutMs?: number;
+  /** Default: `standard`. */
+  readonly durability?: Durability;
   /** For tests that kill the process at the worst moment. */
   readonly at?: AtCrashPoint;
 }
@@ -58,7 +60,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   let writer: StoreWriter | undefined;
   try {
     if (!readOnly) {
-      const parts = { ...opened, query, tables, home, ids, clock, busyTimeoutMs, at };
+      const { durability } = options;
+      const parts = { ...opened, query, tables, home, ids, clock, busyTimeoutMs, durability, at };
       writer = await createStoreWriter(parts);
     }
   } catch (error) {

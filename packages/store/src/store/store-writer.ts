@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock, IdSource } from "@soong/core";
 import { FIRST_PREV_HASH } from "../chain/chain.ts";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
-import type { NewSession, OpenSession, Store } from "../contract/store.ts";
+import type { NewSession, OpenSession, Store, Durability } from "../contract/store.ts";
 import { createFolderQueue, openRunFolders } from "../folder/run-folders.ts";
 import { committedFacts, holdSession, type SessionInHand } from "../session/open-session.ts";
 import { createCommitter } from "../session/committer.ts";
@@ -42,6 +42,7 @@ export interface StoreWriterParts extends OpenedDatabase {
   readonly ids: IdSource;
   readonly clock: Pick<Clock, "now">;
   readonly busyTimeoutMs: number;
+  readonly durability?: Durability | undefined;
   readonly at?: AtCrashPoint | undefined;
 }
 
