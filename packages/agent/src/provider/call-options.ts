@@ -3,14 +3,8 @@
 import type { LanguageModelV2, LanguageModelV3 } from "@ai-sdk/provider";
 import type { ContentBlock, JsonObject, JsonSchema } from "@soong/core";
 import { wireNameOf } from "@soong/core/internal";
-import { isRecord, omitUndefined, keywordsOf } from "@soong/schema";
-import type {
-  AssistantMessage,
-  ModelMessage,
-  ModelRequest,
-  ModelResult,
-  ToolMessage,
-} from "../model/index.ts";
+import { isRecord, keywordsOf, omitUndefined } from "@soong/schema";
+import type { ModelMessage, ModelRequest, ModelResult } from "../model/index.ts";
 import { fitsNames } from "./preflight.ts";
 import type { ProviderProfile, StrictRules } from "./profile.ts";
 import { replayParts } from "./read-parts.ts";
@@ -21,149 +15,111 @@ interface Recipient {
   readonly profile: ProviderProfile;
 }
 
+type Message = { role: string; content: unknown; providerOptions?: unknown };
+
 /** Plain data; the abort signal is the caller's to add. */
 export function buildCallOptions(request: ModelRequest, to: Recipient): object {
-  const { profile } = to;
-  const limit = request.max_output_tokens ?? profile.max_output_tokens;
+  const { id, version, profile } = to;
+  // A result has the name its call was sent under, or some providers lose the pair.
+  const names = new Map<string, string>();
+  const system = buildSystemMessages();
+  const messages = request.messages.flatMap((message): Message[] => {
+    const content = toParts(message);
+    return content.length === 0 ? [] : [{ role: message.role, content }];
+  });
+  for (const last of [system.at(-1), messages.at(-1)]) {
+    if (last !== undefined && profile.cache_mark) last.providerOptions = profile.cache_mark;
+  }
+  const tools = request.tools.map(({ name, description, input_schema: inputSchema }) => {
+    const strict = version === "v2" ? undefined : strictFlag(inputSchema, profile.strict);
+    return { type: "function", name, description, inputSchema, ...omitUndefined({ strict }) };
+  });
   return {
-    prompt: toSdkPrompt(request, to),
-    ...omitUndefined({ maxOutputTokens: limit }),
-    ...(request.tools.length === 0 ? {} : { tools: toSdkTools(request, to) }),
-    ...omitUndefined({ providerOptions: profile.request_options }),
+    prompt: [...system, ...messages],
+    ...omitUndefined({
+      maxOutputTokens: request.max_output_tokens ?? profile.max_output_tokens,
+      tools: tools.length === 0 ? undefined : tools,
+      providerOptions: profile.request_options,
+    }),
     // The raw events show which call ids are the provider's own and which its package made up (MODEL-3).
     includeRawChunks: true,
   };
-}
 
-function toSdkTools({ tools }: ModelRequest, { version, profile }: Recipient): object[] {
-  return tools.map(({ name, description, input_schema }) => {
-    const strict = version === "v2" ? undefined : strictFlag(input_schema, profile.strict);
-    return {
-      type: "function",
-      name,
-      description,
-      inputSchema: input_schema,
-      ...omitUndefined({ strict }),
-    };
-  });
-}
-
-type Message = { role: string; content: unknown; providerOptions?: unknown };
-
-function toSdkPrompt(request: ModelRequest, to: Recipient): Message[] {
-  const system = systemMessages(request.system, to);
-  const messages: Message[] = [];
-  // A result has the name its call was sent under, or some providers lose the pair.
-  const names = new Map<string, string>();
-  for (const message of request.messages) {
-    const content = toSdkContent(message, to, names);
-    if (content.length > 0) messages.push({ role: message.role, content });
+  function buildSystemMessages(): Message[] {
+    const said = request.system.filter((text) => text !== "");
+    const isJoined = profile.system === "joined" && said.length > 0;
+    const blocks = isJoined ? [said.join("\n\n")] : said;
+    return blocks.map((content) => ({ role: "system", content }));
   }
-  mark(system.at(-1), to);
-  mark(messages.at(-1), to);
-  return [...system, ...messages];
-}
 
-function mark(message: Message | undefined, { profile }: Recipient): void {
-  if (message === undefined || profile.cache_mark === undefined) return;
-  message.providerOptions = profile.cache_mark;
-}
-
-function systemMessages(system: readonly string[], { profile }: Recipient): Message[] {
-  const said = system.filter((text) => text !== "");
-  if (said.length === 0) return [];
-  const blocks = profile.system === "joined" ? [said.join("\n\n")] : said;
-  return blocks.map((content) => ({ role: "system", content }));
-}
-
-function toSdkContent(message: ModelMessage, to: Recipient, names: Map<string, string>): object[] {
-  switch (message.role) {
-    case "user":
-      return userParts(message.content, to);
-    case "assistant":
-      return assistantParts(message, to, names);
-    case "tool":
-      return resultParts(message, to, names);
+  function toParts(message: ModelMessage): object[] {
+    switch (message.role) {
+      case "user":
+        return message.content.flatMap(toUserPart);
+      case "assistant":
+        return replayParts(message, id).map(toAssistantPart);
+      case "tool":
+        return message.results.map((result) => ({
+          type: "tool-result",
+          toolCallId: result.tool_call_id,
+          toolName: names.get(result.tool_call_id) ?? result.name,
+          output: toOutput(result),
+        }));
+    }
   }
-}
 
-/** Empty text is no part: some providers refuse a message for it. */
-function userParts(content: readonly ContentBlock[], { version, profile }: Recipient): object[] {
-  return content.flatMap((block): object[] => {
+  /** Empty text is no part: some providers refuse a message for it. */
+  function toUserPart(block: ContentBlock): object[] {
     if (block.type === "image" && profile.images.user) {
-      return [userImage(version, block.media_type, block.data)];
+      const { media_type: mediaType, data } = block;
+      const file = version === "v4" ? { type: "data", data } : data;
+      return [{ type: "file", mediaType, data: file }];
     }
     const text = renderBlock(block);
     return text === "" ? [] : [{ type: "text", text }];
-  });
-}
+  }
 
-function assistantParts(
-  message: AssistantMessage,
-  { id, profile }: Recipient,
-  names: Map<string, string>,
-): object[] {
-  return replayParts(message, id).map((part) => {
-    const options = part.metadata === undefined ? {} : { providerOptions: part.metadata };
+  function toAssistantPart(part: ReturnType<typeof replayParts>[0]): object {
+    const options = omitUndefined({ providerOptions: part.metadata });
     if (part.type !== "call") return { type: part.type, text: part.text, ...options };
-    const { call } = part;
+    const { tool_call_id: toolCallId, name, arguments: sent } = part.call;
     // A model may call what is no name at all; its provider would refuse to see that again.
-    const name = fitsNames(call.name, profile) ? call.name : wireNameOf(call.name, profile.names);
-    names.set(call.tool_call_id, name);
+    const toolName = fitsNames(name, profile) ? name : wireNameOf(name, profile.names);
+    names.set(toolCallId, toolName);
+    return { type: "tool-call", toolCallId, toolName, input: parseSentArguments(sent), ...options };
+  }
+
+  function toOutput({ content, is_error }: ModelResult): object {
+    const images = content.filter((block) => block.type === "image");
+    if (images.length === 0 || !profile.images.tool_results || version === "v4") {
+      const value = content.map(renderBlock).join("\n");
+      return { type: is_error ? "error-text" : "text", value };
+    }
+    // One text and then the pictures: Gemini wants exactly one response a call, and each text would be one.
+    // Beside pictures there is no place for the flag of an error.
+    const lines = content.filter((block) => block.type !== "image").map(renderBlock);
+    const text = [...(is_error ? ["The call failed."] : []), ...lines].join("\n");
+    const type = version === "v2" ? "media" : "image-data";
     return {
-      type: "tool-call",
-      toolCallId: call.tool_call_id,
-      toolName: name,
-      input: argumentsObject(call.arguments),
-      ...options,
+      type: "content",
+      value: [
+        { type: "text", text: text === "" ? `${images.length} image(s):` : text },
+        ...images.map(({ media_type: mediaType, data }) => ({ type, mediaType, data })),
+      ],
     };
-  });
+  }
 }
 
 /** Providers take only objects back; what the model sent instead is shown to it as it was. */
-function argumentsObject(text: string): JsonObject {
+function parseSentArguments(text: string): JsonObject {
   if (text.trim() === "") return {};
   try {
     const parsed = JSON.parse(text) as unknown;
-    if (isRecord(parsed)) {
-      return parsed as JsonObject;
-    }
+    if (isRecord(parsed)) return parsed as JsonObject;
   } catch {
     // Not JSON: shown as text below.
   }
   return { unparsed_arguments: text };
-}
-
-function resultParts(
-  { results }: ToolMessage,
-  to: Recipient,
-  names: ReadonlyMap<string, string>,
-): object[] {
-  return results.map((result) => ({
-    type: "tool-result",
-    toolCallId: result.tool_call_id,
-    toolName: names.get(result.tool_call_id) ?? result.name,
-    output: toSdkOutput(result, to),
-  }));
-}
-
-function toSdkOutput({ content, is_error }: ModelResult, { version, profile }: Recipient): object {
-  const images = content.filter((block) => block.type === "image");
-  if (images.length === 0 || !profile.images.tool_results || version === "v4") {
-    const value = content.map(renderBlock).join("\n");
-    return { type: is_error ? "error-text" : "text", value };
-  }
-  // One text and then the pictures: Gemini wants exactly one response a call, and each text would be one.
-  // Beside pictures there is no place for the flag of an error.
-  const lines = content.filter((block) => block.type !== "image").map(renderBlock);
-  const text = [...(is_error ? ["The call failed."] : []), ...lines].join("\n");
-  return {
-    type: "content",
-    value: [
-      { type: "text", text: text === "" ? `${images.length} image(s):` : text },
-      ...images.map((block) => resultImage(version, block.media_type, block.data)),
-    ],
-  };
 }
 
 // Content blocks as the text a model reads where a provider has no form of its own for them.
@@ -260,13 +216,4 @@ export function checkInterfaceVersion(model: AnyLanguageModel, id: string): void
   throw new TypeError(
     `The model ${id} has version ${String(version)} of the AI SDK's model interface; v2, v3 and v4 are taken. Install another version of its provider package.`,
   );
-}
-
-/** How a picture goes into a user message and into a tool result. */
-function userImage(version: InterfaceVersion, mediaType: string, data: string) {
-  return { type: "file", mediaType, data: version === "v4" ? { type: "data", data } : data };
-}
-
-function resultImage(version: "v2" | "v3", mediaType: string, data: string) {
-  return { type: version === "v2" ? "media" : "image-data", mediaType, data };
 }
