@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import type { Dirent } from "node:fs";
-import { messageOf } from "@soong/core";
+import { messageOf, type Places } from "@soong/core";
 import { controlCharacter, readDocument, type Problem, type Shape } from "@soong/platform";
 
 /** `message`: as a clause about the file. */
@@ -145,4 +145,11 @@ export function splitFrontMatter(
   }
   const body = lines.slice(end + 1).join("\n");
   return { ok: true, yaml: ["", ...lines.slice(1, end), ""].join("\n"), body: body.trim() };
+}
+
+/** The other names of a file that a rule may name, hard links among them. */
+export async function findOtherNames(path: string, places: Places): Promise<readonly string[]> {
+  const given = { path, directory: "/", access: "read", mayWalk: false } as const;
+  const found = await Promise.resolve(places.findPath?.(given, places)).catch(() => undefined);
+  return found?.resource.also ?? [];
 }

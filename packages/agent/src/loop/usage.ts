@@ -38,9 +38,8 @@ export function addUsage(
   cost: Cost | null,
 ): void {
   total.requests += 1;
-  const told = COUNTS.filter((count) => isCount(usage?.[count]));
-  if (!told.includes("input_tokens") || !told.includes("output_tokens")) total.untold += 1;
-  for (const count of told) total[count] = (total[count] ?? 0) + (usage?.[count] ?? 0);
+  if (!isCount(usage?.input_tokens) || !isCount(usage.output_tokens)) total.untold += 1;
+  addCounts(total, usage);
   if (cost === null) total.unpriced += 1;
   else total.cost = addCost(total.cost ?? [], cost);
 }
@@ -48,17 +47,21 @@ export function addUsage(
 /** Of several totals, such as those that runs ended with. */
 export function sumUsage(totals: Iterable<UsageTotal>): UsageTotal {
   const sum = emptyUsage();
-  for (const { requests, untold, unpriced, cost, ...counts } of totals) {
-    sum.requests += requests;
-    sum.untold += untold;
-    sum.unpriced += unpriced;
-    for (const one of cost ?? []) sum.cost = addCost(sum.cost ?? [], one);
-    for (const count of COUNTS) {
-      const more = counts[count];
-      if (more !== undefined) sum[count] = (sum[count] ?? 0) + more;
-    }
+  for (const total of totals) {
+    sum.requests += total.requests;
+    sum.untold += total.untold;
+    sum.unpriced += total.unpriced;
+    for (const one of total.cost ?? []) sum.cost = addCost(sum.cost ?? [], one);
+    addCounts(sum, total);
   }
   return sum;
+}
+
+function addCounts(sum: ModelUsage, usage: ModelUsage = {}): void {
+  for (const count of COUNTS) {
+    const more = usage[count];
+    if (isCount(more)) sum[count] = (sum[count] ?? 0) + more;
+  }
 }
 
 /** What a run's last fact says it used; undefined where it says nothing that can be read as such. */
@@ -70,10 +73,7 @@ export function readEndUsage({ type, data }: Fact): UsageTotal | undefined {
   if (!isCount(requests) || !isCount(untold) || !isCount(unpriced)) return undefined;
   if (cost !== null && !(Array.isArray(cost) && cost.every(isCost))) return undefined;
   const total: UsageTotal = { requests, untold, unpriced, cost };
-  for (const count of COUNTS) {
-    const told = usage[count];
-    if (isCount(told)) total[count] = told;
-  }
+  addCounts(total, usage);
   return total;
 }
 

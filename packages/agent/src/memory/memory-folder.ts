@@ -5,7 +5,7 @@ import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Places, Restriction, Targets } from "@soong/core";
 import type { Problem } from "@soong/platform";
-import { listFolder, readTextFile, rejectDocument } from "../document/index.ts";
+import { findOtherNames, listFolder, readTextFile, rejectDocument } from "../document/index.ts";
 import {
   parseEntry,
   type ParsedEntry,
@@ -186,10 +186,8 @@ export function createMemoryFilter(
 
 async function findMemoryNames(file: string, places: Places): Promise<string[]> {
   const node = await lstat(file).catch(() => undefined);
-  if (node === undefined || node.nlink < 2) return [file];
-  const given = { path: file, directory: "/", access: "read", mayWalk: false } as const;
-  const found = await Promise.resolve(places.findPath?.(given, places)).catch(() => undefined);
-  return [file, ...(found?.resource.also ?? [])];
+  const isLinked = node !== undefined && node.nlink >= 2;
+  return isLinked ? [file, ...(await findOtherNames(file, places))] : [file];
 }
 
 function findMemoryRestriction(
