@@ -36,13 +36,11 @@ export function languageModel(
       yield { type: "failed", error: refused };
       return;
     }
-    const connection = openConnection(signal);
     let begun = false;
     try {
       const readPart = createPartReader(context);
       const to = { id, version: model.specificationVersion, profile };
-      const options = buildCallOptions(request, to);
-      for await (const part of connection.parts(model, options)) {
+      for await (const part of readAnswer(model, buildCallOptions(request, to), signal)) {
         begun ||= BEGINS.test(part.type);
         for (const event of readPart(part)) {
           yield event;
@@ -51,14 +49,11 @@ export function languageModel(
       }
       yield { type: "failed", error: modelError("disconnect", id) };
     } catch (error) {
-      yield {
-        type: "failed",
-        error: signal.aborted
-          ? modelError("aborted", id)
-          : toModelError(error, { ...context, begun }),
-      };
-    } finally {
-      connection.close();
+      const isAborted = signal.aborted;
+      const failed = isAborted
+        ? modelError("aborted", id)
+        : toModelError(error, { ...context, begun });
+      yield { type: "failed", error: failed };
     }
   }
 }
@@ -66,55 +61,44 @@ export function languageModel(
 /** Parts that are part of an answer, not of the call to it. */
 const BEGINS = /^(text|reasoning|tool|response|raw)/;
 
-interface Connection {
-  parts(model: AnyLanguageModel, options: object): AsyncIterable<StreamPart>;
-  close(): void;
-}
-
 /** Ends when the signal fires, also where the package does not listen to it. */
-function openConnection(signal: AbortSignal): Connection {
+async function* readAnswer(
+  model: AnyLanguageModel,
+  options: object,
+  signal: AbortSignal,
+): AsyncGenerator<StreamPart, undefined> {
+  signal.throwIfAborted();
   const request = new AbortController();
-  let stopWaiting = () => {};
-  const abort = () => {
+  let stopWaiting = (): void => {};
+  const abort = (): void => {
     request.abort();
     stopWaiting();
   };
   signal.addEventListener("abort", abort, { once: true });
-
-  return {
-    async *parts(model, options) {
-      signal.throwIfAborted();
-      const reader = (await answer(model, options)).getReader();
-      // A cancelled stream ends at once, regardless of its source.
-      const cancel = () => void reader.cancel().catch(() => undefined);
-      stopWaiting = cancel;
-      try {
-        for (;;) {
-          const { done, value } = await reader.read();
-          signal.throwIfAborted();
-          if (done) return;
-          yield value;
-        }
-      } finally {
-        cancel();
-      }
-    },
-    close() {
-      signal.removeEventListener("abort", abort);
-      request.abort();
-    },
-  };
-
-  function answer(model: AnyLanguageModel, options: object): Promise<ReadableStream<StreamPart>> {
-    return new Promise((resolve, reject) => {
+  try {
+    const { stream } = await new Promise<Answer>((resolve, reject) => {
       stopWaiting = () => reject(new Error("aborted"));
-      // One shape of options serves all versions; the differences are in the data (interface-version.ts).
-      const stream = model.doStream as (given: object) => PromiseLike<Answer>;
-      Promise.resolve(stream.call(model, { ...options, abortSignal: request.signal })).then(
-        (answered) => resolve(answered.stream),
-        reject,
-      );
+      // One shape of options serves all versions; the differences are in the data (call-options.ts).
+      const doStream = model.doStream as (given: object) => PromiseLike<Answer>;
+      const given = { ...options, abortSignal: request.signal };
+      Promise.resolve(doStream.call(model, given)).then(resolve, reject);
     });
+    const reader = stream.getReader();
+    // A cancelled stream ends at once, regardless of its source.
+    stopWaiting = () => void reader.cancel().catch(() => undefined);
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        signal.throwIfAborted();
+        if (done) return undefined;
+        yield value;
+      }
+    } finally {
+      stopWaiting();
+    }
+  } finally {
+    signal.removeEventListener("abort", abort);
+    request.abort();
   }
 }
 
