@@ -263,10 +263,7 @@ export async function startRedrive(
     const given = await readArguments(source, of, kernel.registry.current(fact.tool_name ?? ""));
     if (!given.ok) throw new NotComparable(fact, given.why);
     if (!piece.hasOrder) {
-      await releaseFailed(piece, of, {
-        turn: number,
-        cancelsSiblings: tools.cancelsSiblings,
-      });
+      await releaseFailed(piece, of, number, tools);
     }
     calls.set(of.id, call);
     await grantsFor(of);

@@ -1,11 +1,10 @@
 // Calls that had ended before their end came on record: one that only reads has none while its answer still streams, and
 // a place for another agent is free before. Others may have begun, or been cancelled, because of them.
 
-import type { Fact } from "@soong/core";
 import { isHandlerErrorStatus } from "@soong/core/internal";
 import { type LiveCall, settle, type Piece } from "./live-call.ts";
 import { endedFromOutside, type RecordedCall } from "./recorded-call.ts";
-import { openPlan, openReturn, openTargets } from "./stand-ins.ts";
+import { openPlan, openReturn, openTargets, type RegisteredTools } from "./stand-ins.ts";
 import type { Halt } from "./recorded-run.ts";
 
 /** Those that had ended before this fact, in the order they did. */
@@ -18,11 +17,7 @@ export function parkedBefore({ calls }: Piece, seq: number): LiveCall[] {
 }
 
 /** What the others had come to when a call ended. */
-export function beforeEnd(
-  piece: Piece,
-  call: LiveCall,
-  tools: { cancelsSiblings(of: Fact): boolean },
-): void {
+export function beforeEnd(piece: Piece, call: LiveCall, tools: RegisteredTools): void {
   const { recorded } = call;
   const hasFailed = recorded.started !== undefined && isHandlerErrorStatus(recorded.ownStatus);
   if (hasFailed && tools.cancelsSiblings(recorded.requested)) returnBeside(piece, call);
@@ -107,7 +102,8 @@ const STOPPED: ReadonlySet<string> = new Set(["aborted", "cancelled", "skipped"]
 export async function releaseFailed(
   { calls }: Piece,
   arriving: RecordedCall,
-  { turn, cancelsSiblings }: { turn: number; cancelsSiblings: (fact: Fact) => boolean },
+  turn: number,
+  tools: RegisteredTools,
 ): Promise<void> {
   if (arriving.error?.code === "sibling_failed") return;
   const at = Date.parse(arriving.requested.time);
@@ -116,7 +112,7 @@ export async function releaseFailed(
     return isOpen && endTime(recorded) <= at && !STOPPED.has(recorded.result?.status ?? "");
   });
   const isFailure = (call: LiveCall): boolean =>
-    failing(call) === 1 && cancelsSiblings(call.recorded.requested);
+    failing(call) === 1 && tools.cancelsSiblings(call.recorded.requested);
   if (ended.some(isFailure)) await release(ended, () => false);
 }
 

@@ -1,8 +1,15 @@
 // What is on the path before the first request: the files a session begins with (INSTR-2), the prompt as the hooks let it pass
 // (HOOK-6), and memories that fit it (MEM-4). What keeps instructions or memories from it is on record, and the run continues.
 
-import { messageOf, type ContentBlock, type JsonObject, type ToolCall } from "@soong/core";
-import type { Explanation, ToolResult, Turn } from "@soong/core";
+import {
+  messageOf,
+  type ContentBlock,
+  type Explanation,
+  type JsonObject,
+  type ToolCall,
+  type ToolResult,
+  type Turn,
+} from "@soong/core";
 import { hookNode, instructionNode, messageText, userNode } from "../context/index.ts";
 import type { InstructionTexts } from "./instruction-cache.ts";
 import { endWith, type Ending } from "./run-events.ts";
