@@ -12,7 +12,9 @@ export function canonicalJson(value: unknown): string {
 function inKeyOrder(value: unknown, walk: { isExact: boolean }): unknown {
   if (typeof value !== "object" || value === null) return typeof value === "symbol" ? null : value;
   if (Array.isArray(value)) {
-    return value.map((item) => (typeof item === "string" ? item : inKeyOrder(item, walk)));
+    const list: unknown[] = [];
+    for (const item of value) list.push(typeof item === "string" ? item : inKeyOrder(item, walk));
+    return list;
   }
   const held = value as Readonly<Record<string, unknown>>;
   const ordered: Record<string, unknown> = {};

@@ -56,10 +56,12 @@ export function isPlainRecord(value: unknown): value is { readonly [key: string]
 
 /** Without the properties that are undefined: for spreads, and where keys are counted. The same object where there is none. */
 export function omitUndefined<Value extends object>(value: Value): OmitUndefined<Value> {
-  const isWhole = !Object.values(value).includes(undefined);
-  const given: object = isWhole
-    ? value
-    : Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined));
+  let given: object = value;
+  if (Object.values(value).includes(undefined)) {
+    const kept: Record<string, unknown> = {};
+    for (const [key, held] of Object.entries(value)) if (held !== undefined) kept[key] = held;
+    given = kept;
+  }
   return given as OmitUndefined<Value>;
 }
 

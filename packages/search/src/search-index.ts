@@ -82,6 +82,7 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
   }
 
   function search(query: string, { limit, filter }: SearchOptions): SearchMatch[] {
+    if (slots.size === 0) return [];
     const accepts = (slot: number) => filter === undefined || filter(tools[slot]!.name);
     const words = readQuery(query, vocabulary, slots.size);
     const exact = exactNames.find(query).filter(({ slot }) => accepts(slot));

@@ -189,8 +189,11 @@ function makeShape(profile: NameProfile): Shape {
   const chars = charsOf(profile.chars);
   const joint = chars.has("_") ? "_" : chars.has("-") ? "-" : "";
   const opener = ["t", ...HASH_DIGITS, ...first].find((char) => first.has(char));
-  const spellings = [...HASH_DIGITS, ...chars].filter((char) => chars.has(char) && char !== joint);
-  const digits = [...new Set(spellings)].slice(0, 32).join("");
+  let digits = "";
+  for (const char of [...HASH_DIGITS, ...chars]) {
+    const isNew = chars.has(char) && char !== joint && !digits.includes(char);
+    if (isNew && digits.length < 32) digits += char;
+  }
   const wanted = Math.max(MIN_HASH_LENGTH, Math.ceil(HASH_BITS / Math.log2(digits.length)));
   const hashLength = Math.min(wanted, profile.max_length - 1 - 3 * joint.length);
   if (opener === undefined || digits.length < 2 || !(hashLength >= 1)) {
@@ -205,8 +208,10 @@ function makeShape(profile: NameProfile): Shape {
 
 function plainNames(chars: ReadonlySet<string>, joint: string): RegExp {
   if (joint === "") return NO_NAME;
-  const others = [...chars].filter((char) => char !== joint);
-  const spelled = others.map((char) => `\\x${char.charCodeAt(0).toString(16)}`).join("");
+  const spelled = [...chars]
+    .join("")
+    .replace(joint, "")
+    .replace(/[\\\]^-]/g, "\\$&");
   return new RegExp(`^(?:[.${joint}]?[${spelled}])*[.${joint}]?$`);
 }
 
