@@ -148,7 +148,10 @@ function scan(text: string): { root: TomlNode; openTable: DocumentPath } {
     do {
       skip(SPACES);
       const start = at;
-      const name = text[at] === '"' || text[at] === "'" ? unquoted(skipString()) : skip(BARE_KEY);
+      const name =
+        text[at] === '"' || text[at] === "'"
+          ? (parse(`name = ${skipString()}`).name as string)
+          : skip(BARE_KEY);
       segments.push({ name, start });
       skip(SPACES);
     } while (skip(DOT) !== "");
@@ -236,8 +239,4 @@ function descend(
     node = next;
   }
   return { node, path };
-}
-
-function unquoted(quoted: string): string {
-  return parse(`name = ${quoted}`).name as string;
 }

@@ -81,16 +81,14 @@ function isHolder(value: unknown): value is LockHolder {
   return (
     Number.isSafeInteger(holder.pid) &&
     (holder.pid as number) > 0 &&
-    [holder.started, holder.boot_id, holder.pid_namespace].every(isTextOrNull) &&
+    [holder.started, holder.boot_id, holder.pid_namespace].every(
+      (known) => known === null || typeof known === "string",
+    ) &&
     typeof holder.host === "string" &&
     typeof holder.nonce === "string" &&
     /^[0-9a-f]{32}$/.test(holder.nonce) &&
     (holder.path === undefined || typeof holder.path === "string")
   );
-}
-
-function isTextOrNull(value: unknown): boolean {
-  return value === null || typeof value === "string";
 }
 
 function trim(text: string): string {

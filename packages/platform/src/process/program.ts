@@ -64,9 +64,10 @@ export function environmentOutside(
 ): Record<string, string> {
   const env = commandEnvironment(options);
   if (env["PATH"] === undefined) return env;
+  const isFixed = (path: string) => SYSTEM_DIRECTORIES.includes(path) && !isWritableHere(path);
   const kept = env["PATH"]
     .split(":")
-    .filter((entry) => rootAround(entry, roots) === undefined || isFixedDirectory(entry));
+    .filter((entry) => rootAround(entry, roots) === undefined || isFixed(entry));
   return { ...env, PATH: kept.length === 0 ? SYSTEM_PATH : kept.join(":") };
 }
 
@@ -90,18 +91,10 @@ export function rootOfProgram(
 }
 
 /** Where the system has its programs, and where their links may lead. */
-export const SYSTEM_DIRECTORIES: readonly string[] = [
-  "/bin",
-  "/sbin",
-  "/usr/bin",
-  "/usr/sbin",
-  "/usr/lib",
-  "/usr/libexec",
-  "/usr/local/bin",
-  "/usr/local/sbin",
-  "/opt/homebrew/bin",
-  "/opt/homebrew/Cellar",
-];
+export const SYSTEM_DIRECTORIES: readonly string[] = (
+  "/bin /sbin /usr/bin /usr/sbin /usr/lib /usr/libexec /usr/local/bin /usr/local/sbin " +
+  "/opt/homebrew/bin /opt/homebrew/Cellar"
+).split(" ");
 
 /**
  * A program of the system that this user cannot replace: with `/` as the project it is around every program, and none of the
@@ -117,10 +110,6 @@ export function isFixedProgram(
       !isWritable(path) &&
       !isWritable(dirname(path)),
   );
-}
-
-function isFixedDirectory(path: string): boolean {
-  return SYSTEM_DIRECTORIES.includes(path) && !isWritableHere(path);
 }
 
 function isWritableHere(path: string): boolean {
@@ -193,21 +182,8 @@ function withoutDots(place: string): string {
 }
 
 /** A trailing `*` stands for any ending. None of these can hold a secret or load code into a program. */
-export const DEFAULT_ENV_ALLOWLIST: readonly string[] = [
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "LANG",
-  "LANGUAGE",
-  "LC_*",
-  "TZ",
-  "TMPDIR",
-  "TERM",
-  "COLORTERM",
-  "NO_COLOR",
-];
+export const DEFAULT_ENV_ALLOWLIST: readonly string[] =
+  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TMPDIR TERM COLORTERM NO_COLOR".split(" ");
 
 export interface EnvironmentOptions {
   /** Instead of the default list. */
@@ -226,7 +202,8 @@ export function commandEnvironment(options: EnvironmentOptions = {}): Record<str
     if (value !== undefined && isAllowed(name, allowlist)) environment[name] = value;
   }
   Object.assign(environment, extra);
-  const path = absoluteEntries(environment.PATH ?? "");
+  // A relative or empty entry means "wherever the command happens to be": the project could plant programs.
+  const path = (environment.PATH ?? "").split(":").filter(isAbsolute).join(":");
   // An empty PATH would itself mean the working directory; without one programs use the system's own.
   if (path === "") delete environment.PATH;
   else environment.PATH = path;
@@ -242,12 +219,4 @@ function isAllowed(name: string, allowlist: readonly string[]): boolean {
     const start = entry.slice(0, -1);
     return name.startsWith(start) && !(name.startsWith(OWN_PREFIX) && OWN_PREFIX.startsWith(start));
   });
-}
-
-/** A relative or empty entry means "wherever the command happens to be": the project could plant programs. */
-function absoluteEntries(path: string): string {
-  return path
-    .split(":")
-    .filter((entry) => isAbsolute(entry))
-    .join(":");
 }

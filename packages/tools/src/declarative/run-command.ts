@@ -123,6 +123,7 @@ async function makeResult(
           }
         : readOutput(whole);
   const given = read.ok ? await keepArtifacts(read.artifacts, context) : [];
+  const refused = typeof given === "string" ? given : "";
   const own = read.ok && typeof given !== "string" ? read.result : undefined;
   const artifacts = [
     ...(typeof given === "string" ? [] : given),
@@ -137,7 +138,7 @@ async function makeResult(
   }
 
   const badOutput = (): ToolFault => {
-    const why = read.ok ? `printed a result in which ${String(given)}` : read.message;
+    const why = read.ok ? `printed a result in which ${refused}` : read.message;
     const began = showOutput(stdout.ends, stdout.bytes, MAX_SHOWN, redact).text;
     const shown = began.trim() === "" ? "" : ` It began with ${JSON.stringify(head(began))}.`;
     return {

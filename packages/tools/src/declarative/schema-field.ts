@@ -27,7 +27,8 @@ export function findSchemaField(
   let node: unknown = schema;
   let optional = false;
   for (const [depth, step] of path.entries()) {
-    const properties = isRecord(node) && isRecord(node["properties"]) ? node["properties"] : {};
+    const { properties: given, required } = asRecord(node);
+    const properties = asRecord(given);
     if (!Object.hasOwn(properties, step)) {
       const meant = nearestName(step, Object.keys(properties));
       const hint =
@@ -36,9 +37,10 @@ export function findSchemaField(
           : `; did you mean ${templateName([...path.slice(0, depth), meant])}?`;
       return refuse(`names no field of input_schema${hint}`);
     }
-    optional ||=
-      !isRequired(node, step) || (depth < path.length - 1 && mayBeNull(properties[step]));
+    const isRequired = Array.isArray(required) && required.includes(step);
     node = properties[step];
+    const mayBeNull = typesOf(node)?.includes("null") !== false;
+    optional ||= !isRequired || (depth < path.length - 1 && mayBeNull);
   }
   if (isSensitive(sensitive, path) || isSensitive(sensitive, [...path, "0"])) {
     return refuse("is marked sensitive and would show in the command line; read it from stdin");
@@ -49,53 +51,35 @@ export function findSchemaField(
     return refuse("may be an object, which no command line can hold; read it from stdin");
   }
   const list = types.includes("array");
-  if (list && !hasScalarItems(node)) {
+  const { enum: values, items } = asRecord(node);
+  if (list && typesOf(items)?.every((type) => SCALARS.has(type)) !== true) {
     return refuse(
       "is a list whose items are not all text, numbers, true or false; say so in items",
     );
   }
   const isOnlyList = types.every((type) => type === "array" || type === "null");
+  const enumerated =
+    Array.isArray(values) || (isOnlyList && Array.isArray(asRecord(items)["enum"]));
   return {
     ok: true,
-    field: {
-      path,
-      optional: optional || types.includes("null"),
-      list,
-      enumerated:
-        isEnumerated(node) || (isRecord(node) && isOnlyList && isEnumerated(node["items"])),
-    },
+    field: { path, optional: optional || types.includes("null"), list, enumerated },
   };
-}
-
-function hasScalarItems(node: unknown): boolean {
-  const types = isRecord(node) ? typesOf(node["items"]) : undefined;
-  return types?.every((type) => SCALARS.has(type)) === true;
 }
 
 const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean"]);
 
 /** Undefined when the schema leaves it open. */
 function typesOf(node: unknown): readonly string[] | undefined {
-  if (!isRecord(node)) return undefined;
-  const { type, enum: values } = node;
+  const { type, enum: values } = asRecord(node);
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type.map(String);
-  return Array.isArray(values) ? values.map(typeOfValue) : undefined;
+  if (!Array.isArray(values)) return undefined;
+  return values.map((value) => {
+    if (value === null) return "null";
+    return Array.isArray(value) ? "array" : typeof value;
+  });
 }
 
-function typeOfValue(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
-}
-
-function isRequired(node: unknown, step: string): boolean {
-  return isRecord(node) && Array.isArray(node["required"]) && node["required"].includes(step);
-}
-
-function isEnumerated(node: unknown): boolean {
-  return isRecord(node) && Array.isArray(node["enum"]);
-}
-
-function mayBeNull(node: unknown): boolean {
-  return typesOf(node)?.includes("null") !== false;
+function asRecord(node: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(node) ? node : {};
 }

@@ -118,7 +118,9 @@ function explain(miss: PatchMiss): Explained {
       "Leave the hunk out if that is so.",
     );
   }
-  const nearest = nearestPlaces(lines, hunk).map((position) =>
+  const voted = placesByLines(lines, hunk);
+  const positions = voted.length > 0 ? voted : placesByText(lines, hunk);
+  const nearest = positions.map((position) =>
     nearPlace(miss, position, differsAt(lines, hunk, position)),
   );
   const [first] = nearest;
@@ -178,20 +180,15 @@ function placeOf(lines: FileLines, hunk: PatchHunk, wanted: string[]): number | 
 
 const MOST_STEPS = 20_000_000;
 
-/**
- * Positions of lines from 0, the best first. Lines the file has too vote for where the hunk would have to begin;
- * when it has none of them, similar text does.
- */
-function nearestPlaces(lines: FileLines, hunk: PatchHunk): number[] {
-  const voted = placesByLines(lines, hunk);
-  return voted.length > 0 ? voted : placesByText(lines, hunk);
-}
-
 const MOST_PLACES = 3;
 /** Lines as common as this say little about a place. */
 const COMMON = 200;
 const MOST_VOTING = 1000;
 
+/**
+ * Positions of lines from 0, the best first. Lines the file has too vote for where the hunk would have to begin;
+ * when it has none of them, similar text does.
+ */
 function placesByLines(lines: FileLines, hunk: PatchHunk): number[] {
   const { linesOf } = lines.index();
   const votes = new Map<number, number>();

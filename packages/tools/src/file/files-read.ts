@@ -35,7 +35,7 @@ export function createFilesRead(): FilesRead {
       const changed: string[] = [];
       for (const { path, known, now } of await Promise.all(looks)) {
         // Noted anew while we looked: the run knows it as it is.
-        if (isSame(known, now) || files.get(path) !== known) continue;
+        if (JSON.stringify(known) === JSON.stringify(now) || files.get(path) !== known) continue;
         files.set(path, now);
         changed.push(path);
       }
@@ -54,16 +54,6 @@ async function currentState(path: string, known: Known): Promise<Known> {
   } catch {
     return known;
   }
-}
-
-function isSame(known: Known, now: Known): boolean {
-  if (known === "gone" || now === "gone") return known === now;
-  return (
-    known.dev === now.dev &&
-    known.ino === now.ino &&
-    known.size === now.size &&
-    known.mtime_ns === now.mtime_ns
-  );
 }
 
 /** A map keeps the order of insertion: the first key is the oldest. */

@@ -3,7 +3,7 @@
 // whatever stands there instead of a text is passed over, with the reason.
 
 import { basename, join } from "node:path";
-import { compileSensitivePaths, messageOf, type Places } from "@soong/core";
+import { compileSensitivePaths, messageOf, type Places, type ToolFailure } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
 import { readFully } from "@soong/platform";
 import { judgedPath, openRegularFile, resolvePath, type VerifiedFile } from "../path/index.ts";
@@ -95,7 +95,8 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
         const read = await readInstructionText(file, limitBytes, redact);
         return { origin, path: canonical, ...(typeof read === "string" ? { why: read } : read) };
       } catch (error) {
-        if (!isNotFound(error)) return { origin, path, why: messageOf(error) };
+        if ((error as ToolFailure).error?.code !== "file_not_found")
+          return { origin, path, why: messageOf(error) };
       } finally {
         await file?.close();
       }
@@ -125,10 +126,6 @@ async function restrictionAt(
   if (found === undefined) return undefined;
   const by = found.kind === "hook" ? `the hook ${JSON.stringify(found.by)}` : found.by;
   return `${by} restricts reading it`;
-}
-
-function isNotFound(error: unknown): boolean {
-  return (error as { error?: { code?: unknown } } | null)?.error?.code === "file_not_found";
 }
 
 /** In this order: the second is looked at where the first is not there. */

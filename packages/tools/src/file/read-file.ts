@@ -140,7 +140,9 @@ async function readOpened(
     if (text === undefined) {
       const format = detectFormat(chunk.subarray(0, SAMPLE_BYTES), chunk.length <= SAMPLE_BYTES);
       if (format.encoding === "binary") return readBinary(file, mediaTypeOf(chunk), context);
-      const maxBytes = textBudget(file.path, context.inlineLimitBytes);
+      // Leaves room for what is said beside the text: the data and a note.
+      const room = context.inlineLimitBytes - 1024 - 3 * Buffer.byteLength(file.path);
+      const maxBytes = Math.max(MIN_TEXT_BYTES, room);
       const { size } = file;
       const { redact } = context;
       const wanted = { format, startLine, maxLines, maxBytes, size, redact };
@@ -150,21 +152,13 @@ async function readOpened(
   }
   const about = { path: file.path, size: file.size, roots: context.roots, startLine };
   if (text === undefined) return emptyResult(about);
-  const changed = await hasChanged(file);
+  const now = await file.handle.stat({ bigint: true });
+  const { mtime_ns, size } = file.stamp;
+  const changed = String(now.mtimeNs) !== mtime_ns || Number(now.size) !== size;
   return linesResult({ ...about, format: text.format, changed }, text.lines.end());
 }
 
-/** Leaves room for what is said beside the text: the data and a note. */
-function textBudget(path: string, inlineLimitBytes: number): number {
-  return Math.max(MIN_TEXT_BYTES, inlineLimitBytes - 1024 - 3 * Buffer.byteLength(path));
-}
-
 const MIN_TEXT_BYTES = 256;
-
-async function hasChanged({ handle, stamp }: VerifiedFile): Promise<boolean> {
-  const now = await handle.stat({ bigint: true });
-  return String(now.mtimeNs) !== stamp.mtime_ns || Number(now.size) !== stamp.size;
-}
 
 /** Five million characters in base64, the most that providers take. */
 const MAX_IMAGE_BYTES = 3_750_000;

@@ -11,7 +11,7 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { readlink, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 import { errnoOf } from "@soong/platform";
@@ -23,11 +23,8 @@ export async function resolvePath(base: string, given: string): Promise<string> 
     return await realpath(joined);
   } catch {
     // Something is missing, loops or may not be searched: the walk finds out which.
+    return walkPathNow(base, given);
   }
-  const walk = walkLinks(joined);
-  let step = walk.next();
-  while (step.done !== true) step = walk.next(await linkTarget(step.value));
-  return step.value;
 }
 
 /** The same without a promise, for a tool's synchronous `classify`. */
@@ -36,9 +33,8 @@ export function resolvePathNow(base: string, given: string): string {
   try {
     return realpathSync.native(joined);
   } catch {
-    // As above.
+    return walkPathNow(base, given);
   }
-  return walkPathNow(base, given);
 }
 
 /**
@@ -139,14 +135,6 @@ function* walkLinks(start: string): Generator<string, string, string | undefined
   return `/${resolved.join("/")}`;
 }
 
-async function linkTarget(path: string): Promise<string | undefined> {
-  try {
-    return await readlink(path);
-  } catch (error) {
-    return noTarget(error, path);
-  }
-}
-
 /** Undefined for what is no link. */
 export function linkTargetNow(path: string): string | undefined {
   try {
@@ -154,14 +142,10 @@ export function linkTargetNow(path: string): string | undefined {
     const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
     return isLink ? readlinkSync(path) : undefined;
   } catch (error) {
-    return noTarget(error, path);
+    // EINVAL is the kernel's word for "not a link".
+    if (["EINVAL", "ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) return undefined;
+    throw failureOf(error, path);
   }
-}
-
-/** EINVAL is the kernel's word for "not a link". */
-function noTarget(error: unknown, path: string): undefined {
-  const errno = errnoOf(error);
-  if (errno !== "EINVAL" && errno !== "ENOENT" && errno !== "ENOTDIR") throw failureOf(error, path);
 }
 
 // What is at a path now, for judging what a command would meet. A path that cannot be looked at (too long a name, a circle of

@@ -71,21 +71,16 @@ const PLAIN = /^(?![\s"])[^\p{C}\u2028\u2029]+(?<!\s)$/u;
 /** Matches with the lines beside them: each gets those before it, and those after it as they come. */
 export function collectWithNeighbours<Match extends { line: number; after: string[] }>(
   contextLines: number,
-): {
-  matches: Match[];
-  add(line: number, shown: string, toMatch?: (before: string[]) => Match): void;
-} {
+) {
   const matches: Match[] = [];
   const before: string[] = [];
-  return {
-    matches,
-    add(line, shown, toMatch) {
-      for (const open of contextLines === 0 ? [] : matches.slice(-contextLines)) {
-        if (line - open.line <= contextLines) open.after.push(shown);
-      }
-      if (toMatch !== undefined) matches.push(toMatch([...before]));
-      before.push(shown);
-      if (before.length > contextLines) before.shift();
-    },
+  const add = (line: number, shown: string, toMatch?: (before: string[]) => Match): void => {
+    for (const open of contextLines === 0 ? [] : matches.slice(-contextLines)) {
+      if (line - open.line <= contextLines) open.after.push(shown);
+    }
+    if (toMatch !== undefined) matches.push(toMatch([...before]));
+    before.push(shown);
+    if (before.length > contextLines) before.shift();
   };
+  return { matches, add };
 }

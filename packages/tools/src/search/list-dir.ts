@@ -102,7 +102,12 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
       if (eventLoopYield.isDue()) await eventLoopYield.pause();
       if (!recursive) entry.descend = false;
       if (entry.leftOut === "ignored") listing.ignored_left_out += 1;
-      if (entry.leftOut !== undefined || isExcluded(entry, glob)) continue;
+      if (entry.leftOut !== undefined) continue;
+      if (glob?.kind === "exclude" && glob.matches(entry.path)) {
+        // With all that is in it.
+        entry.descend = false;
+        continue;
+      }
       const reason = restricted.reasonFor(entry.path);
       if (reason === "restricted") {
         entry.descend = false;
@@ -130,13 +135,6 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
   } finally {
     await holding.close();
   }
-}
-
-/** Excluded with all that is in it. */
-function isExcluded(entry: WalkedEntry, glob: PathGlob | undefined): boolean {
-  if (glob?.kind !== "exclude" || !glob.matches(entry.path)) return false;
-  entry.descend = false;
-  return true;
 }
 
 /** Where a link leads is a name, too: one that a rule keeps from being listed is not told (PERM-15). */
