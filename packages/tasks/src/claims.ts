@@ -66,12 +66,10 @@ export function planClaim(
     throw refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
   }
   if (chosen.status !== "ready") throw refuseNotReady(chosen, ready);
-  claimStep(draft, actor, chosen, token);
+  const claimed = claimStep(draft, actor, chosen, token);
   const begun = startTask(draft, task);
-  if (request.start === true) startStep(draft, draft.step(chosen.step_id) ?? chosen);
-  const step = draft.step(chosen.step_id) ?? chosen;
-  const { run_id } = actor;
-  const claim = { task_id: task.task_id, step_id: chosen.step_id, token, run_id };
+  const step = request.start === true ? startStep(draft, claimed) : claimed;
+  const claim = { task_id: task.task_id, step_id: step.step_id, token, run_id: actor.run_id };
   return { kind: "claimed", task: begun, step, claim };
 }
 
@@ -79,7 +77,7 @@ export function getAssignedStep(actor: TaskActor): string | undefined {
   return actor.kind === "worker" ? actor.step_id : undefined;
 }
 
-function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: string): void {
+function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: string): StepRecord {
   const taken: ClaimRecord = {
     token,
     run_id: actor.run_id,
@@ -90,19 +88,16 @@ function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: stri
   };
   const attempts = step.attempts + 1;
   const { note: _note, started_at: _started, ended_at: _ended, ...rest } = step;
-  draft.putStep({ ...rest, status: "claimed", attempts, claim: taken });
-  draft.addFact("task.step.claimed", step, {
-    title: step.title,
-    attempt: attempts,
-    max_attempts: step.max_attempts,
-    claim: describeClaim(taken),
-  });
+  const { title, max_attempts } = step;
+  const about = { title, attempt: attempts, max_attempts, claim: describeClaim(taken) };
+  draft.addFact("task.step.claimed", step, about);
+  return draft.putStep({ ...rest, status: "claimed", attempts, claim: taken });
 }
 
 /** The holder of the claim begins to work. */
-export function startStep(draft: Draft, step: StepRecord): void {
-  draft.putStep({ ...step, status: "running", started_at: draft.at });
+export function startStep(draft: Draft, step: StepRecord): StepRecord {
   draft.addFact("task.step.started", step, { attempt: step.attempts, ...claimOf(step) });
+  return draft.putStep({ ...step, status: "running", started_at: draft.at });
 }
 
 /** A task runs from its first claim on. */
@@ -181,7 +176,10 @@ export function endClaim(
   const hasFailed = attempts >= max_attempts;
   draft.addFact(`task.step.${code}`, step, { ...data, status: hasFailed ? "failed" : "ready" });
   const free = { ...addEarlierAttempt(draft, step, code, why), failure };
-  if (!hasFailed) return draft.putStep({ ...free, status: "ready" });
+  if (!hasFailed) {
+    draft.putStep({ ...free, status: "ready" });
+    return;
+  }
   draft.putStep({ ...free, status: "failed", ended_at: draft.at });
   const message = `${why}, and that was attempt ${attempts} of ${max_attempts}`;
   draft.addFact("task.step.failed", step, { reason: message, attempt: attempts, max_attempts });
@@ -190,16 +188,13 @@ export function endClaim(
 /** Given back before anything came of it, through no fault of the step: the attempt does not count. */
 export function returnStep(draft: Draft, step: StepRecord, why: string): void {
   if (step.claim === undefined) return;
-  const attempts = step.attempts - 1;
-  draft.putStep({ ...addEarlierAttempt(draft, step, "stopped", why), status: "ready", attempts });
-  draft.addFact("task.step.released", step, {
-    reason: why,
-    attempt: step.attempts,
-    max_attempts: step.max_attempts,
-    counted: false,
-    status: "ready",
-    claim: describeClaim(step.claim),
-  });
+  const { attempts: attempt, max_attempts } = step;
+  const status = "ready";
+  const tried = addEarlierAttempt(draft, step, "stopped", why);
+  draft.putStep({ ...tried, status, attempts: attempt - 1 });
+  const claim = describeClaim(step.claim);
+  const about = { reason: why, attempt, max_attempts, counted: false, status, claim } as const;
+  draft.addFact("task.step.released", step, about);
 }
 
 /** Attempts at a step that are kept. */

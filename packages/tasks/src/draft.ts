@@ -106,13 +106,16 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules) {
     return stepKey({ task_id: task?.task_id ?? "", step_id });
   }
 
-  function putStep(step: StepRecord): void {
+  /** As it is kept. */
+  function putStep(step: StepRecord): StepRecord {
     const from = steps.get(stepKey(step))?.status ?? step.status;
     if (from !== step.status && !mayBecome(from, step.status)) {
       throw new Error(`a step was about to go from ${from} to ${step.status}`);
     }
-    steps.set(stepKey(step), { ...step, updated_at: at });
+    const kept = { ...step, updated_at: at };
+    steps.set(stepKey(step), kept);
     changed.add(stepKey(step));
+    return kept;
   }
 }
 

@@ -48,8 +48,7 @@ export function planStepUpdate(
     moveStep(draft, step, status, update, actor);
   }
   const moved = draft.step(step_id) ?? step;
-  if (note !== undefined) draft.putStep({ ...moved, note });
-  return draft.step(step_id) ?? moved;
+  return note === undefined ? moved : draft.putStep({ ...moved, note });
 }
 
 /** The holder of a claim has its token; others receive the reason why they have none. */
@@ -101,7 +100,8 @@ function moveStep(
   const short = shortenForFact(reason);
   switch (to) {
     case "running":
-      return startStep(draft, step);
+      startStep(draft, step);
+      return undefined;
     case "completed": {
       const result = { summary, artifacts };
       draft.putStep({ ...withoutClaim(step), status: to, result, ended_at: at });

@@ -89,28 +89,63 @@ export function taskReader(storage: TaskStorage): TaskReader {
 const ON_BOARD = 20;
 
 async function readBoard(storage: TaskStorage, task_id: string): Promise<string | undefined> {
-  const kinds: StepStatus[][] = [["claimed", "running"], ["ready"], ["failed"], ["blocked"]];
   const { task, counts, steps } = await storage.read({
     task_id,
     counts: true,
-    with_status: kinds.map((statuses) => ({ statuses, limit: ON_BOARD })),
+    with_status: SECTIONS.map(({ statuses }) => ({ statuses, limit: ON_BOARD })),
   });
   return task && renderBoard(toTaskRecord(task), toStepCounts(counts), steps.map(toStepRecord));
 }
 
-export const BOARD_CHARS = 2000;
+const BOARD_CHARS = 2000;
+
+/** The most urgent first. `share`: of the room that is left when its turn comes. */
+const SECTIONS: readonly {
+  readonly title: string;
+  readonly statuses: readonly StepStatus[];
+  readonly share: number;
+  readonly describe: (step: StepRecord) => string;
+}[] = [
+  {
+    title: "Failed:",
+    statuses: ["failed"],
+    share: 0.4,
+    describe: ({ attempts, max_attempts, failure }) =>
+      `: attempt ${attempts} of ${max_attempts}: ${oneLine(failure?.message ?? "", 120)}`,
+  },
+  {
+    title: "Blocked:",
+    statuses: ["blocked"],
+    share: 0.35,
+    describe: ({ reason = "" }) => `: ${oneLine(reason, 120)}`,
+  },
+  {
+    title: "At work:",
+    statuses: ["claimed", "running"],
+    share: 0.65,
+    describe: ({ claim, status, attempts, max_attempts, note }) => {
+      const who = claim === undefined ? "" : ` by ${oneLine(claim.worker ?? claim.run_id, 60)}`;
+      const said = note === undefined ? "" : `: ${oneLine(note, 80)}`;
+      return `: ${status}${who}, attempt ${attempts} of ${max_attempts}${said}`;
+    },
+  },
+  { title: "Ready:", statuses: ["ready"], share: 1, describe: () => "" },
+];
 
 /** `steps`: some of each status that is not at rest; `counts` says how many there are. */
-export function renderBoard(
-  task: TaskRecord,
-  counts: StepCounts,
-  steps: readonly StepRecord[],
-): string {
+function renderBoard(task: TaskRecord, counts: StepCounts, steps: readonly StepRecord[]): string {
   const last = describeNextMove(task, counts);
   const lines = renderHead(task, counts);
   let room = BOARD_CHARS - [...lines, last].join("\n").length - 1;
-  for (const section of buildSections(counts, steps)) {
-    const shown = fitSection(section, Math.floor(room * section.share));
+  for (const { title, statuses, share, describe } of SECTIONS) {
+    const shown = fitLines(
+      title,
+      steps
+        .filter(({ status }) => statuses.includes(status))
+        .map((step) => `- ${step.step_id} "${oneLine(step.title, 60)}"${describe(step)}`),
+      statuses.reduce((sum, status) => sum + counts[status], 0),
+      Math.floor(room * share),
+    );
     if (shown.length === 0) continue;
     room -= shown.join("\n").length + 1;
     lines.push(...shown);
@@ -123,65 +158,15 @@ function renderHead(task: TaskRecord, counts: StepCounts): string[] {
   const total = STEP_STATUSES.reduce((sum, one) => sum + counts[one], 0);
   const parts = STEP_STATUSES.flatMap((one) => (counts[one] > 0 ? [`${counts[one]} ${one}`] : []));
   return [
-    `Task ${cut(task_id, 80)} "${cut(title, 100)}" is ${status}, plan version ${version}.`,
-    `Goal: ${cut(goal, 240)}`,
-    ...(reason === undefined ? [] : [`Reason: ${cut(reason, 200)}`]),
+    `Task ${oneLine(task_id, 80)} "${oneLine(title, 100)}" is ${status}, plan version ${version}.`,
+    `Goal: ${oneLine(goal, 240)}`,
+    ...(reason === undefined ? [] : [`Reason: ${oneLine(reason, 200)}`]),
     `Steps: ${total}${parts.length === 0 ? "" : ` (${parts.join(", ")})`}.`,
   ];
 }
 
-interface Section {
-  readonly title: string;
-  readonly lines: readonly string[];
-  /** How many there are in all. */
-  readonly count: number;
-  /** Of the room that is left when its turn comes. */
-  readonly share: number;
-}
-
-function buildSections(counts: StepCounts, steps: readonly StepRecord[]): Section[] {
-  const of = (...statuses: string[]): StepRecord[] =>
-    steps.filter(({ status }) => statuses.includes(status));
-  return [
-    {
-      title: "Failed:",
-      lines: of("failed").map(
-        (step) =>
-          `- ${nameStep(step)}: attempt ${step.attempts} of ${step.max_attempts}: ${cut(step.failure?.message ?? "", 120)}`,
-      ),
-      count: counts.failed,
-      share: 0.4,
-    },
-    {
-      title: "Blocked:",
-      lines: of("blocked").map((step) => `- ${nameStep(step)}: ${cut(step.reason ?? "", 120)}`),
-      count: counts.blocked,
-      share: 0.35,
-    },
-    {
-      title: "At work:",
-      lines: of("claimed", "running").map(renderClaimedStep),
-      count: counts.claimed + counts.running,
-      share: 0.65,
-    },
-    {
-      title: "Ready:",
-      lines: of("ready").map((step) => `- ${nameStep(step)}`),
-      count: counts.ready,
-      share: 1,
-    },
-  ];
-}
-
-function renderClaimedStep(step: StepRecord): string {
-  const { claim, status, attempts, max_attempts, note } = step;
-  const who = claim === undefined ? "" : ` by ${cut(claim.worker ?? claim.run_id, 60)}`;
-  const said = note === undefined ? "" : `: ${cut(note, 80)}`;
-  return `- ${nameStep(step)}: ${status}${who}, attempt ${attempts} of ${max_attempts}${said}`;
-}
-
-/** As many lines as there is room for, and how many more there are. */
-function fitSection({ title, lines, count }: Section, room: number): string[] {
+/** As many lines as there is room for, and how many more there are. `count`: in all. */
+function fitLines(title: string, lines: readonly string[], count: number, room: number): string[] {
   if (count === 0) return [];
   const shown = [title];
   let used = title.length;
@@ -210,14 +195,6 @@ function describeNextMove({ status }: TaskRecord, counts: StepCounts): string {
   return status === "running"
     ? "Next: every step is over. Complete the task with task_complete."
     : "Next: add steps with task_update, or cancel the task.";
-}
-
-function nameStep({ step_id, title }: StepRecord): string {
-  return `${step_id} "${cut(title, 60)}"`;
-}
-
-function cut(text: string, chars: number): string {
-  return oneLine(text, chars);
 }
 
 export function viewTask({ task, counts }: TaskWithCounts): JsonObject {

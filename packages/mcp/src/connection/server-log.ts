@@ -2,16 +2,17 @@
 // secrets the server was given (REDACT-3). A log that cannot be written costs nothing but itself.
 
 import {
-  closeSync,
   constants,
+  createWriteStream,
   fchmodSync,
   fstatSync,
   mkdirSync,
   openSync,
   renameSync,
-  write,
+  type WriteStream,
 } from "node:fs";
 import { dirname } from "node:path";
+import { finished } from "node:stream/promises";
 import type { Redactor } from "@soong/core";
 
 export interface BoundedLog {
@@ -25,78 +26,56 @@ const MAX_BYTES = 1_000_000;
 const MAX_WAITING_BYTES = 1_000_000;
 
 export function openBoundedLog(file: string, maxBytes = MAX_BYTES): BoundedLog {
-  let descriptor: number | undefined;
   let size = 0;
-  let waiting: Buffer[] = [];
-  let waitingBytes = 0;
-  let writing: Promise<void> | undefined;
+  let waiting = 0;
+  let ended: Promise<unknown> = Promise.resolve();
+  let stream = open();
 
-  function open(): void {
+  return {
+    append(given) {
+      if (waiting + given.length > MAX_WAITING_BYTES) return;
+      const bytes = given.subarray(0, maxBytes);
+      if (size > 0 && size + bytes.length > maxBytes) startAgain();
+      if (stream === undefined) return;
+      size += bytes.length;
+      waiting += bytes.length;
+      stream.write(bytes, () => {
+        waiting -= bytes.length;
+      });
+    },
+    async close() {
+      end();
+      await ended;
+    },
+  };
+
+  function open(): WriteStream | undefined {
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
-      descriptor = openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
-      fchmodSync(descriptor, 0o600);
-      ({ size } = fstatSync(descriptor));
+      const fd = openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
+      fchmodSync(fd, 0o600);
+      ({ size } = fstatSync(fd));
+      return createWriteStream(file, { fd }).on("error", () => {});
     } catch {
-      descriptor = undefined;
+      return undefined;
     }
   }
 
-  function makeRoom(bytes: number): void {
-    if (size === 0 || size + bytes <= maxBytes) return;
-    release();
+  function startAgain(): void {
+    end();
     try {
       renameSync(file, `${file}.old`);
+      stream = open();
     } catch {
-      return;
+      // Nothing more is logged.
     }
-    open();
   }
 
-  function release(): void {
-    if (descriptor !== undefined) closeSync(descriptor);
-    descriptor = undefined;
-  }
-
-  async function drain(): Promise<void> {
-    while (waiting.length > 0) {
-      const bytes = Buffer.concat(waiting).subarray(0, maxBytes);
-      waiting = [];
-      waitingBytes = 0;
-      makeRoom(bytes.length);
-      if (descriptor === undefined) continue;
-      await writeAll(descriptor, bytes);
-      size += bytes.length;
-    }
-    writing = undefined;
-  }
-
-  open();
-  return {
-    append(bytes) {
-      if (descriptor === undefined || waitingBytes + bytes.length > MAX_WAITING_BYTES) return;
-      waiting.push(bytes);
-      waitingBytes += bytes.length;
-      writing ??= drain();
-    },
-    async close() {
-      await writing;
-      release();
-    },
-  };
-}
-
-async function writeAll(descriptor: number, bytes: Buffer): Promise<void> {
-  let at = 0;
-  while (at < bytes.length) {
-    const written = await new Promise<number>((resolve) => {
-      write(descriptor, bytes, at, (error, count) => {
-        resolve(error === null ? count : 0);
-      });
-    });
-    if (written === 0) return;
-    at += written;
+  function end(): void {
+    if (stream === undefined) return;
+    ended = Promise.all([ended, finished(stream.end()).catch(() => {})]);
+    stream = undefined;
   }
 }
 
