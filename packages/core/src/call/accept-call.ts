@@ -148,9 +148,11 @@ function recordRequest(call: Call, parsed: ParsedArguments): string | undefined 
   addNativeNames(call, data);
   if (given.within !== undefined) data.within_tool_call_id = given.within;
   if (given.made_by !== undefined) data.made_by = given.made_by;
-  const text = typeof given.arguments === "string" ? given.arguments : writeArguments(parsed);
+  const isGivenText = typeof given.arguments === "string";
+  let text = isGivenText ? (given.arguments as string) : "";
+  if (!isGivenText) text = parsed.ok ? JSON.stringify(parsed.value) : `(${parsed.message})`;
   const sensitive = tool?.input.sensitive ?? [];
-  const isText = typeof given.arguments === "string" && sensitive.length === 0;
+  const isText = isGivenText && sensitive.length === 0;
   if (!parsed.ok && !isText) data.model_input_described = true;
   if (sensitive.length > 0) {
     data.model_input = parsed.ok
@@ -196,10 +198,6 @@ async function keepArguments(call: Call, text: string): Promise<void> {
     const message = `the arguments could not be kept whole: ${messageOf(error)}`;
     recorder.record("error", { code: "arguments_not_kept", message }, call, "warn");
   }
-}
-
-function writeArguments(parsed: ParsedArguments): string {
-  return parsed.ok ? JSON.stringify(parsed.value) : `(${parsed.message})`;
 }
 
 /** Loaded names that share their last word with what was asked for, or hold it. */

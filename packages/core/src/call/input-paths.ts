@@ -30,7 +30,8 @@ export async function withInputPaths(
       (resource.may_reach ?? []).length > 0 ||
       (isSurelyMeant &&
         (resource.sensitive === true || restrictionsOf(resource, places).length > 0)) ||
-      (given.looksLikePath && restrictionsOf(resource, reading).some(isDeny));
+      (given.looksLikePath &&
+        restrictionsOf(resource, reading).some(({ decision }) => decision === "deny"));
     if (!counts) continue;
     const marked = given.kind === "declared" ? resource : { ...resource, only_restricts: true };
     found.set(`${resource.path}\0${resource.access}`, marked);
@@ -55,10 +56,6 @@ export function mayNamePaths({ source, definition }: RegisteredTool): boolean {
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/i;
-
-function isDeny({ decision }: Restriction): boolean {
-  return decision === "deny";
-}
 
 /** One word that has the form of a path: under a deny it is taken for one, whether it is there or not. */
 function looksLikePath(text: string): boolean {

@@ -35,7 +35,11 @@ export async function runCallPipeline(call: AcceptedCall, turn: TurnControl): Pr
     : checkProject(call);
   for (;;) {
     if (isHooked) end ??= await runPreToolHooks(call, turn);
-    end ??= authorizeTargets(call);
+    // On what the input names: a deny ends the call before anything is read.
+    if (end === undefined) {
+      const judged = judgeCall(call, call.plan === undefined ? "targets" : "plan");
+      if (isFinalDeny(call, judged)) end = denyByPolicy(call, judged.judgement);
+    }
     if (isPlanned) end ??= await planCall(call);
     if (isPlanned && isHooked) end ??= await runLateHooks(call, turn);
     if (end !== "changed") break;
@@ -103,12 +107,6 @@ async function runChild(call: AcceptedCall, turn: TurnControl): Promise<Ending> 
   } finally {
     waited.value();
   }
-}
-
-/** The first judgement, on what the input names: a deny ends the call before anything is read. */
-function authorizeTargets(call: AcceptedCall): Ending | undefined {
-  const judged = judgeCall(call, call.plan === undefined ? "targets" : "plan");
-  return isFinalDeny(call, judged) ? denyByPolicy(call, judged.judgement) : undefined;
 }
 
 /** Judges again what the plan added, and asks where a person has to decide. */

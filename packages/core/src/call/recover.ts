@@ -62,7 +62,8 @@ export function recoveryEntry(session: LostSession): JournalEntry | undefined {
       if (node !== undefined) nodes.push(node);
       add(call.requested, terminalOf(call, result, node));
     }
-    if (!hasEnded) add(withoutCall(fact), RUN_LOST);
+    const { tool_call_id: _id, tool_name: _name, ...ofRun } = fact;
+    if (!hasEnded) add(ofRun, RUN_LOST);
 
     function add(of: Fact, said: Said): void {
       const seq = lastSeq + facts.length + 1;
@@ -177,8 +178,4 @@ function nodeOf(
     content: result.content,
     is_error: true,
   });
-}
-
-function withoutCall({ tool_call_id: _id, tool_name: _name, ...fact }: Fact): Fact {
-  return fact;
 }

@@ -182,7 +182,9 @@ function createRequest(call: AcceptedCall, { facts, judgement }: Judged): Permis
   });
   const shown = shownPreview(call);
   const isPrivate = shown !== undefined && isPrivatePreview(call, shown);
-  const preview = shown && mapPreview(shown, (text) => cutPreview(call, text));
+  // For hooks and records: redacted, then cut.
+  const cut = (text: string): string => redactedPreview(run.redactor, text, MAX_PREVIEW_CHARS);
+  const preview = shown && mapPreview(shown, cut);
   // What the plan found out of a restricted file, such as that it is there, is not told either.
   const destructive =
     (isPrivate ? undefined : facts.planned_destructive) ?? call.effects.destructive;
@@ -229,11 +231,6 @@ const PRIVATE: Preview = {
   kind: "text",
   text: "The preview shows content of a restricted file; only the person who is asked sees it.",
 };
-
-/** For hooks and records: redacted, then cut. */
-function cutPreview({ run }: Call, text: string): string {
-  return redactedPreview(run.redactor, text, MAX_PREVIEW_CHARS);
-}
 
 /** Whoever is asked sees all of it (PERM-19). */
 function withWholePreview(call: AcceptedCall, request: PermissionRequest): PermissionRequest {

@@ -18,7 +18,7 @@ import {
   type PatternPlaces,
   type RestrictedPath,
 } from "../permission/index.ts";
-import { isRecord, type JsonObject } from "@soong/schema";
+import { isRecord } from "@soong/schema";
 import { isContentBlock } from "../result/index.ts";
 import { matchesName, type RestrictedAccess } from "../tool/index.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
@@ -134,7 +134,9 @@ export async function runHook<Event extends HookEvent>(
   const waited = await ports.wait(limit, () =>
     // Its own copy, without secrets: what a hook does to the payload is nobody's business.
     // The payload is that of the event the hook is for: the compiler does not follow the pair.
-    hook.run(ports.redactor.value(copyOf(payload)) as never, { signal: ports.signal() }),
+    hook.run(ports.redactor.value(JSON.parse(JSON.stringify(payload))) as never, {
+      signal: ports.signal(),
+    }),
   );
   const outcome = readOutcome(hook, event, waited, ports.redactor);
   const about = { hook: hook.id, event, duration_ms: clock.monotonic() - started };
@@ -173,10 +175,6 @@ function readOutcome<Event extends HookEvent>(
 const MAX_MESSAGE_CHARS = 2000;
 /** The words of an answer that reach the model or the record; inputs and contents are taken as they are. */
 const WORDS = ["reason", "context", "stop"];
-
-function copyOf(payload: object): JsonObject {
-  return JSON.parse(JSON.stringify(payload)) as JsonObject;
-}
 
 /** Which parts were answered; the parts themselves are in the facts they lead to. */
 function describe(answer: object): string {

@@ -101,7 +101,7 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
         refuseUnlessOpen();
         if (typeof bytes === "string") {
           const text = heldBack + bytes;
-          heldBack = halfAtEnd(text);
+          heldBack = isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(-1) : "";
           append(utf8Bytes(heldBack === "" ? text : text.slice(0, -1)));
         } else {
           flush();
@@ -182,10 +182,6 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
       }
     }
   }
-}
-
-function halfAtEnd(text: string): string {
-  return isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(-1) : "";
 }
 
 function part(bytes: Uint8Array, { offset, length }: ByteRange): Uint8Array {

@@ -98,7 +98,11 @@ export async function boundResult(
         continue;
       }
       const { type, media_type = "application/octet-stream" } = block;
-      if (block.type === "resource") content.push(linkTo(block));
+      // Where the bytes are from is said even when they are elsewhere.
+      if (block.type === "resource") {
+        const { uri, media_type: of } = block;
+        content.push({ type: "resource_link", uri, ...omitUndefined({ media_type: of }) });
+      }
       await keepAs(bytes, `${media_type};base64`, type);
     }
   }
@@ -147,11 +151,6 @@ function besideFits(beside: JsonObject | undefined): boolean {
 
 function bytesOf(block: MediaBlock): string {
   return block.type === "resource" ? block.blob : block.data;
-}
-
-/** Where the bytes are from is said even when they are elsewhere. */
-function linkTo({ uri, media_type }: Extract<ContentBlock, { type: "resource" }>): ContentBlock {
-  return { type: "resource_link", uri, ...omitUndefined({ media_type }) };
 }
 
 /** What the handler gave, raw: plain text, its data, or the blocks where they are more than text. */

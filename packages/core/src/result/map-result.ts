@@ -9,7 +9,6 @@ import {
   messageOf,
   toolError,
   type AnyTool,
-  type ArtifactRef,
   type ContentBlock,
   type ResultMetadata,
   type ToolError,
@@ -61,7 +60,7 @@ export function mapResult(
   }
   if (error !== undefined) content = [{ type: "text", text: error.message }, ...content];
   // Some providers refuse a blank text, and no model can tell it from a lost one.
-  if (content.every(isBlank)) {
+  if (content.every((block) => block.type === "text" && block.text.trim() === "")) {
     content = [isSaid ? { type: "text", text: said } : emptyBlock(frame.tool_name, error)];
   }
 
@@ -76,7 +75,9 @@ export function mapResult(
     is_error: isErrorStatus(status),
     content,
     summary: "",
-    artifacts: outcome.artifacts.map((ref) => redactName(ref, redactor)),
+    artifacts: outcome.artifacts.map((ref) =>
+      ref.name === undefined ? ref : { ...ref, name: redactor.text(ref.name) },
+    ),
     metadata,
   };
   if (data !== undefined) result.data = data;
@@ -108,10 +109,6 @@ function redactBlock(block: ContentBlock, rules: MappingRules): ContentBlock {
     case "artifact_ref":
       return block;
   }
-}
-
-function redactName(ref: ArtifactRef, redactor: Redactor): ArtifactRef {
-  return ref.name === undefined ? ref : { ...ref, name: redactor.text(ref.name) };
 }
 
 function redactError(error: ToolError, { redactor }: MappingRules): ToolError {
@@ -150,10 +147,6 @@ function describeResource(
   const head =
     media_type === undefined ? `[resource: ${uri}]` : `[resource: ${uri}, ${media_type}]`;
   return "text" in block ? `${head}\n${block.text}` : head;
-}
-
-function isBlank(block: ContentBlock): boolean {
-  return block.type === "text" && (block.text === "" || block.text.trim() === "");
 }
 
 /** It succeeded, and its content only says that there is none. */
