@@ -27,6 +27,7 @@ import {
 } from "./journal/index.ts";
 import {
   compilePolicy,
+  describePolicy,
   linkedPaths,
   mergePolicies,
   type Mode,
@@ -46,7 +47,7 @@ import {
   type Surface,
   type SurfaceProblem,
 } from "./surface/index.ts";
-import { runRecord, type KeptDefinitions } from "./run-record.ts";
+import type { KeptDefinitions } from "./kept-definitions.ts";
 import { omitUndefined, type JsonObject } from "@soong/schema";
 import type { SessionParts } from "./session-parts.ts";
 import {
@@ -157,7 +158,7 @@ export async function startRun(
   };
   // A child of a plan run is in plan mode, whatever it is started with (SURF-9).
   const mode = options.parent?.policy?.mode === "plan" ? "plan" : (options.mode ?? "normal");
-  const roots = options.roots ?? parts.roots;
+  const { roots = parts.roots, profile = PORTABLE_PROFILE } = options;
   const policy = effectivePolicy(parts, options, mode, roots);
   const hooks = roots === parts.roots ? parts.hooks : parts.hooksIn(roots);
   // One a run: placeholders are stable within it (REDACT-1).
@@ -179,8 +180,26 @@ export async function startRun(
   const first = await resolve();
   const shown = await show(first);
   let definitions = await parts.keepDefinitions(snapshot, identity);
-  recordWith(definitions, "run.started", runRecord(config, options, policy, first, definitions));
-  recorder.record("tool.catalog.resolved", catalogRecord(first, policy, keptIn(definitions)));
+  recordWith(definitions, "run.started", {
+    record_version: RECORD_VERSION,
+    role: first.role,
+    mode: first.mode,
+    policy: describePolicy(policy),
+    surface_revision: first.revision,
+    config,
+    request: {
+      profile,
+      allowed_tools: options.allowedTools,
+      suggested_tools: options.suggestedTools,
+      task_denied: options.taskDenied,
+      loaded_tools: options.loadedTools,
+    },
+    definitions: definitions.ref,
+  });
+  recorder.record(
+    "tool.catalog.resolved",
+    catalogRecord(first, policy, { definitions: definitions.ref?.artifact_id }),
+  );
 
   const host: CallRun = {
     ...parts.shared,
@@ -288,7 +307,7 @@ export async function startRun(
       role: identity.role,
       mode,
       policy,
-      profile: options.profile ?? PORTABLE_PROFILE,
+      profile,
       disabled: config.tools.disabled,
       refusedByThemselves: await askEnabled(parts.shared, current),
       deferBudgetTokens: config.tools.defer_budget_tokens,
@@ -309,26 +328,25 @@ export async function startRun(
     if (next === before) return;
     const list = await show(next);
     const kept = await parts.keepDefinitions(snapshot, identity);
-    const isNews = !definitions.ok || !kept.ok || kept.ref.sha256 !== definitions.ref.sha256;
+    const isNews = kept.ref !== undefined && kept.ref.sha256 !== definitions.ref?.sha256;
     definitions = kept;
     // Switched together: no call is judged by a surface whose list the model has not been given.
     host.surface = next;
     host.modelTools = list;
-    const record = catalogRecord(next, policy, { base: before, ...keptIn(kept) });
-    if (isNews && kept.ok)
-      recordWith(kept, "tool.catalog.resolved", { ...record, definitions: kept.ref });
+    const since = { base: before, definitions: kept.ref?.artifact_id };
+    const record = catalogRecord(next, policy, since);
+    if (isNews) recordWith(kept, "tool.catalog.resolved", { ...record, definitions: kept.ref });
     else recorder.record("tool.catalog.resolved", record);
   }
 
   /** With the artifact the fact speaks of, in one entry: neither is there without the other. */
   function recordWith(kept: KeptDefinitions, type: FactType, data: FactData): void {
     const fact = recorder.draft(type, redactor.value(data as JsonObject));
-    const created = kept.ok ? kept.created : undefined;
+    const { created, problem: message } = kept;
     const about = created === undefined ? [] : [recorder.draft("artifact.created", { ...created })];
     recorder.commit([fact, ...about]);
-    if (kept.ok) return;
-    const error = { code: "definitions_not_kept", message: kept.message };
-    recorder.record("error", error, undefined, "warn");
+    if (message === undefined) return;
+    recorder.record("error", { code: "definitions_not_kept", message }, undefined, "warn");
   }
 
   async function show(of: Surface): Promise<ModelTools> {
@@ -365,6 +383,9 @@ export async function startRun(
     return observe(parts, recorder, redactor, event, payload);
   }
 }
+
+/** 2: when calls ended that were put on record later, waits for people, and halts are on record (REPLAY-1). */
+const RECORD_VERSION = 2;
 
 /** Runs are told apart by session too: a caller may give any id. */
 export function runKey(session_id: string, run_id: string): string {
@@ -453,8 +474,4 @@ export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "P
 
 export function contextOf(answers: readonly { context?: string }[]): string[] {
   return answers.flatMap(({ context }) => (context === undefined ? [] : [context]));
-}
-
-function keptIn(kept: KeptDefinitions): { definitions?: string } {
-  return kept.ok ? { definitions: kept.ref.artifact_id } : {};
 }

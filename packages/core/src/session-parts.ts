@@ -5,7 +5,7 @@ import type { Hooks } from "./hook/index.ts";
 import type { Recorder, Redactor, SessionRecorder } from "./journal/index.ts";
 import type { PolicyInput } from "./permission/index.ts";
 import type { RegisteredTool, Registry } from "./registry/index.ts";
-import type { KeepDefinitions } from "./run-record.ts";
+import type { KeepDefinitions } from "./kept-definitions.ts";
 import type { Roots } from "./tool/index.ts";
 
 export interface SessionParts {

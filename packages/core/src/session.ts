@@ -10,7 +10,7 @@ import {
   type KernelConfig,
   type SharedParts,
 } from "./call/index.ts";
-import { createHooks, type AnyHook, type Hooks } from "./hook/index.ts";
+import { Hooks, type AnyHook } from "./hook/index.ts";
 import {
   createMemoryArtifacts,
   createMemoryJournal,
@@ -31,7 +31,7 @@ import {
 import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./permission/index.ts";
 import type { RegisteredTool, Registry } from "./registry/index.ts";
 import { contextOf, observe, startRun, type Run, type RunOptions } from "./run.ts";
-import { definitionsKeeper } from "./run-record.ts";
+import { definitionsKeeper } from "./kept-definitions.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { FindPath, Roots } from "./tool/index.ts";
 
@@ -111,7 +111,7 @@ export async function openSession(
   const instructions = new Map<RegisteredTool["name"], Promise<string | undefined>>();
   const { home, case_insensitive_paths: caseInsensitive = false } = options.policy ?? {};
   const hooksIn = ({ project }: Roots): Hooks =>
-    createHooks(options.hooks ?? [], {
+    new Hooks(options.hooks ?? [], {
       caseInsensitive,
       project: project === "" ? undefined : project,
       home,

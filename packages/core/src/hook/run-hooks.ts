@@ -45,60 +45,66 @@ export interface HookPorts {
   wait<T>(ms: number, work: () => T | PromiseLike<T>): Promise<Waited<T> | GivenUp>;
 }
 
-export interface Hooks {
+/** The hooks of a run. */
+export class Hooks {
+  readonly #byEvent = new Map<HookEvent, CompiledHook[]>();
+  readonly #guards: readonly CompiledHook[];
+
+  /** Throws a TypeError on a hook whose path cannot be compiled. */
+  constructor(hooks: readonly AnyHook[], places: PatternPlaces = {}) {
+    for (const hook of hooks) {
+      const problem = hook.path === undefined ? undefined : pathPatternProblem(hook.path, places);
+      if (problem !== undefined) throw new TypeError(`hook "${hook.id}": path ${problem}`);
+      const path =
+        hook.path === undefined ? undefined : compilePathPattern(hook.path, "restricts", places);
+      this.#byEvent.set(hook.event, [...this.#of(hook.event), { hook, path }]);
+    }
+    // The other guards, of questions, see only calls that policy asks about.
+    this.#guards = this.#of("PreToolUse").filter(({ path }) => path !== undefined);
+  }
+
   /** Whether there is any of this event at all; most runs have none. */
-  has(event: HookEvent): boolean;
+  has(event: HookEvent): boolean {
+    return this.#byEvent.has(event);
+  }
+
   /** Those of this event that match, in the order given. */
-  matching(event: HookEvent, subject?: HookSubject): readonly AnyHook[];
+  matching(event: HookEvent, subject?: HookSubject): readonly AnyHook[] {
+    const matching = this.#of(event).filter(({ hook, path }) => {
+      if (subject === undefined) return true;
+      if (!isAbout(hook, subject)) return false;
+      return path === undefined || subject.paths.some((one) => path.matches(one));
+    });
+    return matching.map(({ hook }) => hook);
+  }
+
   /** The path of the subject that a hook with a path is about. */
-  matchedPath(hook: AnyHook, subject: HookSubject): string | undefined;
+  matchedPath(hook: AnyHook, { paths }: HookSubject): string | undefined {
+    const { path } = this.#of(hook.event).find((one) => one.hook === hook) ?? {};
+    return path === undefined ? undefined : paths.find((one) => path.matches(one));
+  }
+
   /** The guard that a call of this tool on this path, or plain reading of it, would be shown to (PERM-15). */
-  guardOf(path: RestrictedPath, tool: Omit<HookSubject, "paths">): AnyHook | undefined;
+  guardOf({ path, access, ignoresCase }: RestrictedPath, tool: HookedTool): AnyHook | undefined {
+    return this.#guards.find(
+      (guard) =>
+        guard.path?.matches(path, ignoresCase) === true && guardsAccess(guard.hook, tool, access),
+    )?.hook;
+  }
+
   /** The paths of all such guards, as absolute globs. */
-  guardedGlobs(tool: Omit<HookSubject, "paths">, access: RestrictedAccess): readonly string[];
+  guardedGlobs(tool: HookedTool, access: RestrictedAccess): readonly string[] {
+    return this.#guards.flatMap(({ hook, path }) =>
+      guardsAccess(hook, tool, access) ? (path?.globs ?? []) : [],
+    );
+  }
+
+  #of(event: HookEvent): readonly CompiledHook[] {
+    return this.#byEvent.get(event) ?? [];
+  }
 }
 
-/** Throws a TypeError on a hook whose path cannot be compiled. */
-export function createHooks(hooks: readonly AnyHook[], places: PatternPlaces = {}): Hooks {
-  const byEvent = new Map<HookEvent, CompiledHook[]>();
-  for (const hook of hooks) {
-    const problem = hook.path === undefined ? undefined : pathPatternProblem(hook.path, places);
-    if (problem !== undefined) throw new TypeError(`hook "${hook.id}": path ${problem}`);
-    const path =
-      hook.path === undefined ? undefined : compilePathPattern(hook.path, "restricts", places);
-    byEvent.set(hook.event, [...(byEvent.get(hook.event) ?? []), { hook, path }]);
-  }
-  // The other guards, of questions, see only calls that policy asks about.
-  const guards = (byEvent.get("PreToolUse") ?? []).filter(({ path }) => path !== undefined);
-  return {
-    has: (event) => byEvent.has(event),
-    matching(event, subject) {
-      const candidates = byEvent.get(event);
-      if (candidates === undefined) return [];
-      return candidates
-        .filter(({ hook, path }) => {
-          if (subject === undefined) return true;
-          if (!isAbout(hook, subject)) return false;
-          return path === undefined || subject.paths.some((one) => path.matches(one));
-        })
-        .map(({ hook }) => hook);
-    },
-    matchedPath(hook, { paths }) {
-      const { path } = byEvent.get(hook.event)?.find((one) => one.hook === hook) ?? {};
-      return path === undefined ? undefined : paths.find((one) => path.matches(one));
-    },
-    guardOf({ path, access, ignoresCase }, tool) {
-      return guards.find(
-        (guard) =>
-          guard.path?.matches(path, ignoresCase) === true && guardsAccess(guard.hook, tool, access),
-      )?.hook;
-    },
-    guardedGlobs: (tool, access) =>
-      guards.flatMap(({ hook, path }) =>
-        guardsAccess(hook, tool, access) ? (path?.globs ?? []) : [],
-      ),
-  };
-}
+type HookedTool = Omit<HookSubject, "paths">;
 
 interface CompiledHook {
   readonly hook: AnyHook;
@@ -106,16 +112,12 @@ interface CompiledHook {
 }
 
 /** A guard of reading is one of all that shows what is in a file (PERM-15). */
-function guardsAccess(
-  hook: AnyHook,
-  tool: Omit<HookSubject, "paths">,
-  access: RestrictedAccess,
-): boolean {
+function guardsAccess(hook: AnyHook, tool: HookedTool, access: RestrictedAccess): boolean {
   const reads = access === "read" || access === "search";
   return isAbout(hook, tool) || (reads && isAbout(hook, READING_SUBJECT.tool));
 }
 
-function isAbout(hook: AnyHook, tool: Omit<HookSubject, "paths">): boolean {
+function isAbout(hook: AnyHook, tool: HookedTool): boolean {
   if (hook.tool !== undefined && !matchesName(hook.tool, tool.tool_name)) return false;
   return hook.tags?.every((tag) => tool.tags.includes(tag)) !== false;
 }

@@ -26,34 +26,14 @@ export interface RedactorOptions {
 /** Where sensitive fields are; `*` stands for any key or index. */
 export type SensitivePaths = readonly (readonly string[])[];
 
-export interface Redactor {
-  /** The same string when nothing was found. */
-  text(text: string, scope?: RedactionScope): string;
-  /** Deep, keys too. The same reference when nothing was found; what was given is never changed. */
-  value<T>(value: T, options?: { scope?: RedactionScope; sensitive?: SensitivePaths }): T;
-  /** Whether `text` would change anything. Counts nothing. */
-  finds(text: string, scope?: RedactionScope): boolean;
-  /** Replacements so far. */
-  readonly count: number;
-  /**
-   * For one call: a copy with placeholders, and the way back for whoever hands the copy on changed.
-   * What comes back unchanged in its place is always put back. Elsewhere a placeholder is put back
-   * only if it was made from this very value, from one text alone, and did not stand there literally.
-   */
-  reversible(
-    value: JsonValue,
-    sensitive?: SensitivePaths,
-  ): { redacted: JsonValue; restore: (value: JsonValue) => JsonValue };
+/** Hides secrets in texts and values. */
+export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
+  return new Redactor(secrets);
 }
 
 /** Placeholders are stable as long as the redactor lives: same secret, same placeholder. */
-export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
-  return new RunRedactor(secrets);
-}
-
-type JsonRecord = { readonly [key: string]: JsonValue };
-
-class RunRedactor implements Redactor {
+export class Redactor {
+  /** Replacements so far. */
   count = 0;
   readonly #given: readonly KnownSecret[];
   readonly #placeholders = new Placeholders(() => this.#known.secrets);
@@ -65,19 +45,33 @@ class RunRedactor implements Redactor {
     this.#latest = readKnown(secrets);
   }
 
+  /** The same string when nothing was found. */
   text(text: string, scope: RedactionScope = "full"): string {
     return this.#redactText(text, scope);
   }
 
-  value<T>(value: T, { scope = "full", sensitive = [] }: Parameters<Redactor["value"]>[1] = {}): T {
+  /** Deep, keys too. The same reference when nothing was found; what was given is never changed. */
+  value<T>(
+    value: T,
+    { scope = "full", sensitive = [] }: { scope?: RedactionScope; sensitive?: SensitivePaths } = {},
+  ): T {
     return this.#redactValue(value as JsonValue, scope, sensitive) as T;
   }
 
+  /** Whether `text` would change anything. Counts nothing. */
   finds(text: string, scope: RedactionScope = "full"): boolean {
     return this.#spansIn(text, scope).length > 0;
   }
 
-  reversible(value: JsonValue, sensitive: SensitivePaths = []): ReturnType<Redactor["reversible"]> {
+  /**
+   * For one call: a copy with placeholders, and the way back for whoever hands the copy on changed.
+   * What comes back unchanged in its place is always put back. Elsewhere a placeholder is put back
+   * only if it was made from this very value, from one text alone, and did not stand there literally.
+   */
+  reversible(
+    value: JsonValue,
+    sensitive: SensitivePaths = [],
+  ): { redacted: JsonValue; restore: (value: JsonValue) => JsonValue } {
     const trail = new Trail();
     const redacted = this.#redactValue(value, "full", sensitive, trail);
     return { redacted, restore: (changed) => trail.restore(changed, redacted, value) };
@@ -211,6 +205,8 @@ function readKnown(given: readonly KnownSecret[]) {
 }
 
 const NO_SPANS: readonly Span[] = [];
+
+type JsonRecord = { readonly [key: string]: JsonValue };
 
 /** Two keys may get one placeholder; neither entry may be lost for it. */
 function freeKey(key: string, node: object, renamed: ReadonlyMap<string, string>): string {
