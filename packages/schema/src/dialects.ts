@@ -2,6 +2,7 @@
 // print. The answer means the same in draft 2020-12; a node that needs nothing is answered as it is.
 
 import { isRecord, type JsonSchema } from "./json.ts";
+import { wordSet } from "./text.ts";
 
 export function modernNode(node: JsonSchema): JsonSchema {
   const names = Object.keys(node);
@@ -19,22 +20,12 @@ export function modernNode(node: JsonSchema): JsonSchema {
   return modern;
 }
 
+const OLD = wordSet("nullable additionalItems dependencies $recursiveRef $dynamicRef");
+
 function isOld(name: string, value: unknown): boolean {
-  switch (name) {
-    case "nullable":
-    case "additionalItems":
-    case "dependencies":
-    case "$recursiveRef":
-    case "$dynamicRef":
-      return true;
-    case "exclusiveMinimum":
-    case "exclusiveMaximum":
-      return typeof value === "boolean";
-    case "items":
-      return Array.isArray(value);
-    default:
-      return false;
-  }
+  if (name === "items") return Array.isArray(value);
+  const isLimit = name === "exclusiveMinimum" || name === "exclusiveMaximum";
+  return isLimit ? typeof value === "boolean" : OLD.has(name);
 }
 
 /** Go and Python servers print `"required": null` for "none": a keyword that is null is not there. */

@@ -29,16 +29,16 @@ export interface StandardSchemaLike<Input = unknown, Output = Input> {
 export type SchemaLike<Output = unknown> = StandardSchemaLike<unknown, Output> | JsonSchema;
 
 /** The JSON-facing type: what a model sends. */
-export type InferInput<S> = S extends { readonly "~standard": { readonly types?: infer T } }
-  ? NonNullable<T> extends { readonly input: infer Input }
-    ? Input
-    : unknown
-  : InferJson<S>;
+export type InferInput<S> = InferSide<S, "input">;
 
 /** What a handler receives: after a Standard Schema's own parsing, or the JSON itself. */
-export type InferOutput<S> = S extends { readonly "~standard": { readonly types?: infer T } }
-  ? NonNullable<T> extends { readonly output: infer Output }
-    ? Output
+export type InferOutput<S> = InferSide<S, "output">;
+
+type InferSide<S, Side extends "input" | "output"> = S extends {
+  readonly "~standard": { readonly types?: infer T };
+}
+  ? NonNullable<T> extends { readonly [Key in Side]: infer Type }
+    ? Type
     : unknown
   : InferJson<S>;
 

@@ -4,8 +4,7 @@ import { fieldsOf, readDocument, valueOf } from "./document-stems.ts";
 import { ExactNames } from "./exact-names.ts";
 import { removePair } from "./near-stems.ts";
 import { type QueryWord, readQuery } from "./query.ts";
-import { RANKING, rarity } from "./ranking.ts";
-import { reasonsFor } from "./reasons.ts";
+import { FIELD, RANKING, rarity } from "./ranking.ts";
 import { ScoreBoard } from "./score-board.ts";
 import type { SearchDocument } from "./search-document.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -145,9 +144,21 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
     return RANKING.nameCoverage * share * share;
   }
 
+  /** `name: read, file`, `parameter: path`, `typo: serach→search`; the strongest field of each word. */
   function explain(slot: number, words: readonly QueryWord[]): string[] {
-    const fields = tools[slot]!.stems.map((packed) => [valueOf(packed), fieldsOf(packed)] as const);
-    return reasonsFor(words, new Map(fields), vocabulary);
+    const fieldsOfStem = new Map<number, number>();
+    for (const packed of tools[slot]!.stems) fieldsOfStem.set(valueOf(packed), fieldsOf(packed));
+    const found = new Map<string, string[]>(REASONS.map((reason) => [reason, []]));
+    for (const { word, stems } of words) {
+      const match = stems.find(({ id }) => fieldsOfStem.has(id));
+      if (match === undefined) continue;
+      const { id, kind } = match;
+      if (kind === "same") found.get(strongestField(fieldsOfStem.get(id) ?? 0))?.push(word);
+      else found.get(kind)?.push(`${word}→${vocabulary.readable(id)}`);
+    }
+    return [...found].flatMap(([reason, matched]) =>
+      matched.length > 0 ? [`${reason}: ${matched.slice(0, MAX_WORDS).join(", ")}`] : [],
+    );
   }
 
   for (const document of documents) add(document);
@@ -175,4 +186,21 @@ const SMALLEST_BATCH = 16;
 function byScoreThenName(a: RankedSlot, b: RankedSlot): number {
   if (a.score !== b.score) return b.score - a.score;
   return a.name < b.name ? -1 : 1;
+}
+
+const MAX_WORDS = 8;
+
+/** Fields whose name would mean little to a reader share that of a neighbour. */
+const LABELS: readonly (readonly [number, string])[] = [
+  [FIELD.name | FIELD.alias, "name"],
+  [FIELD.hint, "hint"],
+  [FIELD.title, "title"],
+  [FIELD.description, "description"],
+  [FIELD.parameter | FIELD.parameter_text, "parameter"],
+  [FIELD.tag, "tag"],
+];
+const REASONS = [...LABELS.map(([, label]) => label), "synonym", "prefix", "typo"];
+
+function strongestField(fields: number): string {
+  return LABELS.find(([bits]) => (fields & bits) !== 0)?.[1] ?? "";
 }
