@@ -44,7 +44,7 @@ async function attach(path: string, files: FileReader): Promise<ContentBlock[] |
   if (result.is_error) {
     return `${name}: ${visible(result.error?.message ?? result.summary)} (@@ writes an @ that is no file.)`;
   }
-  const { encoding, truncated, truncated_lines } = (result.data ?? {}) as ReadData;
+  const { encoding, truncated, truncated_lines } = (result.data ?? {}) as Partial<ReadData>;
   if (encoding === "binary") return `${name} cannot be attached: ${visibleLine(result.summary)}.`;
   if (truncated === true || (Array.isArray(truncated_lines) && truncated_lines.length > 0)) {
     return `${name} is too long to be attached; name it without the @, and the part that matters will be read.`;
@@ -61,8 +61,4 @@ async function attach(path: string, files: FileReader): Promise<ContentBlock[] |
   ];
 }
 
-interface ReadData {
-  readonly encoding?: unknown;
-  readonly truncated?: unknown;
-  readonly truncated_lines?: unknown;
-}
+type ReadData = Readonly<Record<"encoding" | "truncated" | "truncated_lines", unknown>>;

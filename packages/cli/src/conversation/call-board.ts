@@ -5,8 +5,6 @@ import { describeArguments, type Fact, type FactData, type ToolResult } from "@s
 import { oneLine } from "@soong/schema";
 import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
 
-export type CallBoard = ReturnType<typeof createCallBoard>;
-
 interface OpenCall {
   name: string;
   readonly about: string;

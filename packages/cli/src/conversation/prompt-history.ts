@@ -5,12 +5,7 @@ import { join } from "node:path";
 import { createRedactor, messageOf, type KnownSecret } from "@soong/core";
 import { writeWholeFile } from "@soong/platform";
 
-export interface PromptHistory {
-  /** Oldest first. */
-  readonly entries: readonly string[];
-  /** Answers with what went wrong, once: a conversation continues without it. */
-  add(text: string): Promise<string | undefined>;
-}
+export type PromptHistory = Awaited<ReturnType<typeof openPromptHistory>>;
 
 const MOST_ENTRIES = 500;
 /** A longer one is a document, and no one looks for it with the arrows. */
@@ -18,10 +13,7 @@ const LONGEST_ENTRY = 8192;
 /** More than this was not written here. */
 const LARGEST_FILE = 4 * MOST_ENTRIES * LONGEST_ENTRY;
 
-export async function openPromptHistory(
-  home: string,
-  secrets: readonly KnownSecret[],
-): Promise<PromptHistory> {
+export async function openPromptHistory(home: string, secrets: readonly KnownSecret[]) {
   const file = join(home, "prompts.jsonl");
   const redactor = createRedactor({ secrets });
   const found = await readEntries(file);
@@ -31,8 +23,10 @@ export async function openPromptHistory(
     await attempt(() => writeWholeFile(file, entries.map(encodeEntry).join("")));
 
   return {
-    entries,
-    async add(given) {
+    /** Oldest first. */
+    entries: entries as readonly string[],
+    /** Answers with what went wrong, once: a conversation continues without it. */
+    async add(given: string): Promise<string | undefined> {
       const text = redactor.text(given);
       if (text.length > LONGEST_ENTRY || text === entries.at(-1)) return undefined;
       entries.push(text);

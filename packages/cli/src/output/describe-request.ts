@@ -5,18 +5,12 @@ import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
 import { exactLine, exactText } from "@soong/core/internal";
 import { lengthOf, renderDiff, wrap, type Colours } from "./output.ts";
 
-export interface DescribedRequest {
-  readonly text: string;
-  /** Of the preview, left out to fit the screen. */
-  readonly hiddenLines: number;
-}
-
-/** `screen`: how wide it is, and how many rows the preview may take; left out, it is shown whole. */
+/** `screen`: how wide it is, and how many rows the preview may take; without it, it is shown whole. `hiddenLines`: of the preview, dropped to fit the screen. */
 export function describeRequest(
   request: PermissionRequest,
   colours: Colours,
   screen?: { readonly rows?: number; readonly columns: number },
-): DescribedRequest {
+): { text: string; hiddenLines: number } {
   const { bold, dim, yellow } = colours;
   const marks = [
     ...(request.dangerous ? ["dangerous"] : []),

@@ -8,30 +8,7 @@ import { exactText } from "@soong/core/internal";
 /** A stream as the process has them; a terminal knows its width. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-export interface Output {
-  /** A line for people, on stdout. Text from outside is made visible by whoever puts it in. */
-  line(text?: string): void;
-  /** A part of a line, as it comes. */
-  text(text: string): void;
-  /** A record of the contract, on stdout: one line of JSON. Data has no `schema` of its own. */
-  record(schema: RecordSchema, data: object): void;
-  /** From now on secrets in what is printed are replaced (REDACT-3). */
-  hide(redactor: Redactor): void;
-  /** On stderr: what is going on, what went wrong, what is asked. */
-  note(text: string): void;
-  /** For a question: no line break behind it. */
-  prompt(text: string): void;
-  readonly colours: Colours;
-  readonly noteColours: Colours;
-  /** Columns of stdout; 80 where it is no terminal. */
-  readonly width: number;
-  /** No one reads stdout any more. */
-  readonly isClosed: boolean;
-  /** Why what was written got lost, other than that no one wanted it; such as a full disk. */
-  readonly lost: string | undefined;
-  /** When the reader of stdout has room again, or is gone. */
-  drained(): Promise<void>;
-}
+export type Output = ReturnType<typeof createOutput>;
 
 /** `soong.<command>/<version>`: the version changes when a reader of the old one would misread. */
 export type RecordSchema = `soong.${string}/${number}`;
@@ -43,7 +20,7 @@ export function createOutput(
   stdout: OutputStream,
   stderr: OutputStream,
   env: Readonly<Record<string, string | undefined>>,
-): Output {
+) {
   let isClosed = false;
   let lost: string | undefined;
   let redactor: Redactor | undefined;
@@ -56,31 +33,41 @@ export function createOutput(
   stderr.on("error", () => {});
 
   return {
+    /** A line for people, on stdout. Text from outside is made visible before. */
     line: (text = "") => write(`${redact(text)}\n`),
-    text: (text) => write(redact(text)),
-    record(schema, data) {
+    /** A part of a line, as it comes. */
+    text: (text: string) => write(redact(text)),
+    /** A record of the contract, on stdout: one line of JSON. Data has no `schema` of its own. */
+    record(schema: RecordSchema, data: object): void {
       const shown = redactor === undefined ? data : redactor.value(data as JsonObject);
       write(`${visibleJson({ schema, ...shown })}\n`);
     },
-    hide(given) {
+    /** From now on secrets in what is printed are replaced (REDACT-3). */
+    hide(given: Redactor): void {
       redactor = given;
     },
-    note: (text) => void stderr.write(`${redact(text)}\n`),
-    prompt: (text) => void stderr.write(text),
+    /** On stderr: what is going on, what went wrong, what is asked. */
+    note: (text: string) => void stderr.write(`${redact(text)}\n`),
+    /** For a question: no line break behind it. */
+    prompt: (text: string) => void stderr.write(text),
     colours: coloursFor(stdout, env),
     noteColours: coloursFor(stderr, env),
+    /** Columns of stdout; 80 where it is no terminal. */
     get width() {
       return stdout.isTTY === true
         ? Math.max(MIN_WIDTH, stdout.columns ?? DEFAULT_WIDTH)
         : DEFAULT_WIDTH;
     },
+    /** No one reads stdout any more. */
     get isClosed() {
       return isClosed;
     },
+    /** Why what was written got lost, other than that no one wanted it; such as a full disk. */
     get lost() {
       return lost;
     },
-    async drained() {
+    /** When the reader of stdout has room again, or is gone. */
+    async drained(): Promise<void> {
       // An error of the last write is told in the next turn.
       await new Promise<void>((resolve) => {
         setImmediate(resolve);

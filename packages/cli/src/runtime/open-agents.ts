@@ -10,22 +10,14 @@ import {
   memoryTools,
   skillTools,
   startRecall,
-  type AgentCatalog,
   type Agents,
   type Model,
   type ModelsPort,
   type StartRecall,
   type WorkerPool,
 } from "@soong/agent";
-import {
-  createClaimKeeper,
-  createTasks,
-  taskTools,
-  type ClaimKeeper,
-  type Tasks,
-  type TaskStorage,
-} from "@soong/tasks";
-import type { CallIds, JsonObject, Roots, ToolSource } from "@soong/core";
+import { createClaimKeeper, createTasks, taskTools, type TaskStorage } from "@soong/tasks";
+import type { CallIds, JsonObject, Roots } from "@soong/core";
 import type { Store } from "@soong/store";
 import {
   fillArguments,
@@ -37,18 +29,7 @@ import { findArchive, homePaths } from "./home.ts";
 import { openInstructions, renderSystemText } from "./user-tools.ts";
 import { openModels, type Environment } from "./models.ts";
 
-export interface RuntimeAgents {
-  readonly agents: Agents;
-  readonly catalog: AgentCatalog;
-  readonly tasks: Tasks;
-  readonly keeper: ClaimKeeper;
-  /** The memories a run begins with (MEM-4). */
-  readonly recall: StartRecall | undefined;
-  /** For the kernel. */
-  readonly sources: readonly ToolSource[];
-  /** Files of the home that cannot be used, each a sentence with its place. */
-  readonly problems: readonly string[];
-}
+export type RuntimeAgents = Awaited<ReturnType<typeof openAgents>>;
 
 interface OpenAgentsOptions {
   readonly env: Environment;
@@ -57,7 +38,7 @@ interface OpenAgentsOptions {
   readonly store: () => Promise<Store>;
 }
 
-export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAgents> {
+export async function openAgents(options: OpenAgentsOptions) {
   const { env, config, roots, store } = options;
   const { home, values } = config;
   const catalog = await loadAgentCatalog({ folder: homePaths(home).agents });
@@ -97,11 +78,14 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
     catalog,
     tasks,
     keeper,
+    /** The memories a run begins with (MEM-4). */
     recall: createStartRecall(config, roots),
+    /** For the kernel. */
     sources: sources.map((source) => ({
       ...source,
       tools: source.tools.map((tool) => overrideTool(tool, values)),
     })),
+    /** Files of the home that cannot be used, each a sentence with its place. */
     problems: [...catalog.problems, ...skills.problems].map(describeProblem),
   };
 }

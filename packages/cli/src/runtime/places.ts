@@ -5,28 +5,21 @@ import { lstatSync, readdirSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import type { PatternDisk, PolicyInput, Roots } from "@soong/core";
+import type { PatternDisk } from "@soong/core";
 import { defaultLockDirectory } from "@soong/platform";
 import { isCaseInsensitive, resolvePath, resolveRulePath } from "@soong/tools";
 import { userHome, type SoongConfig } from "../config/index.ts";
 import { SetupError } from "./home.ts";
 
-export interface Places {
-  readonly roots: Roots;
-  readonly policy: Required<
-    Pick<PolicyInput, "protected_roots" | "case_insensitive_paths" | "home">
-  > &
-    Pick<PolicyInput, "tmp_dir">;
-}
-
-export type WritableSettings = Pick<SoongConfig["tools"], "write_roots" | "tmp_dir">;
-
 export async function resolvePlaces(
   cwd: string,
   home: string,
-  { write_roots: writeRoots, tmp_dir: writesToTmp }: WritableSettings,
+  {
+    write_roots: writeRoots,
+    tmp_dir: writesToTmp,
+  }: Pick<SoongConfig["tools"], "write_roots" | "tmp_dir">,
   platform: string = process.platform,
-): Promise<Places> {
+) {
   if (platform === "win32") {
     throw new SetupError(
       ["Soong does not run on Windows yet."],

@@ -11,13 +11,7 @@ import {
   type Run,
   type Session,
 } from "@soong/core";
-import type {
-  McpServerEntry,
-  McpServers,
-  McpServersOptions,
-  RecordServerFact,
-  ServerFact,
-} from "@soong/mcp";
+import type { McpServerEntry, McpServers, McpServersOptions, ServerFact } from "@soong/mcp";
 import { describeProblem } from "@soong/platform";
 import {
   ConfigError,
@@ -104,25 +98,12 @@ export interface RuntimeServersOptions {
   onWaiting?(server_ids: readonly string[]): void;
 }
 
-export interface RuntimeServers {
-  readonly warnings: readonly string[];
-  /** All of mcp.json, not only those that were chosen. */
-  readonly configured: readonly Pick<McpServerEntry, "server_id" | "tags">[];
-  /** Every token that comes later is added to the secrets. */
-  open(registry: Registry, secrets: KnownSecret[]): Promise<OpenedServers>;
-}
-
-export interface OpenedServers {
-  readonly mcp: McpServers | undefined;
-  readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** From now on the facts of servers are in the runs of the session. */
-  readonly watch: (session: Session) => void;
-}
+export type OpenedServers = Awaited<ReturnType<Awaited<ReturnType<typeof runtimeServers>>["open"]>>;
 
 /** A wait that is noticed wants an explanation. */
 const TELL_AFTER_MS = 1000;
 
-export async function runtimeServers(options: RuntimeServersOptions): Promise<RuntimeServers> {
+export async function runtimeServers(options: RuntimeServersOptions) {
   const { env, config, roots, choice, canElicit, host } = options;
   const { home, values } = config;
   const { entries: all, warnings } = await loadUserServers(home, env, values.mcp);
@@ -133,14 +114,16 @@ export async function runtimeServers(options: RuntimeServersOptions): Promise<Ru
 
   return {
     warnings,
+    /** All of mcp.json, not only those that were chosen. */
     configured: all,
-    async open(registry, secrets) {
+    /** Every token that comes later is added to the secrets. */
+    async open(registry: Registry, secrets: KnownSecret[]) {
       if (entries.length === 0) {
-        return { mcp: undefined, ready: async () => {}, watch: () => {} };
+        return { mcp: undefined, ready: async () => {}, watch: (_session: Session) => {} };
       }
+      const { record, watch } = createServerFacts();
       const { createPins, openConnection, openMcpLogins, openMcpServers, openPinFile } =
         await import("@soong/mcp");
-      const { record, watch } = createServerFacts();
       const redactor = createRedactor({ secrets });
       const paths = homePaths(home);
       const logins = openMcpLogins(paths.logins);
@@ -168,7 +151,7 @@ export async function runtimeServers(options: RuntimeServersOptions): Promise<Ru
         host,
         record,
       });
-      return { mcp, ready: (signal) => ready(mcp, signal), watch };
+      return { mcp, ready: (signal: AbortSignal) => ready(mcp, signal), watch };
     },
   };
 
@@ -213,23 +196,17 @@ export function createToolProvider(
   };
 }
 
-export interface ServerFacts {
-  readonly record: RecordServerFact;
-  /** From now on the runs of the session have the facts on record. */
-  readonly watch: (session: Session) => void;
-}
-
 /**
  * Facts about servers, in the journals they belong in (MCP-2, MCP-3): a server is the runtime's, and lives longer than a
  * run. A root run begins with how each server is by then, and records every change until it ends; its children do not.
  */
-export function createServerFacts(): ServerFacts {
+export function createServerFacts() {
   /** By server: how it is now, as a run that begins records it. */
   const current = new Map<string, ServerFact>();
   const runs = new Set<Run>();
 
   return {
-    record(fact) {
+    record: (fact: ServerFact): void => {
       remember(fact);
       for (const run of runs) {
         try {
@@ -239,7 +216,8 @@ export function createServerFacts(): ServerFacts {
         }
       }
     },
-    watch(session) {
+    /** From now on the runs of the session have the facts on record. */
+    watch: (session: Session): void => {
       session.onRun((run) => {
         if (isRoot(run)) for (const fact of current.values()) recordIn(run, fact);
         runs.add(run);

@@ -106,8 +106,7 @@ async function playRun(
     if (process.stdout.isTTY) await setTimeout(ms, undefined, { signal }).catch(() => {});
     return !signal.aborted;
   };
-  const { kernel } = runtime;
-  await showDemoRun({ prompt: PROMPT, events: run.events(), kernel, output, pace });
+  await showDemoRun(output, runtime.kernel, PROMPT, run.events(), pace);
   const run_id = await run.run_id;
   await run.end;
   // Everything is on disk before it is looked at.

@@ -4,27 +4,19 @@ import type { LoopEvent } from "@soong/agent";
 import { viewsOf, type Kernel, type ToolResult } from "@soong/core";
 import { renderDiff, fit, visible, visibleLine, wrap, type Output } from "../../output/index.ts";
 
-export interface DemoRun {
-  readonly prompt: string;
-  readonly events: AsyncIterable<LoopEvent>;
-  readonly kernel: Kernel;
-  readonly output: Output;
-  /** Waits for a reader, where someone reads along. False: they have seen enough. */
-  readonly pace: (ms: number) => Promise<boolean>;
-}
-
 const BEFORE_TEXT_MS = 900;
 const BEFORE_CALL_MS = 250;
 const BEFORE_RESULT_MS = 450;
 const AFTER_DIFF_MS = 1500;
 
-export async function showDemoRun({
-  prompt,
-  events,
-  kernel,
-  output,
-  pace,
-}: DemoRun): Promise<void> {
+/** `pace` waits for a reader, where someone reads along. False: they have seen enough. */
+export async function showDemoRun(
+  output: Output,
+  kernel: Kernel,
+  prompt: string,
+  events: AsyncIterable<LoopEvent>,
+  pace: (ms: number) => Promise<boolean>,
+): Promise<void> {
   const { bold, cyan, dim } = output.colours;
   printSpeech(bold("You"), prompt);
   let text = "";

@@ -65,16 +65,15 @@ function toTaskRow({ task, counts }: TaskWithCounts): TaskRow {
   return { ...row, counts, summary: result?.summary };
 }
 
-/** The token of a claim is its holder's alone. */
+/** Only what the page shows; the token of a claim is its holder's alone. */
 function toStepRow({ claim, result, failure, ...step }: StepRecord): StepRow {
-  const { step_id, title, instructions, status, depends_on, attempts, max_attempts } = step;
-  const { note, reason, started_at, ended_at } = step;
+  const { task_id: _t, expected_output: _e, position: _p, open_dependencies: _o, ...more } = step;
+  const { earlier: _a, updated_at: _u, last_run_id: _r, ...row } = more;
   return {
-    ...{ step_id, title, instructions, status, depends_on, attempts, max_attempts },
+    ...row,
     claimed_by: claim?.worker ?? claim?.agent_id,
     lease_until: claim?.lease_expires_at,
     summary: result?.summary,
     failure: failure?.message,
-    ...{ note, reason, started_at, ended_at },
   };
 }

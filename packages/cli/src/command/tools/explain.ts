@@ -43,16 +43,11 @@ export const explainCallOrPolicy: Handler<"explain"> = async (
   });
 };
 
-export interface CallExplanation {
-  readonly explanation: Explanation;
-  /** A tool that is denied for any input is not even offered: its rule is named all the same. */
-  readonly blocked: readonly ChainEntry[];
-}
-
+/** `blocked`: a tool that is denied for any input is not even offered; its rule is named all the same. */
 export async function explainCall(
   run: Run,
   call: { readonly name: string; readonly arguments: string },
-): Promise<CallExplanation> {
+): Promise<{ explanation: Explanation; blocked: readonly ChainEntry[] }> {
   const explanation = await run.explain(call);
   const isRefused = explanation.outcome === "refused";
   return { explanation, blocked: isRefused ? findBlockingRule(run, explanation.tool_name) : [] };
