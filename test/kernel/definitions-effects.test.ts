@@ -2,7 +2,8 @@
 // and how far one call may say otherwise.
 
 import { createRegistry, toolResult, type AnyTool } from "@soong/core";
-import { KNOWN_TAGS, toolRecord } from "@soong/core/internal";
+import { toolRecord } from "@soong/core/internal";
+import { KNOWN_TAGS } from "../../packages/core/src/tool/index.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";

@@ -3,7 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import { compilePolicy, evaluate, type PermissionRule } from "@soong/core";
-import { NO_GRANTS } from "@soong/core/internal";
+import { NO_GRANTS } from "../../packages/core/src/permission/index.ts";
 import { resolvePathNow } from "@soong/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";

@@ -11,7 +11,6 @@ export {
   within,
 } from "../journal/index.ts";
 export {
-  NO_GRANTS,
   READING_SUBJECT,
   baseName,
   compileGlob,
@@ -58,7 +57,6 @@ export {
   wireNames,
 } from "../surface/index.ts";
 export {
-  KNOWN_TAGS,
   PRE_IMAGE,
   invalidArguments,
   isErrorClass,
