@@ -54,20 +54,15 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 export async function connect(path: string, options: ConnectOptions = {}): Promise<ControlClient> {
   const socket = await reach(path);
   const lines = createLineReader(MAX_ANSWER_BYTES);
-  const asked = new Map<RequestId, Asked>();
+  /** Hello is the answer to what no one asked. */
+  const asked = new Map<RequestId | null, Asked>();
   let identifying: Promise<void> | undefined;
   let isIdentified = false;
   let count = 0;
-  let greeted: (hello: ControlHello) => void = () => {};
-  let refused: (error: Error) => void = () => {};
-  const greeting = new Promise<ControlHello>((resolve, reject) => {
-    greeted = resolve;
-    refused = reject;
-  });
+  const greeting = waitFor<ControlHello>(null);
   const closed = new Promise<void>((resolve) => {
     socket.once("close", () => {
       const gone = new ControlError("unreachable", "The runtime is gone.");
-      refused(gone);
       for (const one of asked.values()) one.reject(gone);
       resolve();
     });
@@ -78,7 +73,8 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
       for (const line of lines.take(bytes)) heard(JSON.parse(line) as ControlAnswer | ControlEvent);
     } catch (error) {
       // What does not speak the protocol is no runtime of ours.
-      refused(new ControlError("unreachable", `${path} does not speak ${CONTROL_PROTOCOL}.`));
+      const message = `${path} does not speak ${CONTROL_PROTOCOL}.`;
+      take(null)?.reject(new ControlError("unreachable", message));
       socket.destroy(error as Error);
     }
   });
@@ -112,15 +108,24 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
     method: Method,
     params: ControlMethods[Method]["params"],
   ): Promise<ControlMethods[Method]["result"]> {
+    if (socket.destroyed) {
+      return Promise.reject(new ControlError("unreachable", "The runtime is gone."));
+    }
+    const id = (count += 1);
+    socket.write(`${JSON.stringify({ id, method, params })}\n`);
+    return waitFor(id);
+  }
+
+  function waitFor<Result extends object>(id: RequestId | null): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (socket.destroyed) {
-        reject(new ControlError("unreachable", "The runtime is gone."));
-        return;
-      }
-      const id = (count += 1);
-      asked.set(id, { resolve, reject });
-      socket.write(`${JSON.stringify({ id, method, params })}\n`);
+      asked.set(id, { resolve: (result) => resolve(result as Result), reject });
     });
+  }
+
+  function take(id: RequestId | null): Asked | undefined {
+    const one = asked.get(id);
+    asked.delete(id);
+    return one;
   }
 
   /** Shows who we are: without that, a runtime lets us look and not act. */
@@ -141,22 +146,18 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
   function heard(record: ControlAnswer | ControlEvent): void {
     if ("event" in record) {
       if (record.event !== "hello") options.onEvent?.(record);
-      else if (record.data.protocol === CONTROL_PROTOCOL) greeted(record.data);
+      else if (record.data.protocol === CONTROL_PROTOCOL) take(null)?.resolve(record.data);
       else {
         const message = `This runtime speaks ${record.data.protocol}, and this program ${CONTROL_PROTOCOL}; use the program it was started with.`;
-        refused(new ControlError("unreachable", message));
+        take(null)?.reject(new ControlError("unreachable", message));
       }
-      return;
-    }
-    const one = record.id === null ? { reject: refused, resolve: () => {} } : asked.get(record.id);
-    if (record.id !== null) asked.delete(record.id);
-    if ("result" in record) one?.resolve(record.result);
-    else one?.reject(new ControlError(record.error.code, record.error.message));
+    } else if ("result" in record) take(record.id)?.resolve(record.result);
+    else take(record.id)?.reject(new ControlError(record.error.code, record.error.message));
   }
 }
 
 interface Asked {
-  readonly resolve: (result: ControlMethods[ControlMethod]["result"]) => void;
+  readonly resolve: (result: object) => void;
   readonly reject: (error: Error) => void;
 }
 

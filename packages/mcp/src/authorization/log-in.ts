@@ -99,13 +99,11 @@ async function obtainLogin(
   const challenge = await askForChallenge(serverUrl, fetch);
   const resourceMetadataUrl = challenge.resourceMetadataUrl ?? before?.resource_metadata_url;
   const issuer = await findIssuer({ serverUrl, resourceMetadataUrl, fetch });
-  const scopes = scopesFor({ issuer, before, asked: settings.scopes, challenge: challenge.scopes });
+  const scopes = chooseScopes(issuer, before, settings.scopes, challenge.scopes);
   const scope = scopes.length === 0 ? undefined : scopes.join(" ");
   const known = before?.client;
-  const listener = await openRedirectListener({
-    wanted: settings.redirect_uri,
-    preferred: known?.issuer === issuer.issuer ? known.redirect_uri : undefined,
-  });
+  const preferred = known?.issuer === issuer.issuer ? known.redirect_uri : undefined;
+  const listener = await openRedirectListener(settings.redirect_uri, preferred);
   try {
     const { redirectUri } = listener;
     const common = { issuer, settings, fetch };
@@ -161,13 +159,12 @@ async function askForChallenge(
 }
 
 /** Never less than before: a server that asks for more asks for that alone. */
-function scopesFor(about: {
-  issuer: Issuer;
-  before: StoredLogin | undefined;
-  asked: readonly string[] | undefined;
-  challenge: readonly string[] | undefined;
-}): readonly string[] {
-  const { issuer, before, asked, challenge } = about;
+function chooseScopes(
+  issuer: Issuer,
+  before: StoredLogin | undefined,
+  asked: readonly string[] | undefined,
+  challenge: readonly string[] | undefined,
+): readonly string[] {
   const isSameIssuer = before?.tokens?.client.issuer === issuer.issuer;
   const earlier = isSameIssuer ? before.requested_scopes : [];
   const scopes = new Set([

@@ -7,22 +7,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { McpLoginFailure } from "./login-failure.ts";
 
-export interface RedirectListener {
-  readonly redirectUri: string;
-  /** The parameters of the answer. Settles once; rejects when the signal fires. */
-  answer(state: string, signal: AbortSignal): Promise<URLSearchParams>;
-  close(): void;
-}
-
 const HOST = "127.0.0.1";
 const PATH = "/callback";
 
 /** `wanted` must be had; `preferred` is given up when someone else listens there. */
-export async function openRedirectListener(options: {
-  wanted: string | undefined;
-  preferred: string | undefined;
-}): Promise<RedirectListener> {
-  const { wanted, preferred } = options;
+export async function openRedirectListener(
+  wanted: string | undefined,
+  preferred: string | undefined,
+) {
   if (wanted !== undefined) {
     return listenAt(new URL(wanted)).catch((error: NodeJS.ErrnoException) => {
       const message = `the address ${wanted} ("redirect_uri") cannot be had (${error.code ?? ""})`;
@@ -39,7 +31,7 @@ export async function openRedirectListener(options: {
   return listenAt(new URL(`http://${HOST}:0${PATH}`));
 }
 
-async function listenAt(address: URL): Promise<RedirectListener> {
+async function listenAt(address: URL) {
   let onAnswer: ((parameters: URLSearchParams) => boolean) | undefined;
   const server = createServer((request, response) => {
     const parameters = parametersOf(request, redirectUri);
@@ -55,8 +47,9 @@ async function listenAt(address: URL): Promise<RedirectListener> {
 
   return {
     redirectUri,
-    answer: (state, signal) =>
-      new Promise((resolve, reject) => {
+    /** The parameters of the answer. Settles once; rejects when the signal fires. */
+    answer: (state: string, signal: AbortSignal) =>
+      new Promise<URLSearchParams>((resolve, reject) => {
         const onAbort = () => reject(signal.reason as Error);
         signal.addEventListener("abort", onAbort, { once: true });
         if (signal.aborted) onAbort();
@@ -68,7 +61,7 @@ async function listenAt(address: URL): Promise<RedirectListener> {
           return true;
         };
       }),
-    close() {
+    close(): void {
       server.close();
       server.closeIdleConnections();
       // The page may still be on its way.

@@ -6,28 +6,23 @@ import type { McpSecret } from "./server-entry.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Filler {
-  /** `name` is what the value goes by: a variable of the server, a header. */
-  fill(text: string, name: string): string;
-  /** To be hidden under any name. */
-  hide(value: string, name: string): void;
-  readonly secrets: readonly McpSecret[];
-  readonly missing: readonly string[];
-}
+export type Filler = ReturnType<typeof createFiller>;
 
 /** `${NAME}`, `${NAME:-otherwise}`, and `${env:NAME}` as some hosts write it. */
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-export function createFiller(environment: Environment): Filler {
+export function createFiller(environment: Environment) {
   const secrets = new Map<string, string>();
   const missing = new Set<string>();
 
+  /** Under any name. */
   function hide(value: string, name: string): void {
     if (value !== "" && !secrets.has(value)) secrets.set(value, name);
   }
 
   return {
-    fill(text, name) {
+    /** `name` is what the value goes by: a variable of the server, a header. */
+    fill(text: string, name: string): string {
       const filled = text.replace(
         VARIABLE,
         (whole, variable: string, otherwise: string | undefined) => {
@@ -45,10 +40,10 @@ export function createFiller(environment: Environment): Filler {
       return filled;
     },
     hide,
-    get secrets() {
+    get secrets(): readonly McpSecret[] {
       return [...secrets].map(([value, name]) => ({ name, value }));
     },
-    get missing() {
+    get missing(): readonly string[] {
       return [...missing];
     },
   };
