@@ -49,9 +49,7 @@ export function printProblems(
   problems: readonly Problem[],
 ): number {
   for (const problem of problems) {
-    print({ problem }, () =>
-      output.note(output.noteColours.red(visibleLine(describeProblem(problem)))),
-    );
+    print({ problem }, () => output.note(visibleLine(describeProblem(problem)), "red"));
   }
   return problems.length === 0 ? EXIT.ok : EXIT.failed;
 }
@@ -72,7 +70,7 @@ export async function withRuntime<T>(
   work: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
   const { env, output, isInteractive, json } = context;
-  const noteDim = (text: string): void => output.note(output.noteColours.dim(visible(text)));
+  const noteDim = (text: string): void => output.note(visible(text), "dim");
   const runtime = await openRuntime({
     env,
     cwd: resolve(context.cwd, cwd),

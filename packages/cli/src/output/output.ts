@@ -24,6 +24,7 @@ export function createOutput(
   let isClosed = false;
   let lost: string | undefined;
   let redactor: Redactor | undefined;
+  const noteColours = coloursFor(stderr, env);
   stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     isClosed = true;
     if (code !== "EPIPE") lost ??= message;
@@ -47,11 +48,14 @@ export function createOutput(
       redactor = given;
     },
     /** On stderr: what is going on, what went wrong, what is asked. */
-    note: (text: string) => void stderr.write(`${redact(text)}\n`),
+    note(text: string, colour?: "dim" | "red"): void {
+      const shown = redact(text);
+      stderr.write(`${colour === undefined ? shown : noteColours[colour](shown)}\n`);
+    },
     /** For a question: no line break behind it. */
     prompt: (text: string) => void stderr.write(text),
     colours: coloursFor(stdout, env),
-    noteColours: coloursFor(stderr, env),
+    noteColours,
     /** Columns of stdout; 80 where it is no terminal. */
     get width() {
       return stdout.isTTY === true

@@ -39,7 +39,7 @@ export async function showDemoRun(
       showResult(event.result);
       if (readDiff(event.result) !== undefined && !(await pace(AFTER_DIFF_MS))) return;
     } else if (event.type === "end" && event.end.error !== undefined) {
-      output.note(output.noteColours.red(visible(event.end.error.message)));
+      output.note(visible(event.end.error.message), "red");
     }
   }
 

@@ -70,7 +70,7 @@ export async function playDemoTask(
       output.line(dim(fit(line, output.width)));
     },
   });
-  if (kind !== "completed") output.note(output.noteColours.red(`${kind}: ${visibleLine(reason)}`));
+  if (kind !== "completed") output.note(`${kind}: ${visibleLine(reason)}`, "red");
   await held.close();
   return signal.aborted ? undefined : { task_id: task.task_id, session_id };
 

@@ -67,9 +67,8 @@ export const serveInspectorPage: Handler<"inspect"> = async (
         context.print({ url, port: servedAt, pid: process.pid }, () => {
           output.line(url);
           output.note(
-            output.noteColours.dim(
-              "Anyone with this address can answer and call as you. Ctrl-C ends it.",
-            ),
+            "Anyone with this address can answer and call as you. Ctrl-C ends it.",
+            "dim",
           );
         });
         // Not needed: the address is on the screen.

@@ -28,7 +28,7 @@ export function openInspectedHome(context: CommandContext): InspectedHome {
     note(text) {
       if (said.has(text)) return;
       said.add(text);
-      output.note(output.noteColours.dim(visibleLine(text)));
+      output.note(visibleLine(text), "dim");
     },
   };
 }

@@ -96,7 +96,6 @@ export async function openTerminalView(
   { output, isInteractive, stdin }: CommandContext,
   { runtime, client, left }: Attached,
 ): Promise<AttachedView> {
-  const { dim } = output.noteColours;
   const questions = createTerminalQuestions(stdin, output, { edits: false });
   /** Open here, each with what ends the wait for its answer. */
   const open = new Map<string, { question: ListedQuestion; settled: AbortController }>();
@@ -112,7 +111,7 @@ export async function openTerminalView(
     output.note("No one can be asked here: others answer the questions. --json is for programs.");
   const { session_id, project, pid } = runtime.hello;
   const where = `${session_id}, ${project} (process ${pid})`;
-  output.note(dim(visibleLine(`${where}. Ctrl-C leaves it; it continues.`)));
+  output.note(visibleLine(`${where}. Ctrl-C leaves it; it continues.`), "dim");
 
   return {
     event(event) {
@@ -130,7 +129,10 @@ export async function openTerminalView(
       for (const { settled } of open.values()) settled.abort();
       showHeld();
       closeLine();
-      output.note(dim(how === "left" ? "Left; the session continues." : "The session has ended."));
+      output.note(
+        how === "left" ? "Left; the session continues." : "The session has ended.",
+        "dim",
+      );
     },
   };
 

@@ -70,9 +70,8 @@ export const answerQuestion: Handler<"questions answer"> = async (
     if (!taken) throw new CommandError(describeSettled(kept));
     output.line(`answered ${visibleLine(question_id)}: ${describeAnswer(answer)}`);
     output.note(
-      output.noteColours.dim(
-        `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless the plan has changed.`,
-      ),
+      `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless the plan has changed.`,
+      "dim",
     );
   });
 

@@ -19,7 +19,7 @@ export const serveTools: Handler<"mcp serve"> = async (context, _given, options)
   const address = parseServeAddress(options);
   const { env, output } = context;
   const { mode, server } = options;
-  const note = (text: string): void => output.note(output.noteColours.dim(visible(text)));
+  const note = (text: string): void => output.note(visible(text), "dim");
   const config = await loadUserConfig(context);
   if (server !== undefined) {
     const { entries } = await loadUserServers(config.home, env, config.values.mcp);

@@ -63,11 +63,7 @@ async function runInSession(
     const exitCode = await followRun(context, held, run);
     if (!runtime.projectMissed()) return exitCode;
     const project = visibleLine(runtime.roots.project);
-    output.note(
-      output.noteColours.red(
-        `The project directory ${project} was removed or moved during the run.`,
-      ),
-    );
+    output.note(`The project directory ${project} was removed or moved during the run.`, "red");
     return exitCode === EXIT.ok ? EXIT.failed : exitCode;
   });
 }
@@ -165,16 +161,14 @@ function renderChildProgress(
 }
 
 function reportEnd(output: Output, end: RunEnd, run_id: string, session_id: string): void {
-  const { red, dim } = output.noteColours;
   if (end.error !== undefined) {
-    output.note(red(`${end.reason}: ${visible(end.error.message)}`));
+    output.note(`${end.reason}: ${visible(end.error.message)}`, "red");
   }
   const used = describeUsage(end.usage);
-  if (used !== "") output.note(dim(used));
+  if (used !== "") output.note(used, "dim");
   output.note(
-    dim(
-      `\`soong events ${run_id}\` shows what happened, \`soong resume ${session_id}\` continues.`,
-    ),
+    `\`soong events ${run_id}\` shows what happened, \`soong resume ${session_id}\` continues.`,
+    "dim",
   );
 }
 

@@ -27,7 +27,7 @@ export const printEvents: Handler<"events"> = async (
     await printMore();
     if (follow) await printToTheEnd();
     const used = describeUsage(await sumRunUsage(reader, run_id));
-    if (!json && used !== "") output.note(output.noteColours.dim(used));
+    if (!json && used !== "") output.note(used, "dim");
 
     async function printMore(): Promise<void> {
       for await (const page of readFactPages(reader, { run_id, after: seen })) {

@@ -137,7 +137,7 @@ async function confirmUndo(context: CommandContext, change: StoredChange): Promi
     output.note(renderDiff(lines.slice(0, MOST_LINES).join("\n"), output.noteColours));
   }
   if (lines.length > MOST_LINES) {
-    output.note(output.noteColours.dim(`… ${lines.length - MOST_LINES} more lines`));
+    output.note(`… ${lines.length - MOST_LINES} more lines`, "dim");
   }
   if (isInteractive) return createTerminalQuestions(stdin, output).confirm(describeUndo(change));
   const hidden = isShown ? "" : " (what is in it is not shown: reading it needs permission)";

@@ -114,7 +114,7 @@ function showExtraction(context: CommandContext, report: ExtractionReport): void
   }
   for (const { memory_id } of merged) output.line(`known already: ${memory_id}`);
   for (const { file, why } of refused) {
-    output.note(output.noteColours.red(`refused ${visibleLine(file)}: ${visibleLine(why)}`));
+    output.note(`refused ${visibleLine(file)}: ${visibleLine(why)}`, "red");
   }
   printProblems(context, problems);
   if (written.length + merged.length + refused.length === 0) {

@@ -103,5 +103,5 @@ function reportEnd(output: Output, { kind, reason }: DriveEnd): void {
     output.note(`Stopped: ${sentence}. \`soong tasks drive\` continues.`);
   else if (kind === "blocked") {
     output.note(`The task waits for you: ${sentence} \`soong tasks retry\` lets it continue.`);
-  } else output.note(output.noteColours.red(`${kind}: ${sentence}`));
+  } else output.note(`${kind}: ${sentence}`, "red");
 }

@@ -72,7 +72,7 @@ function showResult(output: Output, { kernel }: Runtime, result: ToolResult): vo
     // Some tools show a failure as its summary, which is the same sentence, cut.
     const isSaid = ["", sentence.trim(), visible(result.summary).trim()].includes(text.trim());
     if (!isSaid) output.line(text);
-    if (isSaid || !text.includes(sentence)) output.note(output.noteColours.red(sentence));
+    if (isSaid || !text.includes(sentence)) output.note(sentence, "red");
   }
   for (const { artifact_id, name, size } of result.artifacts) {
     const about = name === undefined ? "" : ` (${visibleLine(name)})`;
