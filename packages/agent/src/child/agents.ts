@@ -5,9 +5,10 @@ import type { CallIds, ToolSource } from "@soong/core";
 import type { TaskActor, TaskCaller, Tasks } from "@soong/tasks";
 import type { RunBoard } from "../loop/index.ts";
 import { ChildRegistry, createActiveRuns, type ActiveRuns } from "./active-runs.ts";
+import { dispatchWorkerTool, listWorkersTool } from "./dispatch-worker.ts";
 import { inspectAgentTool, listDefinitionsTool, readEarlierCalls } from "./inspect-tools.ts";
 import type { AgentParts } from "./run-child.ts";
-import { dispatchWorkerTool, listWorkersTool, planTemplateTool, spawnTool } from "./spawn-tools.ts";
+import { planTemplateTool, spawnTool } from "./spawn-tools.ts";
 import {
   createWorkerPools,
   toWorkerActor,

@@ -1,7 +1,15 @@
 // One dispatch (SCHED-2, TASK-4): a worker is taken, its step is claimed, its run is waited for, and what the task has on
 // record of the step is what counts, beside what the worker says.
 
-import { messageOf, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
+import {
+  defineTool,
+  messageOf,
+  toolResult,
+  type AnyTool,
+  type HandlerResult,
+  type InferOutput,
+  type ToolContext,
+} from "@soong/core";
 import { asJson } from "@soong/schema";
 import {
   describeEarlierAttempts,
@@ -21,15 +29,82 @@ import {
   type EndedChild,
   type TaskParts,
 } from "./run-child.ts";
+import { ALLOWED_TOOLS_FIELD, READ_ONLY_TOOL, SPAWN_TOOL } from "./spawn-tools.ts";
 import { toWorkerActor, type Assignment } from "./worker-pools.ts";
 
-export interface DispatchInput {
-  readonly pool?: string;
-  readonly worker?: string;
-  readonly task_id: string;
-  readonly step_id?: string;
-  readonly instructions?: string;
-  readonly allowed_tools?: readonly string[];
+export function listWorkersTool({ workers }: AgentParts): AnyTool {
+  return defineTool({
+    ...READ_ONLY_TOOL,
+    name: "agent.list_workers",
+    title: "List the workers",
+    description:
+      "Lists the worker pools and their workers: which are idle, and what the busy ones work on.",
+    search_hint: "idle busy worker pools",
+    input_schema: { type: "object", additionalProperties: false, properties: {} },
+    handler: () => {
+      const pools = workers.states();
+      const lines = pools.flatMap(({ pool, idle, busy, workers: those }) => [
+        `${pool}: ${idle} idle, ${busy} busy`,
+        ...those.flatMap((one) => {
+          if (one.state === "idle") return [];
+          const work = [one.task_id, one.step_id].filter(Boolean).join(", step ");
+          return [`- ${one.worker} works on ${work}`];
+        }),
+      ]);
+      const text = lines.join("\n") || "There are no worker pools: none is configured.";
+      return toolResult({ content: [{ type: "text", text }], data: { pools } });
+    },
+  });
+}
+
+const INPUT = {
+  type: "object",
+  additionalProperties: false,
+  required: ["task_id"],
+  properties: {
+    pool: { type: "string", minLength: 1, description: "Any idle worker of it." },
+    worker: {
+      type: "string",
+      minLength: 1,
+      description: 'That very worker, such as "builders/2".',
+    },
+    task_id: { type: "string", minLength: 1 },
+    step_id: {
+      type: "string",
+      minLength: 1,
+      description:
+        "A ready step: it is claimed for the worker. Default: the worker claims one itself.",
+    },
+    instructions: {
+      type: "string",
+      maxLength: 100_000,
+      description: "What the worker has to know beside what the task says.",
+    },
+    allowed_tools: {
+      ...ALLOWED_TOOLS_FIELD,
+      description:
+        "Tools it gets beside those for its task. Default: those of its pool, or the file tools that only read. Tools that change something have to be named.",
+    },
+  },
+} as const;
+
+type DispatchInput = InferOutput<typeof INPUT>;
+
+export function dispatchWorkerTool(parts: AgentParts): AnyTool {
+  return defineTool({
+    ...SPAWN_TOOL,
+    name: "agent.dispatch_worker",
+    title: "Dispatch a worker",
+    search_hint: "send task step to worker",
+    description:
+      "Gives a task, or one ready step of it, to an idle worker and waits until its run has ended. Dispatches next to each other run at the same time. A pool whose workers are all busy says so at once. The result says what the task has on record of the step, which counts, and what the worker says.",
+    input_schema: INPUT,
+    validate: ({ pool, worker }) => {
+      if ((pool === undefined) !== (worker === undefined)) return undefined;
+      return pool === undefined ? "name a pool or a worker" : "name a pool or a worker, not both";
+    },
+    handler: (input, context) => dispatchWorker(parts, input, context),
+  });
 }
 
 /** Every worker can read its task and report on it (SURF-6). */
@@ -40,7 +115,7 @@ const TASK_TOOLS = [
   "agent.task_update_step",
 ];
 
-export async function dispatchWorker(
+async function dispatchWorker(
   parts: AgentParts,
   input: DispatchInput,
   context: ToolContext,

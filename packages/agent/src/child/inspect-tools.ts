@@ -17,8 +17,7 @@ import type { EarlierCall } from "@soong/tasks";
 import { matchesIds, type ChildEntry, type ChildIds } from "./active-runs.ts";
 import { describeOrigin, type AgentDefinition } from "./agent-catalog.ts";
 import type { AgentParts } from "./run-child.ts";
-
-const READ_ONLY_TOOL = { permission: "readonly", concurrency_safe: true, tags: ["agent"] } as const;
+import { READ_ONLY_TOOL } from "./spawn-tools.ts";
 
 export function listDefinitionsTool({ catalog }: AgentParts): AnyTool {
   return defineTool({
