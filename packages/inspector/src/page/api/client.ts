@@ -44,7 +44,7 @@ export function createApi(options: ApiOptions): Api {
         const message = "The inspector did not answer. Is `soong inspect` still running?";
         throw new RequestFailed("unreachable", message);
       }
-      const body = parsed(text);
+      const body = parseJson(text);
       const problem = response.ok && body !== undefined ? undefined : problemOf(response, body);
       if (problem?.code === "unauthorized") options.onUnauthorized();
       else options.onReached();
@@ -111,7 +111,8 @@ function problemOf({ status }: Response, body: unknown): RequestFailed {
   );
 }
 
-function parsed(text: string): unknown {
+/** Undefined where it is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -4,6 +4,7 @@
 import { type JsonValue, visibleLine } from "@soong/core";
 import { useMemo } from "preact/hooks";
 import type { CallInput, CallInputs, InputChange } from "../../wire/index.ts";
+import { parseJson } from "../api/client.ts";
 import { CopyButton } from "../parts/button.tsx";
 import { JsonCode } from "../parts/json-code.tsx";
 import { LongText } from "../parts/text.tsx";
@@ -16,7 +17,7 @@ const STAGES = [
 
 export function CallInputsView({ inputs }: { inputs: CallInputs }) {
   const { model_input } = inputs;
-  let before = useMemo(() => parsed(model_input), [model_input]);
+  let before = useMemo(() => parseJson(model_input) as JsonValue | undefined, [model_input]);
   const stages = STAGES.map((stage) => {
     const input = inputs[stage.key];
     const shown = { ...stage, input, before };
@@ -106,13 +107,4 @@ const SHORT = 120;
 function short(value: JsonValue | undefined) {
   const text = JSON.stringify(value) ?? "";
   return <code>{visibleLine(text.length > SHORT ? `${text.slice(0, SHORT)}…` : text)}</code>;
-}
-
-/** Undefined where the model wrote no JSON. */
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

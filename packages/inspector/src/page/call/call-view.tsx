@@ -169,11 +169,7 @@ const MOST_ROWS = 50;
 
 function CallProgress({ progress }: { progress: CallStory["progress"] }) {
   // The last ones are what the user looks for.
-  const [shown, more] = useFirst(
-    progress.toReversed(),
-    MOST_ROWS,
-    (left) => `Show earlier ones: ${left} are not shown`,
-  );
+  const [shown, more] = useFirst(progress.toReversed(), MOST_ROWS, "reports");
   return (
     <>
       {more}
@@ -209,7 +205,7 @@ function CallChildren({ story }: { story: CallStory }) {
 }
 
 function CallFacts({ story: { session_id, facts } }: { story: CallStory }) {
-  const [shown, more] = useFirst(facts, MOST_ROWS, (left) => `${left} more`);
+  const [shown, more] = useFirst(facts, MOST_ROWS);
   return (
     <p class="fact-links">
       {shown.map((seq) => (

@@ -26,11 +26,7 @@ const LONGEST_LINE = 2_000;
 function Diff({ path, diff }: { path: string; diff: string }) {
   const lines = useMemo(() => diffLines(diff), [diff]);
   const count = (kind: DiffLine["kind"]) => lines.filter((line) => line.kind === kind).length;
-  const [shown, more] = useFirst(
-    lines,
-    LINES,
-    (left) => `Show more: ${left} of ${lines.length} lines are not shown`,
-  );
+  const [shown, more] = useFirst(lines, LINES, "lines");
   return (
     <figure class="diff">
       <figcaption>
@@ -88,11 +84,7 @@ function Line({ line }: { line: DiffLine }) {
 const WORDS = 200;
 
 function Command({ argv, cwd }: { argv: readonly string[]; cwd: string }) {
-  const [shown, more] = useFirst(
-    argv,
-    WORDS,
-    (left) => `Show more: ${left} of ${argv.length} words are not shown`,
-  );
+  const [shown, more] = useFirst(argv, WORDS, "words");
   return (
     <figure class="command">
       <figcaption>

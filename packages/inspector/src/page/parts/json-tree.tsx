@@ -49,7 +49,7 @@ function JsonNode(props: NodeProps) {
 function Branch(props: NodeProps & { entries: readonly [string, unknown][] }) {
   const { name, entries, open } = props;
   const [isOpen, setOpen] = useState(open > 0);
-  const [shown, more] = useFirst(entries, MOST_AT_ONCE, (left) => `${left} more`, { tabIndex: -1 });
+  const [shown, more] = useFirst(entries, MOST_AT_ONCE, "", { tabIndex: -1 });
   const isList = Array.isArray(props.value);
   const [before, after] = isList ? ["[", "]"] : ["{", "}"];
   // Else it would be called by all that is in it.

@@ -60,18 +60,18 @@ export function Pairs(props: {
   );
 }
 
-/** The first ones, and a button for more of them. `words`: for so many that are not shown. */
+/** The first ones, and a button for more of them, which calls them by `name`. */
 export function useFirst<Item>(
   items: readonly Item[],
   first: number,
-  words: (left: number) => string,
+  name = "",
   button: { readonly tabIndex?: number } = {},
 ): [shown: readonly Item[], more: ComponentChildren, showAtLeast: (count: number) => void] {
   const [limit, setLimit] = useState(first);
   const left = items.length - limit;
   const more = left > 0 && (
     <LinkButton {...button} onClick={() => setLimit(limit * 4)}>
-      {words(left)}
+      {name === "" ? `${left} more` : `Show more: ${left} of ${items.length} ${name} are not shown`}
     </LinkButton>
   );
   return [items.slice(0, limit), more, (count) => setLimit(Math.max(limit, count))];

@@ -226,11 +226,7 @@ const MOST_ENTRIES = 50;
 
 function ListField(props: Part<readonly JsonValue[]> & FieldOf<"list">) {
   const { form, field, value, at, onChange } = props;
-  const [shown, more, showAtLeast] = useFirst(
-    value,
-    MOST_ENTRIES,
-    (left) => `Show more: ${left} entries are not shown`,
-  );
+  const [shown, more, showAtLeast] = useFirst(value, MOST_ENTRIES, "entries");
   return (
     <div class="list-field">
       <ol>

@@ -3,6 +3,7 @@
 
 import type { JsonObject, JsonValue } from "@soong/core";
 import { isJsonObject, sameJson } from "@soong/schema";
+import { decodePart } from "../route/hash-route.ts";
 
 export type Schema = JsonObject;
 
@@ -25,6 +26,7 @@ function resolve(
   const { $ref: reference, allOf, ...rest } = schema;
   const target = typeof reference === "string" ? [at(root, reference)] : [];
   const beside = Array.isArray(allOf) ? allOf : [];
+  if (target.length + beside.length === 0) return rest;
   let whole: Schema | undefined = {};
   for (const part of [...target, rest, ...beside]) {
     const own = part === rest ? rest : resolve(root, part, steps);
@@ -40,7 +42,7 @@ function at(root: Schema, reference: string): JsonValue | undefined {
   if (!reference.startsWith("#/")) return anchored(root, reference);
   let found: JsonValue | undefined = root;
   for (const part of reference.slice(2).split("/")) {
-    const name = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    const name = decodePart(part).replaceAll("~1", "/").replaceAll("~0", "~");
     if (!isJsonObject(found) && !Array.isArray(found)) return false;
     found = Object.hasOwn(found, name) ? (found as JsonObject)[name] : false;
   }
@@ -50,44 +52,21 @@ function at(root: Schema, reference: string): JsonValue | undefined {
 function anchored(root: Schema, reference: string): JsonValue {
   const definitions = root["$defs"];
   if (!reference.startsWith("#") || !isJsonObject(definitions)) return false;
-  const name = reference.slice(1);
-  return (
-    Object.values(definitions).find(
-      (schema) => isJsonObject(schema) && schema["$anchor"] === name,
-    ) ?? false
-  );
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  const isNamed = (schema: JsonValue | undefined) =>
+    isJsonObject(schema) && `#${String(schema["$anchor"])}` === reference;
+  return Object.values(definitions).find(isNamed) ?? false;
 }
 
 /** Words about a value that do not limit it: the nearer one counts. */
-const REMARKS: ReadonlySet<string> = new Set([
-  "title",
-  "description",
-  "default",
-  "examples",
-  "$comment",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-  "$schema",
-  "$id",
-  "$defs",
-  "definitions",
-]);
+const REMARKS =
+  /^(title|description|default|examples|deprecated|readOnly|writeOnly|definitions|\$(comment|schema|id|defs))$/;
 
 /** Both at once, or undefined where that cannot be said in one schema. */
 function merged(a: Schema, b: Schema): Schema | undefined {
   const result: Record<string, JsonValue> = { ...a };
   for (const [key, value] of Object.entries(b)) {
     const before = result[key];
-    if (before === undefined || REMARKS.has(key) || sameJson(before, value)) {
+    if (before === undefined || REMARKS.test(key) || sameJson(before, value)) {
       result[key] = value;
     } else if (key === "required" && Array.isArray(before) && Array.isArray(value)) {
       result[key] = [...new Set([...before, ...value])];

@@ -100,7 +100,7 @@ function About({ question: { session_id, project, pid, request } }: { question: 
 const MOST_ITEMS = 30;
 
 function Listed({ items }: { items: readonly string[] }) {
-  const [shown, more] = useFirst(items, MOST_ITEMS, (left) => `… and ${left} more`);
+  const [shown, more] = useFirst(items, MOST_ITEMS);
   return (
     <ul class="plain mono">
       {shown.map((item, index) => (

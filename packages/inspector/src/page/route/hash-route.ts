@@ -51,7 +51,7 @@ export function timelineHash(at: Pick<SessionRoute, "session_id" | "run_id" | "t
 /** What is no route is the list of sessions. */
 export function routeOf(hashText: string): Route {
   const [path = "", queryText = ""] = hashText.replace(/^#\/?/, "").split("?", 2);
-  const [view = "", first = "", second = ""] = path.split("/").map(decoded);
+  const [view = "", first = "", second = ""] = path.split("/").map(decodePart);
   const query = new URLSearchParams(queryText);
   const asked = (name: string) => query.get(name) || undefined;
   const run_id = asked("run");
@@ -84,7 +84,8 @@ function hash(
   return parts.length === 0 ? head : `${head}?${parts.join("&")}`;
 }
 
-function decoded(part: string): string {
+/** As it is where it is not encoded as parts of addresses are. */
+export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -25,12 +25,14 @@ const KEYS: Readonly<Record<string, Direction>> = {
 const ZOOMS = [0.25, 0.4, 0.6, 0.8, 1, 1.25, 1.6];
 const WHOLE = ZOOMS.indexOf(1);
 
-export function PlanDrawing(props: {
-  drawing: Drawing;
+/** The steps of a plan, of which one can be chosen. */
+export interface StepChoice {
   steps: readonly StepRow[];
   chosen: string | undefined;
   onChoose: (step_id: string) => void;
-}) {
+}
+
+export function PlanDrawing(props: StepChoice & { drawing: Drawing }) {
   const { drawing, chosen } = props;
   const [zoomAt, setZoomAt] = useState(WHOLE);
   const zoom = ZOOMS[zoomAt] ?? 1;

@@ -14,7 +14,7 @@ import { clockText, recordedMoment } from "../parts/time.ts";
 import { hashOf, timelineHash } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 import { type Drawing, drawPlan } from "./layout.ts";
-import { PlanDrawing } from "./plan-drawing.tsx";
+import { PlanDrawing, type StepChoice } from "./plan-drawing.tsx";
 
 export function TasksView({ task_id }: { task_id: string | undefined }) {
   const version = useStore(useInspector().home, (state) => state?.tasks_version ?? 0);
@@ -161,11 +161,7 @@ function Counts({ counts }: Pick<TaskRow, "counts">) {
 }
 
 /** The same steps for those who do not look at drawings. */
-function PlanTable(props: {
-  steps: readonly StepRow[];
-  chosen: string | undefined;
-  onChoose: (step_id: string) => void;
-}) {
+function PlanTable(props: StepChoice) {
   const isChosen = ({ step_id }: StepRow) => step_id === props.chosen;
   return (
     <div class="plan-room">
@@ -189,16 +185,11 @@ function PlanTable(props: {
 }
 
 /** What is to be done, who works on it until when, how often it was tried, what came of it. */
-function StepRecord(props: {
-  step: StepRow;
-  steps: readonly StepRow[];
-  onChoose: (step_id: string) => void;
-}) {
-  const { step, steps, onChoose } = props;
+function StepRecord({ step, ...choice }: Omit<StepChoice, "chosen"> & { step: StepRow }) {
+  const { steps } = choice;
   const { step_id, depends_on, claimed_by, lease_until, started_at, ended_at } = step;
   const after = steps.filter((other) => other.depends_on.includes(step_id));
-  const linksTo = (ids: readonly string[]) =>
-    ids.length > 0 && <StepLinks ids={ids} steps={steps} onChoose={onChoose} />;
+  const linksTo = (ids: readonly string[]) => ids.length > 0 && <StepLinks {...choice} ids={ids} />;
   const prose = (text: string | undefined) =>
     text !== undefined && (
       <span class="prose">
@@ -233,11 +224,7 @@ function StepRecord(props: {
 
 const MOST_LINKS = 50;
 
-function StepLinks(props: {
-  ids: readonly string[];
-  steps: readonly StepRow[];
-  onChoose: (step_id: string) => void;
-}) {
+function StepLinks(props: Omit<StepChoice, "chosen"> & { ids: readonly string[] }) {
   const { ids, steps } = props;
   return (
     <ul class="plain">
