@@ -100,18 +100,12 @@ const WHY = {
 };
 
 /** The page while it has no token, or a wrong one. */
-function TokenPage({
-  why,
-  onToken,
-}: {
-  why: "missing" | "wrong";
-  onToken: (token: string) => void;
-}) {
+function TokenPage(props: { why: "missing" | "wrong"; onToken: (token: string) => void }) {
   const [problem, setProblem] = useState<string>();
   return (
     <main class="token-page">
       <h1>Soong inspector</h1>
-      <p role="alert">{WHY[why]}</p>
+      <p role="alert">{WHY[props.why]}</p>
       <p>
         Copy the whole line printed by <code>soong inspect</code>, and open it or paste it here.
       </p>
@@ -121,7 +115,7 @@ function TokenPage({
           const address = new FormData(event.currentTarget).get("address");
           const token = typeof address === "string" ? pastedToken(address) : undefined;
           if (token === undefined) setProblem("No token found: it ends with #token=…");
-          else onToken(token);
+          else props.onToken(token);
         }}
       >
         <label class="field">

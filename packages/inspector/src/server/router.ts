@@ -38,11 +38,7 @@ export function createRouter(handlers: Handlers, bodyMs: number) {
   const all: Readonly<Record<string, Handler<string, string, unknown, unknown>>> = handlers;
   const routes = Object.entries(all).map(([name, handler]) => {
     const [method = "", path = ""] = name.split(" ");
-    return {
-      method,
-      pattern: path.split("/"),
-      handler,
-    };
+    return { method, pattern: path.split("/"), handler };
   });
 
   return async (request: IncomingMessage, signal: AbortSignal): Promise<unknown> => {

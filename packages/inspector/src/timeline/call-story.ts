@@ -139,13 +139,7 @@ function decidedIn(fact: Fact): Omit<Decided, "seq" | "at"> | undefined {
       const { chain, grant_id, decision, reason } = fact.data;
       const isHook = chain.find((entry) => entry.decisive === true)?.layer === "hook";
       const by = grant_id !== undefined ? "grant" : isHook ? "hook" : "policy";
-      return {
-        by,
-        decision: decision || "unknown",
-        chain,
-        reason: reason || undefined,
-        grant_id,
-      };
+      return { by, decision: decision || "unknown", chain, reason: reason || undefined, grant_id };
     }
     case "permission.resolved": {
       const { decision, reason, answered_by } = fact.data;

@@ -79,10 +79,7 @@ export interface Routes {
     body: { session_id: string; answer: AnswerGiven };
     answer: Record<string, never>;
   };
-  "DELETE /api/grants/:grant_id": {
-    query: { session_id: string };
-    answer: Record<string, never>;
-  };
+  "DELETE /api/grants/:grant_id": { query: { session_id: string }; answer: Record<string, never> };
   "GET /api/tasks": { answer: TaskList };
   "GET /api/tasks/:task_id": { answer: TaskGraph };
   "GET /api/playground/tools": { answer: PlaygroundTools };

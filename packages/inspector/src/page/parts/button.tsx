@@ -15,11 +15,8 @@ export function LinkButton({ mono, ...props }: Omit<ButtonProps, "look"> & { mon
 }
 
 /** A sign to look at, and words for those who listen. */
-export function SignButton({
-  sign,
-  label,
-  ...props
-}: ButtonProps & { sign: string; label: string }) {
+export function SignButton(given: ButtonProps & { sign: string; label: string }) {
+  const { sign, label, ...props } = given;
   return (
     <Button {...props}>
       <span aria-hidden="true">{sign}</span>

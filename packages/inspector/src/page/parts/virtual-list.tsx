@@ -219,10 +219,7 @@ interface Scrolled {
 
 export function windowOf(scrolled: Scrolled, around: number): RowWindow {
   const { first, end } = seenOf(scrolled);
-  return {
-    first: Math.max(0, first - around),
-    end: Math.min(scrolled.count, end + around),
-  };
+  return { first: Math.max(0, first - around), end: Math.min(scrolled.count, end + around) };
 }
 
 /** Those of which at least a part can be seen. */

@@ -194,12 +194,8 @@ export const YES_NO: readonly Option[] = [
 ];
 
 /** A value that cannot be chosen is shown, and stays until another one is. */
-export function OneOf({
-  id,
-  value,
-  onChange,
-  options,
-}: InputProps & { options: readonly Option[] }) {
+export function OneOf(props: InputProps & { options: readonly Option[] }) {
+  const { id, value, onChange, options } = props;
   const at = options.findIndex((option) => sameJson(option.value, value));
   const isOther = value !== undefined && at === -1;
   return (

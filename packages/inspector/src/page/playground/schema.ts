@@ -53,7 +53,7 @@ function anchored(root: Schema, reference: string): JsonValue {
   const definitions = root["$defs"];
   if (!reference.startsWith("#") || !isJsonObject(definitions)) return false;
   const isNamed = (schema: JsonValue | undefined) =>
-    isJsonObject(schema) && `#${String(schema["$anchor"])}` === reference;
+    isJsonObject(schema) && schema["$anchor"] === reference.slice(1);
   return Object.values(definitions).find(isNamed) ?? false;
 }
 

@@ -109,12 +109,7 @@ function AddressAnswer(props: Props & { url: string }) {
 
 function choices(accept: AnswerChoice["answer"]): AnswerChoice[] {
   return [
-    {
-      name: "Accept",
-      covers: "The tool receives your answer.",
-      answer: accept,
-      look: "primary",
-    },
+    { name: "Accept", covers: "The tool receives your answer.", answer: accept, look: "primary" },
     DECLINE,
     {
       name: "Cancel",
