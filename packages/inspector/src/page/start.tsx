@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { About } from "../wire/index.ts";
 import { createApi, errorText, isAbort, RequestFailed } from "./api/client.ts";
-import { dropToken, keepToken, pastedToken, takeToken, tokenIn } from "./api/token.ts";
+import { dropToken, keepToken, readPastedToken, takeToken, findToken } from "./api/token.ts";
 import { App, ConnectionBanner } from "./app/app.tsx";
 import { startTheme } from "./app/theme.ts";
 import { focusOnce } from "./parts/button.tsx";
@@ -23,7 +23,7 @@ function Gate() {
   useEffect(() => {
     // The printed address, opened in a tab that is here already.
     const onHash = () => {
-      if (tokenIn(location.hash) !== undefined) setEntry(enter());
+      if (findToken(location.hash) !== undefined) setEntry(enter());
     };
     addEventListener("hashchange", onHash);
     return () => removeEventListener("hashchange", onHash);
@@ -113,7 +113,7 @@ function TokenPage(props: { why: "missing" | "wrong"; onToken: (token: string) =
         onSubmit={(event) => {
           event.preventDefault();
           const address = new FormData(event.currentTarget).get("address");
-          const token = typeof address === "string" ? pastedToken(address) : undefined;
+          const token = typeof address === "string" ? readPastedToken(address) : undefined;
           if (token === undefined) setProblem("No token found: it ends with #token=…");
           else props.onToken(token);
         }}

@@ -53,7 +53,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
   const status = refused.status ?? STATUS[refused.code];
   if (refused.allow !== undefined) response.setHeader("allow", refused.allow.join(", "));
   if (status === 401) response.setHeader("www-authenticate", "Bearer");
-  sendJson(response, problemOf(refused), status);
+  sendJson(response, describeProblem(refused), status);
 }
 
 /** Always a sentence, never a stack trace. */
@@ -98,7 +98,7 @@ export function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): voi
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
         ? ["408 Request Timeout", "This request did not come in time."]
         : ["400 Bad Request", "This is not a request."];
-  const body = JSON.stringify(problemOf(new InspectorError("bad_request", message)));
+  const body = JSON.stringify(describeProblem(new InspectorError("bad_request", message)));
   const headers = Object.entries({
     ...SECURITY_HEADERS,
     "content-type": "application/json",
@@ -109,6 +109,6 @@ export function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): voi
   socket.end(`HTTP/1.1 ${status}\r\n${lines}\r\n${body}`, () => socket.destroy());
 }
 
-function problemOf({ code, message }: InspectorError): Problem {
+function describeProblem({ code, message }: InspectorError): Problem {
   return { error: { code, message } };
 }

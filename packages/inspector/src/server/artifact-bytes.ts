@@ -50,18 +50,18 @@ export function createLineCounter() {
       const wanted = Math.floor(offset / STEP);
       while (steps.length <= wanted) {
         const at = steps.length - 1;
-        const ends = lineEnds(await artifact.read(at * STEP, (at + 1) * STEP));
+        const ends = countLineEnds(await artifact.read(at * STEP, (at + 1) * STEP));
         // Another request may have counted on meanwhile.
         if (steps.length === at + 1) steps.push((steps[at] ?? 0) + ends);
         await nextTurn();
         signal.throwIfAborted();
       }
-      return 1 + (steps[wanted] ?? 0) + lineEnds(await artifact.read(wanted * STEP, offset));
+      return 1 + (steps[wanted] ?? 0) + countLineEnds(await artifact.read(wanted * STEP, offset));
     },
   };
 }
 
-function lineEnds(bytes: Buffer): number {
+function countLineEnds(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count += 1;
   return count;

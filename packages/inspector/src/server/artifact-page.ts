@@ -33,22 +33,22 @@ export async function readArtifactPage(
     // A letter for each byte: secrets are found among any others. What follows may be text again, in whole characters.
     const begin = asked.offset - first;
     const stop = Math.max(characterStart(bytes, wanted), Math.min(bytes.length, begin + 1));
-    const { start, end, shown } = shownOf(
+    const { start, end, shown } = cutPage(
       bytes.toString("latin1", 0, begin),
       bytes.toString("latin1", begin, stop),
       bytes.toString("latin1", stop),
     );
     const hex = Buffer.from(redact(shown), "latin1").toString("hex");
-    return pageOf(first + start, first + end, { hex });
+    return buildPage(first + start, first + end, { hex });
   }
 
   const before = textBefore(bytes.subarray(0, from));
-  const { start, shown } = shownOf(before, page.toString("utf8"), textAfter(bytes.subarray(to)));
+  const { start, shown } = cutPage(before, page.toString("utf8"), textAfter(bytes.subarray(to)));
   const offset = first + from - Buffer.byteLength(before.slice(start));
-  return pageOf(offset, offset + Buffer.byteLength(shown), { text: redact(shown) });
+  return buildPage(offset, offset + Buffer.byteLength(shown), { text: redact(shown) });
 
   /** The page, cut where no secret is cut; counted from the beginning of what is before it. */
-  function shownOf(before: string, page: string, after: string) {
+  function cutPage(before: string, page: string, after: string) {
     const text = before + page + after;
     const start = safeCut(text, before.length, redact);
     const pageEnd = text.length - after.length;
@@ -58,7 +58,7 @@ export async function readArtifactPage(
     return { start, end, shown: text.slice(start, end) };
   }
 
-  function pageOf(offset: number, next: number, content: Pick<ArtifactPage, "text" | "hex">) {
+  function buildPage(offset: number, next: number, content: Pick<ArtifactPage, "text" | "hex">) {
     return { artifact: record, offset, next_offset: next < size ? next : undefined, ...content };
   }
 }

@@ -13,7 +13,7 @@ export function createGuard(token: string, port: () => number) {
 
   return (request: IncomingMessage, isForRecords: boolean): InspectorError | undefined => {
     const { host, origin, authorization, "sec-fetch-site": site } = request.headers;
-    const hosts = HOSTS.flatMap((name) => hostsOf(name, port()));
+    const hosts = HOSTS.flatMap((name) => listHosts(name, port()));
     if (host === undefined || !hosts.includes(host.toLowerCase())) {
       return forbidden("This inspector answers under 127.0.0.1 and localhost only.");
     }
@@ -52,7 +52,7 @@ function isVisit({ method, url, headers }: IncomingMessage): boolean {
 }
 
 /** A browser leaves out the port that is usual. */
-function hostsOf(name: string, port: number): string[] {
+function listHosts(name: string, port: number): string[] {
   return port === 80 ? [name, `${name}:80`] : [`${name}:${port}`];
 }
 

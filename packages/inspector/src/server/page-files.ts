@@ -22,12 +22,12 @@ const TYPES: Readonly<Record<string, string>> = {
 export async function readPageFile(directory: string, path: string): Promise<PageFile | undefined> {
   const wanted = path === "/" ? "index.html" : path.slice(1);
   const type = TYPES[extname(wanted)];
-  const files = await filesOf(directory);
+  const files = await listFiles(directory);
   if (type === undefined || !files.includes(wanted)) return undefined;
   return { type, bytes: await readFile(join(directory, wanted)) };
 }
 
-async function filesOf(directory: string): Promise<string[]> {
+async function listFiles(directory: string): Promise<string[]> {
   try {
     const entries = await readdir(directory, { withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map(({ name }) => name);

@@ -57,7 +57,7 @@ export function createRouter(handlers: Handlers, bodyMs: number) {
     const { pattern, handler } = route;
     const parts: Record<string, string> = {};
     for (const [i, segment] of pattern.entries()) {
-      if (segment.startsWith(":")) parts[segment.slice(1)] = decoded(segments[i] ?? "");
+      if (segment.startsWith(":")) parts[segment.slice(1)] = decodeSegment(segments[i] ?? "");
     }
     return handler.handle({
       parts,
@@ -77,7 +77,7 @@ function isPath(pattern: readonly string[], given: readonly string[]): boolean {
   );
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

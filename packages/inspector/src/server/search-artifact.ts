@@ -101,7 +101,7 @@ async function readBlock(artifact: ArtifactBytes, from: number, redact: Redact):
   const repeated = own.subarray(next).toString("utf8").length;
   return {
     pieces: hidden.flatMap((text, i) => {
-      const origin = originOf(i, raw, hidden);
+      const origin = findOrigin(i, raw, hidden);
       const line = text.endsWith("\r") ? text.slice(0, -1) : text;
       const isCut = repeated > 0 && i === hidden.length - 1;
       return pieces(line, isCut ? line.length - repeated : line.length, {
@@ -138,7 +138,7 @@ function lineStarts(bytes: Buffer): number[] {
 }
 
 /** A hidden key may have spanned several lines: those above and below it are where they were. */
-function originOf(i: number, raw: readonly string[], hidden: readonly string[]): number {
+function findOrigin(i: number, raw: readonly string[], hidden: readonly string[]): number {
   const gone = raw.length - hidden.length;
   if (gone <= 0) return i;
   return raw[i + gone] === hidden[i] && raw[i] !== hidden[i] ? i + gone : i;

@@ -93,14 +93,14 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
     requireHostHeader: false,
   });
   server.maxConnections = MOST_CONNECTIONS;
-  const guard = createGuard(token, () => portOf(server));
+  const guard = createGuard(token, () => readPort(server));
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     void answer(request, response);
   };
   server.on("request", take).on("checkExpectation", take);
   server.on("clientError", refuseGarbage);
   await listen(server, host, options.port ?? 0);
-  const port = portOf(server);
+  const port = readPort(server);
   const stopListening = ports.live?.onChange(() => heartbeat.beat());
   let closing: Promise<void> | undefined;
 
@@ -205,7 +205,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   }
 }
 
-function portOf(server: Server): number {
+function readPort(server: Server): number {
   const address = server.address() as AddressInfo | null;
   return address?.port ?? 0;
 }

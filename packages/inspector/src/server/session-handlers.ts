@@ -6,7 +6,7 @@ import type { SessionRecord } from "@soong/store";
 import {
   callStory,
   conversation,
-  definitionsRef,
+  findDefinitions,
   factLine,
   searchSurface,
   surfaceView,
@@ -189,7 +189,7 @@ export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
     const index = await indexes.of(session_id);
     await readRun(index, run_id, signal);
     const facts = await index.factsAt(index.seqsOfSurface(run_id));
-    const artifact_id = definitionsRef(facts, revision);
+    const artifact_id = findDefinitions(facts, revision);
     return { facts, definitions: artifact_id && (await index.readDefinitions(artifact_id)) };
   }
 }

@@ -103,7 +103,8 @@ export async function createSessionIndex(reader: SessionReader) {
       const node_id = timeline.promptNodeOf(run_id);
       if (timeline.run(run_id)?.title === undefined && node_id === undefined) continue;
       untitled.delete(run_id);
-      if (node_id !== undefined) timeline.entitle(run_id, await promptOf(reader, node_id, run_id));
+      if (node_id !== undefined)
+        timeline.entitle(run_id, await readPrompt(reader, node_id, run_id));
     }
   }
 
@@ -196,7 +197,7 @@ type Nodes = Pick<SessionReader, "node">;
 const HIGHEST = 64;
 
 /** What a run was asked. Empty where no message is found. */
-async function promptOf(nodes: Nodes, node_id: string, run_id: string): Promise<string> {
+async function readPrompt(nodes: Nodes, node_id: string, run_id: string): Promise<string> {
   const node = await findAncestor(
     nodes,
     node_id,

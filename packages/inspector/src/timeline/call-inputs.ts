@@ -43,11 +43,15 @@ export function callInputs(facts: readonly Fact[]): { inputs: CallInputs; notes:
   ): CallInput => {
     if (!isThere) return { state: "never" };
     if (after === undefined || after === before) return { state: "same" };
-    if (before === undefined) return { state: "changed", value: after, changes: fieldsOf(by) };
+    if (before === undefined) return { state: "changed", value: after, changes: listFields(by) };
     const { changes, is_cut } = jsonChanges(before, after);
     if (changes.length === 0) return { state: "same" };
     if (is_cut) notes.push(`Only the first ${changes.length} changes of an input are listed.`);
-    return { state: "changed", value: after, changes: changes.map((change) => signed(change, by)) };
+    return {
+      state: "changed",
+      value: after,
+      changes: changes.map((change) => signChange(change, by)),
+    };
   };
 
   return {
@@ -89,7 +93,7 @@ function mutationIn(data: FactData<"input.mutated">, isArrival: boolean) {
 type Mutation = ReturnType<typeof mutationIn>;
 
 /** By the last one that changed the field. */
-function signed(change: InputChange, mutations: readonly Mutation[]): InputChange {
+function signChange(change: InputChange, mutations: readonly Mutation[]): InputChange {
   const [, field = ""] = change.path.split("/", 2);
   const name = field.replaceAll("~1", "/").replaceAll("~0", "~");
   const own = mutations.findLast(({ fields }) => fields.includes(name)) ?? mutations.at(-1);
@@ -97,7 +101,7 @@ function signed(change: InputChange, mutations: readonly Mutation[]): InputChang
 }
 
 /** Where what was there before is not known. */
-function fieldsOf(mutations: readonly Mutation[]): InputChange[] {
+function listFields(mutations: readonly Mutation[]): InputChange[] {
   return mutations
     .flatMap(({ fields, by }) => fields.map((field) => ({ path: `/${pointerStep(field)}`, by })))
     .slice(0, MOST_CHANGES);

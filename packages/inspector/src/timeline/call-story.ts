@@ -36,7 +36,7 @@ const MOST_NOTE_CHARS = 600;
 
 export function callStory(parts: CallStoryParts): CallStory {
   const { session_id, lane, node, child_runs = [], child_calls = [] } = parts;
-  const facts = parts.facts.map(soundFact).filter((fact) => isOf(fact, lane));
+  const facts = parts.facts.map(soundFact).filter((fact) => belongsToLane(fact, lane));
   const began = lane.spans[0]?.[1] ?? 0;
   const atOf = ({ time }: Fact): number => {
     const at = Date.parse(time);
@@ -80,7 +80,7 @@ export function callStory(parts: CallStoryParts): CallStory {
     notes: [
       ...notes,
       ...facts.flatMap((fact) => {
-        const note = noteOf(fact);
+        const note = describeNote(fact);
         return note ? [sentence(oneLine(note, MOST_NOTE_CHARS))] : [];
       }),
       ...(left > 0 ? [`Of its progress, the first ${left} lines are omitted.`] : []),
@@ -92,7 +92,7 @@ export function callStory(parts: CallStoryParts): CallStory {
 }
 
 /** That a change was undone is a fact of the session: it names the run it is about. */
-function isOf(fact: Fact, lane: Lane): boolean {
+function belongsToLane(fact: Fact, lane: Lane): boolean {
   if (fact.tool_call_id !== lane.tool_call_id) return false;
   const isOfSession = fact.type === "change.undone" || fact.type === "error";
   return (fact.run_id ?? (isOfSession ? fact.data.of_run : undefined)) === lane.run_id;
@@ -237,7 +237,7 @@ function diffIn(data: Data): Preview | undefined {
 }
 
 /** What is worth knowing and is in none of its other parts: cuts, hidden secrets, what came too late. */
-function noteOf(fact: Fact): string | undefined {
+function describeNote(fact: Fact): string | undefined {
   if (isTerminalFact(fact)) return endNote(fact.data);
   switch (fact.type) {
     case "tool.requested":

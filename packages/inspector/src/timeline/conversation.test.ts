@@ -13,14 +13,14 @@ const node = (id: number, about: Partial<ConversationNode> = {}): ConversationNo
   ...about,
 });
 
-const itemOf = (about: Partial<ConversationNode>) =>
+const readItem = (about: Partial<ConversationNode>) =>
   conversation([node(1, about)], { agent_id: "a" }).items[0];
 
 describe("a conversation", () => {
   it("says who said what, and which calls were asked for", () => {
     verifies("UI-1");
     const calls = [{ tool_call_id: "c", name: "a__read", arguments: "{}" }, { name: "b" }, 7];
-    expect(itemOf({ data: { role: "assistant", calls } as JsonObject })).toEqual({
+    expect(readItem({ data: { role: "assistant", calls } as JsonObject })).toEqual({
       node_id: "n1",
       run_id: "r",
       kind: "message",
@@ -28,7 +28,7 @@ describe("a conversation", () => {
       calls: [{ tool_call_id: "c", tool_name: "a__read" }, { tool_name: "b" }],
       content: [{ type: "text", text: "text 1" }],
     });
-    expect(itemOf({ kind: "tool_result", tool_call_id: "c", is_error: true })).toMatchObject({
+    expect(readItem({ kind: "tool_result", tool_call_id: "c", is_error: true })).toMatchObject({
       role: "tool",
       tool_call_id: "c",
       is_error: true,
@@ -41,7 +41,7 @@ describe("a conversation", () => {
       hook_context: "context",
     };
     for (const [kind, role] of Object.entries(roles)) {
-      expect(itemOf({ kind: kind as NodeKind, data: { role: "user" } })?.role, kind).toBe(role);
+      expect(readItem({ kind: kind as NodeKind, data: { role: "user" } })?.role, kind).toBe(role);
     }
   });
 
@@ -64,7 +64,7 @@ describe("a conversation", () => {
 
   it("cuts what is long, says by how much, and never splits a character", () => {
     verifies("UI-1");
-    const long = itemOf({
+    const long = readItem({
       content: [
         { type: "text", text: "x".repeat(19_999) },
         { type: "text", text: "😀😀" },
@@ -83,10 +83,10 @@ describe("a conversation", () => {
       { type: "json", json: { a: 1 } },
       { type: "image", media_type: "image/png", data: "abc" },
     ];
-    expect(itemOf({ content: whole })).toMatchObject({ content: whole });
-    expect(itemOf({ content: whole })).not.toHaveProperty("cut");
+    expect(readItem({ content: whole })).toMatchObject({ content: whole });
+    expect(readItem({ content: whole })).not.toHaveProperty("cut");
     const picture = { type: "image" as const, media_type: "image/png", data: "A".repeat(600_000) };
-    const two = itemOf({ content: [picture, picture] });
+    const two = readItem({ content: [picture, picture] });
     expect(two?.content[0]).toEqual(picture);
     expect(two?.content[1]).toEqual({
       type: "text",
@@ -101,7 +101,7 @@ describe("a conversation", () => {
       [null, 1, {}, { type: 7 }, { type: "text", text: 7 }, { type: "new" }],
     ]) {
       expect(() =>
-        JSON.stringify(itemOf({ content: content as never, data: [] as never })),
+        JSON.stringify(readItem({ content: content as never, data: [] as never })),
       ).not.toThrow();
     }
   });

@@ -18,10 +18,10 @@ export function conversation(
   const place = before === undefined ? -1 : path.findIndex(({ node_id }) => node_id === before);
   const end = place === -1 ? path.length : place;
   const older = Math.max(0, end - MOST_ITEMS);
-  return { agent_id, items: path.slice(older, end).map(itemOf), older };
+  return { agent_id, items: path.slice(older, end).map(readItem), older };
 }
 
-function itemOf(node: ConversationNode): ConversationItem {
+function readItem(node: ConversationNode): ConversationItem {
   const { node_id, run_id, kind, tool_call_id, is_error } = node;
   const data = asRecord(node.data);
   const calls = listIn(data, "calls").flatMap((given) => {
@@ -31,12 +31,12 @@ function itemOf(node: ConversationNode): ConversationItem {
       ? []
       : [{ tool_call_id: textIn(call, "tool_call_id"), tool_name }];
   });
-  const { content, cut } = shortened(Array.isArray(node.content) ? node.content : []);
+  const { content, cut } = shortenBlocks(Array.isArray(node.content) ? node.content : []);
   return {
     node_id,
     run_id,
     kind,
-    role: roleOf(kind, data),
+    role: readRole(kind, data),
     tool_call_id,
     is_error,
     ...(calls.length === 0 ? {} : { calls }),
@@ -45,12 +45,12 @@ function itemOf(node: ConversationNode): ConversationItem {
   };
 }
 
-function roleOf(kind: NodeKind, data: Data): ConversationItem["role"] {
+function readRole(kind: NodeKind, data: Data): ConversationItem["role"] {
   if (kind === "message") return data["role"] === "assistant" ? "assistant" : "user";
   return kind === "tool_result" || kind === "child_result" ? "tool" : "context";
 }
 
-function shortened(blocks: readonly unknown[]): { content: ContentBlock[]; cut: number } {
+function shortenBlocks(blocks: readonly unknown[]): { content: ContentBlock[]; cut: number } {
   const content: ContentBlock[] = [];
   let left = MOST_TEXT_CHARS;
   let media = MOST_MEDIA_CHARS;

@@ -30,7 +30,7 @@ export interface RecordedTool {
 }
 
 /** Which artifact holds what the surface of a run was made from; undefined where none was kept. */
-export function definitionsRef(facts: readonly Fact[], revision = Infinity): string | undefined {
+export function findDefinitions(facts: readonly Fact[], revision = Infinity): string | undefined {
   let ref: string | undefined;
   for (const fact of facts.map(soundFact)) {
     if (fact.type !== "run.started" && fact.type !== "tool.catalog.resolved") continue;
@@ -60,9 +60,9 @@ export function readDefinitions(record: unknown): Definitions {
 }
 
 /** A tool that no definitions are there for: as far as the catalog tells. */
-export function toolOfEntry(entry: CatalogEntry): RecordedTool {
+export function readEntryTool(entry: CatalogEntry): RecordedTool {
   const { tool_name: name, description = "", input_schema, capabilities: tags = [] } = entry;
-  const tokens = tokensOf(name, description, input_schema);
+  const tokens = estimateRecorded(name, description, input_schema);
   return { name, description, aliases: [], tags, input_schema, tokens };
 }
 
@@ -83,12 +83,14 @@ function recordedTool(name: string, data: Data, source: Data): RecordedTool {
     aliases: textsIn(data, "aliases"),
     tags: registered?.tags ?? textsIn(data, "tags"),
     input_schema,
-    tokens: registered ? estimateTokens(registered) : tokensOf(name, description, input_schema),
+    tokens: registered
+      ? estimateTokens(registered)
+      : estimateRecorded(name, description, input_schema),
   };
 }
 
 /** By the kernel's own estimate. */
-function tokensOf(name: string, description: string, input_schema: unknown): number {
+function estimateRecorded(name: string, description: string, input_schema: unknown): number {
   const lowered = attempt(() => {
     const given = readSchema(input_schema);
     return given.ok ? lowerSchema(given.original).schema : undefined;

@@ -2,7 +2,7 @@
 
 export { callStory } from "./call-story.ts";
 export { conversation } from "./conversation.ts";
-export { definitionsRef } from "./definitions.ts";
+export { findDefinitions } from "./definitions.ts";
 export { factLine } from "./fact-line.ts";
 export { searchSurface } from "./search-surface.ts";
 export { surfaceView } from "./surface-view.ts";

@@ -39,7 +39,7 @@ export function trackLane(requested: RequestedCall, at: number): LaneTrack {
   };
 }
 
-export function laneOf(track: LaneTrack): Lane {
+export function readLane(track: LaneTrack): Lane {
   const { kinds, times, isRunOver: _, child_runs: __, child_calls: ___, ...lane } = track;
   const spans = kinds.map((kind, i): Span => [kind, times[i] ?? 0, times[i + 1] ?? null]);
   return omitUndefined({ ...lane, spans });

@@ -34,7 +34,7 @@ export function trackRun(first: Fact & { run_id: string }, at: number) {
   return {
     seqs,
     get row(): RunRow {
-      return omitUndefined({ ...row, facts: seqs.length, usage: used && usageOf(used) });
+      return omitUndefined({ ...row, facts: seqs.length, usage: used && totalUsage(used) });
     },
     get hasEnded() {
       return row.ended_at !== undefined;
@@ -179,7 +179,7 @@ function withCost(
 }
 
 /** Without a cost unless all of it is known, in one currency. */
-function usageOf({ requests, unpriced, micros, ...tokens }: UsageSum): Usage {
+function totalUsage({ requests, unpriced, micros, ...tokens }: UsageSum): Usage {
   const [cost, ...others] = micros;
   const isKnown = unpriced === 0 && cost !== undefined && others.length === 0;
   return {

@@ -6,7 +6,7 @@ import { createDeferredIndex, wireNames, type SearchedTool } from "@soong/core/i
 import { searchDocumentOf } from "@soong/search";
 import type { SurfaceMatches } from "../wire/index.ts";
 import { readDefinitions, type Definitions, type RecordedTool } from "./definitions.ts";
-import { catalogAt, definitionOf } from "./surface-view.ts";
+import { catalogAt, findDefinition } from "./surface-view.ts";
 
 const MOST_MATCHES = 20;
 
@@ -45,7 +45,7 @@ function createSearch(entries: readonly CatalogEntry[], recorded: Definitions): 
   const loaded: RecordedTool[] = [];
   for (const entry of entries) {
     if (entry.state === "excluded") continue;
-    const tool = definitionOf(entry, recorded);
+    const tool = findDefinition(entry, recorded);
     standing.set(entry.tool_name, { state: entry.state, tool: searchedTool(tool) });
     for (const alias of tool.aliases) aliases.set(alias, entry.tool_name);
     if (entry.state === "loaded") loaded.push(tool);

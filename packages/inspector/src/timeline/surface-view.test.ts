@@ -5,7 +5,7 @@ import { verifies } from "#laws";
 import { drive, setStage, type Stage } from "../../../../test/kernel/drive.ts";
 import { found, github } from "../../../../test/kernel/searching.ts";
 import { reader, writer } from "../../../../test/kernel/world.ts";
-import { definitionsRef, searchSurface, surfaceView } from "./index.ts";
+import { findDefinitions, searchSurface, surfaceView } from "./index.ts";
 
 const later = { defer: true };
 
@@ -35,7 +35,7 @@ const setTools = () =>
 const catalogOf = (stage: Stage): Fact[] => stage.facts("run.started", "tool.catalog.resolved");
 
 async function definitionsOf(stage: Stage, revision?: number): Promise<unknown> {
-  const bytes = await stage.artifacts.read(definitionsRef(catalogOf(stage), revision) ?? "");
+  const bytes = await stage.artifacts.read(findDefinitions(catalogOf(stage), revision) ?? "");
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 

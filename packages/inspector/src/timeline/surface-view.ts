@@ -7,7 +7,7 @@ import { asRecord } from "@soong/schema";
 import type { SurfaceTool, SurfaceView } from "../wire/index.ts";
 import {
   readDefinitions,
-  toolOfEntry,
+  readEntryTool,
   type Definitions,
   type RecordedTool,
 } from "./definitions.ts";
@@ -18,7 +18,7 @@ interface SurfaceOptions {
   readonly run_id: string;
   /** Default: as it is now. */
   readonly revision?: number;
-  /** The JSON of the artifact that `definitionsRef` names. */
+  /** The JSON of the artifact that `findDefinitions` names. */
   readonly definitions?: unknown;
 }
 
@@ -31,7 +31,7 @@ export function surfaceView(
   if (catalog === undefined) return undefined;
   const recorded = readDefinitions(definitions);
   const tools = catalog.tools.map((entry): SurfaceTool => {
-    const { tokens, description } = definitionOf(entry, recorded);
+    const { tokens, description } = findDefinition(entry, recorded);
     // Where many tools are recorded together, what each is said to do is in the definitions.
     return { ...entry, description: entry.description ?? (description || undefined), tokens };
   });
@@ -86,8 +86,8 @@ export function catalogAt(facts: readonly Fact[], revision?: number): CatalogAt 
   return { ...last, tools, revisions };
 }
 
-export function definitionOf(entry: CatalogEntry, recorded: Definitions): RecordedTool {
-  return recorded.get(entry.tool_name) ?? toolOfEntry(entry);
+export function findDefinition(entry: CatalogEntry, recorded: Definitions): RecordedTool {
+  return recorded.get(entry.tool_name) ?? readEntryTool(entry);
 }
 
 const ORDER = { loaded: 0, deferred: 1, excluded: 2 } as const;
@@ -108,7 +108,7 @@ function namesTokens(tools: readonly CatalogEntry[], recorded: Definitions): num
   let chars = 0;
   for (const entry of tools) {
     if (entry.state !== "deferred") continue;
-    const { name, search_hint, title = "" } = definitionOf(entry, recorded);
+    const { name, search_hint, title = "" } = findDefinition(entry, recorded);
     chars += name.length + (search_hint ?? title).slice(0, MOST_HINT_CHARS).length;
   }
   return Math.ceil(chars / 4);

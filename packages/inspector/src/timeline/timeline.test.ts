@@ -16,7 +16,7 @@ function timelineOf(facts: readonly Fact[]): Timeline {
   return timeline;
 }
 
-const laneOf = ({ journal }: Stage, id: string) => timelineOf(journal.facts).lane(id) as Lane;
+const readLane = ({ journal }: Stage, id: string) => timelineOf(journal.facts).lane(id) as Lane;
 
 /** Spans as `kind from–to`, counted from the start of the stage; an open one has no end. */
 const spansOf = (lane: Lane) =>
@@ -36,11 +36,11 @@ describe("a lane", () => {
     turn.end();
     const settled = turn.settled();
     await clock.advance(100);
-    expect(laneOf(stage, "r")).toMatchObject({ state: "executing", summary: "notes.md" });
-    expect(spansOf(laneOf(stage, "w"))).toEqual(["arriving 0–0", "queued 0–"]);
+    expect(readLane(stage, "r")).toMatchObject({ state: "executing", summary: "notes.md" });
+    expect(spansOf(readLane(stage, "w"))).toEqual(["arriving 0–0", "queued 0–"]);
     second.calls[0]?.finish("read it");
     await clock.advance(50);
-    expect(spansOf(laneOf(stage, "r")), "results come all at once here").toEqual([
+    expect(spansOf(readLane(stage, "r")), "results come all at once here").toEqual([
       "arriving 0–0",
       "queued 0–0",
       "executing 0–100",
@@ -50,13 +50,13 @@ describe("a lane", () => {
     await clock.advance(50);
     second.calls[1]?.finish("read again");
     await drive(clock, settled);
-    expect(spansOf(laneOf(stage, "w"))).toEqual([
+    expect(spansOf(readLane(stage, "w"))).toEqual([
       "arriving 0–0",
       "queued 0–100",
       "executing 100–150",
       "holding 150–200",
     ]);
-    expect(laneOf(stage, "after")).toMatchObject({
+    expect(readLane(stage, "after")).toMatchObject({
       state: "ended",
       outcome: "succeeded",
       yielded_at: START + 200,
@@ -68,7 +68,7 @@ describe("a lane", () => {
     const [requested, ended] = ["tool.requested", "tool.completed"].map(
       (type) => stage.facts(type as FactType).find(({ tool_call_id }) => tool_call_id === "w")?.seq,
     );
-    expect(laneOf(stage, "w")).toMatchObject({ seq: requested, ended_seq: ended });
+    expect(readLane(stage, "w")).toMatchObject({ seq: requested, ended_seq: ended });
   });
 
   it("waits for a person, and is queued again until it starts", async () => {
@@ -78,15 +78,15 @@ describe("a lane", () => {
     const stage = await setStage({ tools: [held.tool], ask: person.ask });
     const settled = pushAll(stage, "a.write", "a.write").settled();
     await stage.clock.advance(1000);
-    expect(laneOf(stage, "1").state).toBe("waiting");
+    expect(readLane(stage, "1").state).toBe("waiting");
     person.answer("1", { decision: "allow_once" });
     await stage.clock.advance(1000);
-    expect(laneOf(stage, "1").state).toBe("executing");
+    expect(readLane(stage, "1").state).toBe("executing");
     held.calls[0]?.finish("done");
     await stage.clock.advance(1000);
     person.answer("2", { decision: "deny" });
     await drive(stage.clock, settled);
-    expect(spansOf(laneOf(stage, "1"))).toEqual([
+    expect(spansOf(readLane(stage, "1"))).toEqual([
       "arriving 0–0",
       "queued 0–0",
       "waiting 0–1000",
@@ -94,7 +94,7 @@ describe("a lane", () => {
       "executing 1000–2000",
       "holding 2000–3000",
     ]);
-    const refused = laneOf(stage, "2");
+    const refused = readLane(stage, "2");
     expect(spansOf(refused).at(-2)).toBe("queued 3000–3000");
     expect(refused).toMatchObject({ state: "ended", outcome: "rejected" });
     expect(refused.spans.map(([kind]) => kind)).not.toContain("executing");
@@ -106,7 +106,7 @@ describe("a lane", () => {
       ask: () => Promise.reject(new Error("the window is closed")),
     });
     await drive(stage.clock, pushAll(stage, "a.write").settled());
-    const lane = laneOf(stage, "1");
+    const lane = readLane(stage, "1");
     expect(lane.outcome).toBe("denied");
     expect(lane.spans.map(([kind]) => kind)).toEqual([
       "arriving",
@@ -126,8 +126,8 @@ describe("a lane", () => {
       ["1", "denied"],
       ["2", "failed"],
     ] as const) {
-      expect(laneOf(stage, id)).toMatchObject({ state: "ended", outcome });
-      expect(laneOf(stage, id).spans.map(([kind]) => kind)).toEqual(["arriving", "holding"]);
+      expect(readLane(stage, id)).toMatchObject({ state: "ended", outcome });
+      expect(readLane(stage, id).spans.map(([kind]) => kind)).toEqual(["arriving", "holding"]);
     }
   });
 
@@ -142,8 +142,8 @@ describe("a lane", () => {
     await stage.clock.advance(10);
     await stage.run.abort("enough");
     await drive(stage.clock, settled);
-    expect(laneOf(stage, "gone")).toMatchObject({ state: "ended", outcome: "discarded" });
-    expect(laneOf(stage, "1")).toMatchObject({ state: "ended", outcome: "aborted" });
+    expect(readLane(stage, "gone")).toMatchObject({ state: "ended", outcome: "discarded" });
+    expect(readLane(stage, "1")).toMatchObject({ state: "ended", outcome: "aborted" });
   });
 
   it("that a crash cut off stays open until the session is opened again, and then ends with its run", async () => {
@@ -151,7 +151,7 @@ describe("a lane", () => {
     const stage = await setStage({ tools: [held.tool], policy: allowAll });
     pushAll(stage, "a.write", "a.write");
     await stage.clock.advance(10);
-    expect(laneOf(stage, "1").state).toBe("executing");
+    expect(readLane(stage, "1").state).toBe("executing");
     const timeline = timelineOf(factsOf(recovered(stage.journal.entries)));
     expect(timeline.lane("1")).toMatchObject({ state: "ended", outcome: "unknown" });
     expect(timeline.lane("2")).toMatchObject({ state: "ended", outcome: "skipped" });
@@ -165,20 +165,20 @@ describe("a lane", () => {
     const stage = await setStage({ tools: [held.tool, reader("a.quick")] });
     pushAll(stage, "a.quick", "a.read");
     await stage.clock.advance(10);
-    expect(laneOf(stage, "1").state).toBe("holding");
+    expect(readLane(stage, "1").state).toBe("holding");
     stage.run.end("completed");
-    expect(laneOf(stage, "1")).toMatchObject({ state: "ended" });
-    expect(laneOf(stage, "2")).toMatchObject({ state: "executing" });
+    expect(readLane(stage, "1")).toMatchObject({ state: "ended" });
+    expect(readLane(stage, "2")).toMatchObject({ state: "executing" });
     held.calls[0]?.finish("late");
     await stage.clock.advance(10);
-    expect(laneOf(stage, "2")).toMatchObject({ state: "ended", outcome: "succeeded" });
-    expect(spansOf(laneOf(stage, "2")).at(-1)).toBe("executing 0–10");
+    expect(readLane(stage, "2")).toMatchObject({ state: "ended", outcome: "succeeded" });
+    expect(spansOf(readLane(stage, "2")).at(-1)).toBe("executing 0–10");
     const later = stage.run.openTurn();
     later.push({ id: "later", name: "a.quick", arguments: {} });
     await stage.clock.advance(10);
     later.end();
     await stage.clock.advance(10);
-    expect(laneOf(stage, "later")).toMatchObject({ state: "ended" });
+    expect(readLane(stage, "later")).toMatchObject({ state: "ended" });
   });
 
   it("of a call made within another one names it", async () => {
@@ -493,7 +493,7 @@ describe("facts that do not fit together", () => {
       writtenFact({ ...(completed as Fact), seq: 103, type: "tool.requested" }),
       { ...told, seq: 104, time: new Date(START + 9000).toISOString() },
     ];
-    const before = laneOf(stage, "1");
+    const before = readLane(stage, "1");
     expect(timelineOf([...stage.journal.facts, ...again]).lane("1")).toEqual(before);
     const held = stage.journal.facts.filter(({ type }) => type !== "tool.yielded");
     const [failed, started] = again as [Fact, Fact];

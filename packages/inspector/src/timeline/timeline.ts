@@ -7,7 +7,7 @@ import { createChangeLog } from "./change-log.ts";
 import {
   endLaneRun,
   isRequested,
-  laneOf,
+  readLane,
   takeLaneFact,
   trackLane,
   type LaneTrack,
@@ -61,7 +61,7 @@ export function createTimeline() {
       const { things, ...rest } = log.since(version, limit);
       const changes: TimelineChanges = { runs: [], lanes: [], ...rest };
       for (const thing of things) {
-        if ("kinds" in thing) changes.lanes.push(laneOf(thing));
+        if ("kinds" in thing) changes.lanes.push(readLane(thing));
         else changes.runs.push(thing.track.row);
       }
       changes.runs.sort(bySeq);
@@ -75,7 +75,7 @@ export function createTimeline() {
     lane(tool_call_id: string, run_id?: string): Lane | undefined {
       const lanes = run_id === undefined ? lastLanes : runs.get(run_id)?.lanes;
       const track = lanes?.get(tool_call_id);
-      return track && laneOf(track);
+      return track && readLane(track);
     },
     /** Runs a call started, and calls made within it. */
     childrenOf({ run_id, tool_call_id }: Pick<Lane, "run_id" | "tool_call_id">) {
@@ -104,7 +104,7 @@ export function createTimeline() {
     const at = Number.isFinite(parsed) ? parsed : undefined;
     last_time = at ?? last_time;
     if (typeof fact.run_id !== "string") return;
-    const run = runOf(fact as Fact & { run_id: string }, at ?? last_time);
+    const run = findRun(fact as Fact & { run_id: string }, at ?? last_time);
     const hasEnded = run.track.take(fact, at);
     touched.add(run);
     takeCall(run, fact, at);
@@ -114,7 +114,7 @@ export function createTimeline() {
     }
   }
 
-  function runOf(fact: Fact & { run_id: string }, at: number): KnownRun {
+  function findRun(fact: Fact & { run_id: string }, at: number): KnownRun {
     const known = runs.get(fact.run_id);
     if (known !== undefined) return known;
     const run: KnownRun = { track: trackRun(fact, at), lanes: new Map(), open: new Set() };

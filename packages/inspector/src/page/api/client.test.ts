@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createApi, requestOf, RequestFailed } from "./client.ts";
-import { pastedToken, takeToken, tokenIn } from "./token.ts";
+import { createApi, buildRequest, RequestFailed } from "./client.ts";
+import { readPastedToken, takeToken, findToken } from "./token.ts";
 
 describe("a request", () => {
   it("has its parts in the path, the query and the body, and the token as its bearer", () => {
@@ -9,7 +9,7 @@ describe("a request", () => {
       query: { q: "x&y", none: undefined },
       body: { n: 1 },
     };
-    const { method, url, init } = requestOf("POST /api/runs/:run_id/abort", asked, "secret");
+    const { method, url, init } = buildRequest("POST /api/runs/:run_id/abort", asked, "secret");
     expect(method).toBe("POST");
     expect(url).toBe("/api/runs/a%2Fb%20c/abort?q=x%26y");
     expect(init.headers).toEqual({
@@ -90,12 +90,12 @@ describe("the token", () => {
       "#token=abcDEF-_0123456789",
       "token=abcDEF-_0123456789",
     ]) {
-      expect(pastedToken(text)).toBe("abcDEF-_0123456789");
+      expect(readPastedToken(text)).toBe("abcDEF-_0123456789");
     }
-    expect(pastedToken("abcDEF-_0123456789")).toBe("abcDEF-_0123456789");
-    expect(pastedToken("http://127.0.0.1:4321/")).toBeUndefined();
-    expect(pastedToken("")).toBeUndefined();
-    expect(tokenIn("#token=%")).toBeUndefined();
+    expect(readPastedToken("abcDEF-_0123456789")).toBe("abcDEF-_0123456789");
+    expect(readPastedToken("http://127.0.0.1:4321/")).toBeUndefined();
+    expect(readPastedToken("")).toBeUndefined();
+    expect(findToken("#token=%")).toBeUndefined();
   });
 });
 

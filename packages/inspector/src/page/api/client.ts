@@ -31,7 +31,7 @@ interface ApiOptions {
 export function createApi(options: ApiOptions): Api {
   return {
     async ask(key, asked) {
-      const { method, url, init } = requestOf(key, asked, options.token);
+      const { method, url, init } = buildRequest(key, asked, options.token);
       let response: Response;
       let text: string;
       try {
@@ -45,7 +45,7 @@ export function createApi(options: ApiOptions): Api {
         throw new RequestFailed("unreachable", message);
       }
       const body = parseJson(text);
-      const problem = response.ok && body !== undefined ? undefined : problemOf(response, body);
+      const problem = response.ok && body !== undefined ? undefined : readProblem(response, body);
       if (problem?.code === "unauthorized") options.onUnauthorized();
       else options.onReached();
       if (problem !== undefined) throw problem;
@@ -74,7 +74,7 @@ export interface AnyAsked {
   signal?: AbortSignal;
 }
 
-export function requestOf(key: string, asked: AnyAsked, token: string) {
+export function buildRequest(key: string, asked: AnyAsked, token: string) {
   const { path: parts = {}, query = {}, body, signal } = asked;
   const [method = "GET", pattern = ""] = key.split(" ");
   const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) =>
@@ -99,7 +99,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
 }
 
-function problemOf({ status }: Response, body: unknown): RequestFailed {
+function readProblem({ status }: Response, body: unknown): RequestFailed {
   const { code, message } = (body as Partial<Problem> | null | undefined)?.error ?? {};
   if (typeof code === "string" && typeof message === "string") {
     return new RequestFailed(code, message);

@@ -11,7 +11,7 @@ interface Places {
 
 /** Of the address, else the one that is kept. */
 export function takeToken({ storage, location, history }: Places): string | undefined {
-  const given = tokenIn(location.hash);
+  const given = findToken(location.hash);
   if (given === undefined) return storage.getItem(KEY) ?? undefined;
   storage.setItem(KEY, given);
   history.replaceState(null, "", `${location.pathname}#/`);
@@ -28,11 +28,11 @@ export function dropToken(storage: Places["storage"]): void {
 }
 
 /** What the user pasted: the printed line, an address, or the token alone. */
-export function tokenIn(text: string): string | undefined {
+export function findToken(text: string): string | undefined {
   return /(?:^|#)token=([\w.~-]+)/.exec(text)?.[1];
 }
 
-export function pastedToken(text: string): string | undefined {
+export function readPastedToken(text: string): string | undefined {
   const trimmed = text.trim();
-  return tokenIn(trimmed) ?? (/^[\w.~-]{8,}$/.test(trimmed) ? trimmed : undefined);
+  return findToken(trimmed) ?? (/^[\w.~-]{8,}$/.test(trimmed) ? trimmed : undefined);
 }

@@ -7,7 +7,7 @@ import type { About } from "../../wire/index.ts";
 import type { Api } from "../api/client.ts";
 import { PlaygroundView } from "../playground/playground-view.tsx";
 import { QuestionsView } from "../questions/question-list.tsx";
-import { keyOf } from "../questions/shown-questions.ts";
+import { writeQuestionKey } from "../questions/shown-questions.ts";
 import type { Route } from "../route/hash-route.ts";
 import { ServersView } from "../servers/servers-view.tsx";
 import { SessionList } from "../sessions/session-list.tsx";
@@ -114,10 +114,10 @@ function MainView() {
   const lacking = Object.hasOwn(OPTIONAL, route.view)
     ? OPTIONAL[route.view as keyof typeof OPTIONAL]
     : undefined;
-  if (lacking === undefined || about.can[lacking.part]) return viewOf(route);
+  if (lacking === undefined || about.can[lacking.part]) return renderView(route);
   return (
     <section class="view">
-      <h1>{capitalized(route.view)}</h1>
+      <h1>{capitalize(route.view)}</h1>
       <p>This inspector {lacking.is}.</p>
     </section>
   );
@@ -141,7 +141,7 @@ function useFocusKept(view: Route["view"]): void {
   }, [view]);
 }
 
-function viewOf(route: Route): JSX.Element {
+function renderView(route: Route): JSX.Element {
   switch (route.view) {
     case "sessions":
       return <Welcome />;
@@ -179,11 +179,11 @@ function PageTitle() {
 function titleParts(route: Route, session: string): readonly string[] {
   if (route.view === "sessions") return [];
   if (route.view === "what-if") return ["What if", session];
-  if (route.view !== "session") return [capitalized(route.view)];
-  return route.tab === "timeline" ? [session] : [capitalized(route.tab), session];
+  if (route.view !== "session") return [capitalize(route.view)];
+  return route.tab === "timeline" ? [session] : [capitalize(route.tab), session];
 }
 
-function capitalized(name: string): string {
+function capitalize(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
@@ -194,8 +194,8 @@ function NewQuestions() {
   const known = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {
     if (questions === undefined) return;
-    const fresh = questions.filter((question) => !known.current.has(keyOf(question)));
-    known.current = new Set(questions.map(keyOf));
+    const fresh = questions.filter((question) => !known.current.has(writeQuestionKey(question)));
+    known.current = new Set(questions.map(writeQuestionKey));
     const [first] = fresh;
     if (first === undefined) return;
     const who = fresh.length === 1 ? `${first.request.tool_name} is` : `${fresh.length} calls are`;

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { Button, SignButton } from "../parts/button.tsx";
-import { hashOf, type Route } from "../route/hash-route.ts";
+import { writeHash, type Route } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 import { useInspector } from "./inspector.ts";
 import { nextTheme, theme } from "./theme.ts";
@@ -18,7 +18,7 @@ export function Header(props: { onHelp: () => void }) {
   const questions = useStore(home, (home) => home?.questions.length ?? 0);
   return (
     <header class="header">
-      <a class="name" href={hashOf({ view: "sessions" })}>
+      <a class="name" href={writeHash({ view: "sessions" })}>
         Soong inspector
       </a>
       <nav aria-label="Views" class="views">
@@ -64,7 +64,7 @@ function ViewLink(props: {
   const shown = useStore(useInspector().route, ({ view }) => view);
   const isHere = shown === view || also.includes(shown);
   return (
-    <a href={hashOf({ view })} aria-current={isHere ? "page" : undefined}>
+    <a href={writeHash({ view })} aria-current={isHere ? "page" : undefined}>
       {props.children}
     </a>
   );

@@ -5,7 +5,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { About, Changes, HomeState } from "../../wire/index.ts";
 import type { Api } from "../api/client.ts";
-import { hashOf, type Route, routeOf } from "../route/hash-route.ts";
+import { writeHash, type Route, readHash } from "../route/hash-route.ts";
 import { type Connection, startChangesLoop } from "../state/changes-loop.ts";
 import { emptySession, type SessionModel, withChanges } from "../state/session-model.ts";
 import { createStore, type Store } from "../state/store.ts";
@@ -52,7 +52,7 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
   const home = createStore<HomeState | undefined>(undefined);
   const session = createStore<SessionModel | undefined>(undefined);
   const noSession = createStore<string | undefined>(undefined);
-  const route = createStore<Route>(routeOf(location.hash));
+  const route = createStore<Route>(readHash(location.hash));
   let newest: SessionModel | undefined;
   let frame: number | undefined;
 
@@ -110,7 +110,7 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
   }
 
   function follow(): void {
-    const next = routeOf(location.hash);
+    const next = readHash(location.hash);
     const session_id = "session_id" in next ? next.session_id : undefined;
     if (session_id !== newest?.session_id) {
       newest = session_id === undefined ? undefined : emptySession(session_id);
@@ -138,9 +138,9 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
       route,
       go(next, how) {
         if (how === "replace") {
-          history.replaceState(null, "", hashOf(next));
+          history.replaceState(null, "", writeHash(next));
           follow();
-        } else location.hash = hashOf(next);
+        } else location.hash = writeHash(next);
       },
       // The same words again are read out again.
       announce: (text) => announcement.set(announcement.get() === text ? `${text}\u00a0` : text),

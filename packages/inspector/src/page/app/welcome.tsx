@@ -5,7 +5,7 @@ import type { HomeState } from "../../wire/index.ts";
 import { Table } from "../parts/list.tsx";
 import { Mono } from "../parts/text.tsx";
 import { recordedMoment } from "../parts/time.ts";
-import { hashOf, timelineHash } from "../route/hash-route.ts";
+import { writeHash, linkToTimeline } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 import { useInspector } from "./inspector.ts";
 
@@ -35,7 +35,7 @@ function Home({ state: { sessions, questions } }: { state: HomeState }) {
     <>
       {questions.length > 0 && (
         <p>
-          <a href={hashOf({ view: "questions" })}>
+          <a href={writeHash({ view: "questions" })}>
             {questions.length === 1 ? "A call is" : `${questions.length} calls are`} waiting for
             your answer
           </a>{" "}
@@ -53,7 +53,7 @@ function Home({ state: { sessions, questions } }: { state: HomeState }) {
           head={["Session", "Project", "Process", "Runs", "Last fact"]}
           rows={live}
           cells={({ session_id, title, live, updated_at }) => [
-            <a href={timelineHash({ session_id })}>{visibleLine(title ?? session_id)}</a>,
+            <a href={linkToTimeline({ session_id })}>{visibleLine(title ?? session_id)}</a>,
             <Mono text={live?.project} />,
             live?.pid,
             live?.runs.map(({ role }) => visibleLine(role)).join(", "),

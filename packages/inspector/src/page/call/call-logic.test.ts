@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { diffLines } from "./diff-lines.ts";
 import { isWithin, jsonLines } from "../parts/json-code.tsx";
 import { nextCut, sizeText } from "../parts/text.tsx";
-import { signOf } from "../parts/signs.tsx";
+import { findSign } from "../parts/signs.tsx";
 import { originText, recoveryText, shellWord } from "./words.ts";
 
 const HALF_CHARACTER = /^[\udc00-\udfff]|[\ud800-\udbff]$/;
@@ -116,8 +116,8 @@ describe("cutting a long text", () => {
 
 describe("words", () => {
   test("show what nobody foresaw as it is", () => {
-    expect(signOf("half_done")).toEqual({ icon: "•", word: "half done", tone: "quiet" });
-    expect(signOf("constructor").word).toBe("constructor");
+    expect(findSign("half_done")).toEqual({ icon: "•", word: "half done", tone: "quiet" });
+    expect(findSign("constructor").word).toBe("constructor");
     expect(recoveryText("pray_hard")).toBe("pray hard");
     expect(recoveryText("toString")).toBe("toString");
     expect(recoveryText("retry")).toBe("The same call may work when it is made again.");

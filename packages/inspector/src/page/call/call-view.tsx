@@ -11,10 +11,10 @@ import { useFirst } from "../parts/list.tsx";
 import { SignMark } from "../parts/signs.tsx";
 import { CutText, Loaded, Mono, Prose, sizeText, spacedText } from "../parts/text.tsx";
 import { clockText, durationText, instantText, useNow } from "../parts/time.ts";
-import { hashOf, timelineHash } from "../route/hash-route.ts";
+import { writeHash, linkToTimeline } from "../route/hash-route.ts";
 import { callKey } from "../state/session-model.ts";
 import { useStore } from "../state/store.ts";
-import { phasesOf } from "../timeline/spans.tsx";
+import { sumPhases } from "../timeline/spans.tsx";
 import { ArtifactViewer } from "./artifact-viewer.tsx";
 import { CallDecisions, HookRuns } from "./call-decisions.tsx";
 import { CallInputsView } from "./call-inputs.tsx";
@@ -99,7 +99,7 @@ function CallHead({ story }: { story: CallStory }) {
       {isLeftOpen && <p>Its process has ended, and no result was recorded.</p>}
       {lane.state === "waiting" && isLive && (
         <p>
-          <a href={hashOf({ view: "questions" })}>Answer its question</a>
+          <a href={writeHash({ view: "questions" })}>Answer its question</a>
         </p>
       )}
       <Prose text={lane.summary} />
@@ -119,7 +119,7 @@ function Times({ lane, isLive, until }: { lane: Lane; isLive: boolean; until: nu
   const open = isLive ? " so far" : " until the last fact on record";
   const rows = [
     ...spans.slice(0, 1).map(([, from]) => ["Asked for", instantText(from)]),
-    ...phasesOf(spans, now).map(({ name, ms, is_open }) => [
+    ...sumPhases(spans, now).map(({ name, ms, is_open }) => [
       name,
       `${durationText(ms)}${is_open ? open : ""}`,
     ]),
@@ -195,7 +195,7 @@ function CallChildren({ story }: { story: CallStory }) {
     <ul>
       {children.map(({ kind, id, to }) => (
         <li key={id}>
-          <a href={timelineHash({ session_id, ...to })}>
+          <a href={linkToTimeline({ session_id, ...to })}>
             {kind} <Mono text={id} />
           </a>
         </li>
@@ -209,7 +209,11 @@ function CallFacts({ story: { session_id, facts } }: { story: CallStory }) {
   return (
     <p class="fact-links">
       {shown.map((seq) => (
-        <a key={seq} class="mono" href={hashOf({ view: "session", session_id, tab: "facts", seq })}>
+        <a
+          key={seq}
+          class="mono"
+          href={writeHash({ view: "session", session_id, tab: "facts", seq })}
+        >
           #{seq}
         </a>
       ))}

@@ -19,11 +19,11 @@ export function ConversationPane({ route, model }: { route: SessionRoute; model:
   const { run_id, tool_call_id } = route;
   const { session_id } = model;
   const { announce } = useInspector();
-  const agents = agentsOf(model);
+  const agents = listAgents(model);
   const [asked, setAsked] = useState<string>();
   const chosen = run_id === undefined ? undefined : model.runs.get(run_id)?.agent_id;
   const agent_id = asked ?? chosen ?? mainAgent(model) ?? agents[0]?.agent_id;
-  const conversation = useConversation(session_id, agent_id, versionOf(model, agent_id));
+  const conversation = useConversation(session_id, agent_id, findVersion(model, agent_id));
   const { items, older, loaded } = conversation;
   const box = useRef<HTMLDivElement>(null);
 
@@ -121,7 +121,7 @@ function useConversation(session_id: string, agent_id = "", version: number) {
   const [held, setHeld] = useState<{ key: string; pages: Conversation }>();
   const { problem, run } = useAction();
   const pages = held?.key === key ? held.pages : undefined;
-  const items = joined(pages?.items ?? [], loaded.value?.items ?? []);
+  const items = joinItems(pages?.items ?? [], loaded.value?.items ?? []);
   return {
     items,
     /** How many are omitted before the first. */
@@ -132,13 +132,13 @@ function useConversation(session_id: string, agent_id = "", version: number) {
       void run(async () => {
         const older = asked(items[0]?.node_id);
         const page = await api.ask("GET /api/sessions/:session_id/conversation", older);
-        setHeld({ key, pages: { ...page, items: [...joined(page.items, items)] } });
+        setHeld({ key, pages: { ...page, items: [...joinItems(page.items, items)] } });
       }),
   };
 }
 
 /** The older ones that are still on the path, then the newer ones. */
-export function joined<Item extends { node_id: string }>(
+export function joinItems<Item extends { node_id: string }>(
   older: readonly Item[],
   newer: readonly Item[],
 ): readonly Item[] {
@@ -151,7 +151,7 @@ export function joined<Item extends { node_id: string }>(
 type Runs = Pick<SessionModel, "runs">;
 
 /** The agents of a session, in the order in which they began. */
-export function agentsOf(model: Runs): readonly { agent_id: string; name: string }[] {
+export function listAgents(model: Runs): readonly { agent_id: string; name: string }[] {
   const names = new Map<string, string>();
   for (const { agent_id, role } of runsInOrder(model)) {
     const name = role === undefined ? agent_id : `${agent_id} (${role.replaceAll("_", " ")})`;
@@ -168,7 +168,7 @@ export function mainAgent(model: Runs): string | undefined {
 }
 
 /** Counts up with every fact of the agent's runs. */
-export function versionOf({ runs }: Runs, agent_id: string | undefined): number {
+export function findVersion({ runs }: Runs, agent_id: string | undefined): number {
   const own = [...runs.values()].filter((run) => run.agent_id === agent_id);
   return own.reduce((last, { last_seq }) => Math.max(last, last_seq), 0);
 }

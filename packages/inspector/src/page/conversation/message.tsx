@@ -3,7 +3,7 @@
 import { type ContentBlock, visible, visibleLine } from "@soong/core";
 import type { ConversationItem } from "../../wire/index.ts";
 import { countText } from "../parts/text.tsx";
-import { type SessionRoute, timelineHash } from "../route/hash-route.ts";
+import { type SessionRoute, linkToTimeline } from "../route/hash-route.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
 
 export function Message(props: {
@@ -17,7 +17,7 @@ export function Message(props: {
   const isChosen = (id: string | undefined) =>
     id !== undefined && id === chosen.tool_call_id && run_id === chosen.run_id;
   const link = (id: string, name: string, look: string) => (
-    <a class={look} href={timelineHash({ session_id, run_id, tool_call_id: id })}>
+    <a class={look} href={linkToTimeline({ session_id, run_id, tool_call_id: id })}>
       {/* The model may know a tool by another name than we do. */}
       {visibleLine(lanes.get(callKey(run_id, id))?.tool_name ?? name)}
     </a>
@@ -70,21 +70,21 @@ function blockText(block: ContentBlock): { text: string; is_code?: boolean } {
       return { text: JSON.stringify(block.json, null, 2), is_code: true };
     case "image":
     case "audio":
-      return named(block.type, block.media_type);
+      return nameBlock(block.type, block.media_type);
     case "resource":
       return "text" in block
         ? { text: `${block.uri}\n${block.text}`, is_code: true }
-        : named("resource", block.uri);
+        : nameBlock("resource", block.uri);
     case "resource_link":
-      return named("link", block.name, block.uri);
+      return nameBlock("link", block.name, block.uri);
     case "artifact_ref":
-      return named("artifact", block.name ?? block.artifact_id, `${block.size} bytes`);
+      return nameBlock("artifact", block.name ?? block.artifact_id, `${block.size} bytes`);
     default:
       // Written by a later version.
       return { text: JSON.stringify(block), is_code: true };
   }
 }
 
-function named(...parts: readonly (string | undefined)[]) {
+function nameBlock(...parts: readonly (string | undefined)[]) {
   return { text: `[${parts.filter(Boolean).join(" · ")}]` };
 }

@@ -11,7 +11,7 @@ import { JsonTree } from "../parts/json-tree.tsx";
 import { countText, Loaded, Mono, ProblemText } from "../parts/text.tsx";
 import { clockText } from "../parts/time.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
-import { type SessionRoute, timelineHash } from "../route/hash-route.ts";
+import { type SessionRoute, linkToTimeline } from "../route/hash-route.ts";
 import { RunPicker } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
 import { useFactPages } from "./fact-pages.ts";
@@ -164,7 +164,7 @@ function FactDetails(props: { session_id: string; seq: number; onClose: () => vo
             <>
               {fact.run_id !== undefined && fact.tool_call_id !== undefined && (
                 <p>
-                  <a href={timelineHash({ ...fact, session_id })}>Its call in the timeline</a>
+                  <a href={linkToTimeline({ ...fact, session_id })}>Its call in the timeline</a>
                 </p>
               )}
               <JsonTree value={fact} label={`Fact ${seq}`} open={2} />

@@ -4,7 +4,7 @@
 import { pointerStep } from "@soong/core/internal";
 import { useMemo, useState } from "preact/hooks";
 import { LinkButton } from "./button.tsx";
-import { entriesOf } from "./json-tree.tsx";
+import { listEntries } from "./json-tree.tsx";
 import { CutText } from "./text.tsx";
 
 const LINES = 200;
@@ -63,8 +63,8 @@ export function* jsonLines(value: unknown): Generator<JsonLine, void> {
   let next = { value, pointer: "", prefix: "", suffix: "" };
   for (;;) {
     const { pointer, prefix, suffix } = next;
-    const entries = entriesOf(next.value) ?? [];
-    const [first, last] = Array.isArray(next.value) ? "[]" : entriesOf(next.value) ? "{}" : "";
+    const entries = listEntries(next.value) ?? [];
+    const [first, last] = Array.isArray(next.value) ? "[]" : listEntries(next.value) ? "{}" : "";
     const depth = open.length;
     if (entries.length === 0) {
       const text = first === undefined ? JSON.stringify(next.value) : `${first}${last}`;

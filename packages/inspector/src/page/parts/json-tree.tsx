@@ -28,7 +28,7 @@ interface NodeProps {
 
 function JsonNode(props: NodeProps) {
   const { name, value, isTop } = props;
-  const entries = entriesOf(value);
+  const entries = listEntries(value);
   if (entries !== undefined && entries.length > 0) return <Branch {...props} entries={entries} />;
   return (
     <li role="treeitem" tabIndex={isTop ? 0 : -1} class="json-leaf">
@@ -84,7 +84,7 @@ function Name({ name }: { name: string | undefined }) {
   return name === undefined ? null : <span class="json-name">{visibleLine(name)}: </span>;
 }
 
-export function entriesOf(value: unknown): readonly [string, unknown][] | undefined {
+export function listEntries(value: unknown): readonly [string, unknown][] | undefined {
   return typeof value === "object" && value !== null ? Object.entries(value) : undefined;
 }
 

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { durationText, instantText, momentText, zoneText } from "./time.ts";
-import { seenOf, topToShow, windowOf } from "./virtual-list.tsx";
+import { findSeenRows, topToShow, findWindow } from "./virtual-list.tsx";
 
 describe("the rows in sight", () => {
   const scrolled = { top: 240, height: 100, row_height: 24, count: 1_000 };
 
   it("are those of which a part can be seen, and some around them", () => {
-    expect(seenOf(scrolled)).toEqual({ first: 10, end: 15 });
-    expect(windowOf(scrolled, 4)).toEqual({ first: 6, end: 19 });
-    expect(windowOf({ ...scrolled, top: 0 }, 4)).toEqual({ first: 0, end: 9 });
+    expect(findSeenRows(scrolled)).toEqual({ first: 10, end: 15 });
+    expect(findWindow(scrolled, 4)).toEqual({ first: 6, end: 19 });
+    expect(findWindow({ ...scrolled, top: 0 }, 4)).toEqual({ first: 0, end: 9 });
   });
 
   it("are never others than there are", () => {
@@ -19,7 +19,7 @@ describe("the rows in sight", () => {
         fc.nat(2_000),
         fc.nat(10_000),
         (top, height, count) => {
-          const { first, end } = windowOf({ top, height, row_height: 24, count }, 4);
+          const { first, end } = findWindow({ top, height, row_height: 24, count }, 4);
           expect(first).toBeGreaterThanOrEqual(0);
           expect(end).toBeLessThanOrEqual(count);
         },

@@ -50,7 +50,7 @@ const SIGNS: Readonly<Record<string, readonly [icon: string, word: string, tone:
 };
 
 /** A state of a later version is shown as it is. */
-export function signOf(state: string): Sign {
+export function findSign(state: string): Sign {
   const known = Object.hasOwn(SIGNS, state) ? SIGNS[state] : undefined;
   const [icon, word, tone] = known ?? ["•", state.replaceAll("_", " "), "quiet"];
   return { icon, word, tone };
@@ -58,12 +58,12 @@ export function signOf(state: string): Sign {
 
 /** A call that is not over while its process is gone is left open. */
 export function laneSign({ state, outcome }: Lane, isLive: boolean): Sign {
-  if (state !== "ended" && !isLive) return signOf("left_open");
-  return signOf(state === "holding" || state === "ended" ? (outcome ?? state) : state);
+  if (state !== "ended" && !isLive) return findSign("left_open");
+  return findSign(state === "holding" || state === "ended" ? (outcome ?? state) : state);
 }
 
 export function runSign({ status }: RunRow, isLive: boolean): Sign {
-  return signOf(status === "running" && !isLive ? "left_open" : status);
+  return findSign(status === "running" && !isLive ? "left_open" : status);
 }
 
 /** Its colour for the styles of an element. */
@@ -72,7 +72,7 @@ export function toneStyle(tone: Sign["tone"]) {
 }
 
 export function SignMark(props: { state: string }) {
-  return <Mark sign={signOf(props.state)} />;
+  return <Mark sign={findSign(props.state)} />;
 }
 
 export function Mark(props: { sign: Sign; role?: "gridcell" }) {

@@ -141,15 +141,15 @@ export function spacedText(word: string): string {
 }
 
 /** A predicate for texts that have all the words someone typed. */
-export function matcherOf(typed: string): (text: string) => boolean {
-  const words = wordsIn(typed);
+export function createMatcher(typed: string): (text: string) => boolean {
+  const words = splitWords(typed);
   return (text) => {
     const lower = text.toLowerCase();
     return words.every((word) => lower.includes(word));
   };
 }
 
-export function wordsIn(typed: string): string[] {
+export function splitWords(typed: string): string[] {
   return typed
     .toLowerCase()
     .split(/\s+/)

@@ -18,7 +18,7 @@ export function momentText(time: number, now: number): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "";
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-  return dayOf(date) === dayOf(new Date(now)) ? clock : `${dayOf(date)} ${clock}`;
+  return writeDay(date) === writeDay(new Date(now)) ? clock : `${writeDay(date)} ${clock}`;
 }
 
 /** Of a time on record, as of now. */
@@ -37,7 +37,7 @@ export function clockText(time: number): string {
 /** The day and the time, to the millisecond: of what may be long ago. */
 export function instantText(time: number): string {
   const clock = clockText(time);
-  return clock === "" ? "" : `${dayOf(new Date(time))} ${clock}`;
+  return clock === "" ? "" : `${writeDay(new Date(time))} ${clock}`;
 }
 
 /** Which time it is that is shown: `UTC`, `UTC+5:30`. */
@@ -49,7 +49,7 @@ export function zoneText(now: number): string {
   return `UTC${minutes < 0 ? "-" : "+"}${hours}${rest === 0 ? "" : `:${two(rest)}`}`;
 }
 
-function dayOf(date: Date): string {
+function writeDay(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 

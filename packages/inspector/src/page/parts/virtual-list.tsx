@@ -53,11 +53,11 @@ export function VirtualList(props: VirtualListProps) {
   const hurry = useHurry(() => look());
 
   function look(isHurried = false): void {
-    const scrolled = scrolledOf(box.current, latest.current);
+    const scrolled = measureScroll(box.current, latest.current);
     if (scrolled === undefined) return;
-    const next = windowOf(scrolled, AROUND);
+    const next = findWindow(scrolled, AROUND);
     setWindow((now) => (now.first === next.first && now.end === next.end ? now : next));
-    const nextSeen = seenOf(scrolled);
+    const nextSeen = findSeenRows(scrolled);
     if (isHurried) return;
     if (nextSeen.first === seen.current.first && nextSeen.end === seen.current.end) return;
     seen.current = nextSeen;
@@ -65,7 +65,7 @@ export function VirtualList(props: VirtualListProps) {
   }
 
   function bringIntoSight(index: number): void {
-    const scrolled = scrolledOf(box.current, latest.current);
+    const scrolled = measureScroll(box.current, latest.current);
     const top = scrolled && topToShow(index, scrolled);
     if (top !== undefined && box.current !== null) box.current.scrollTop = top;
     look();
@@ -186,7 +186,7 @@ function onClick(event: MouseEvent, props: VirtualListProps): void {
   else props.onToggle?.(index, undefined);
 }
 
-function scrolledOf(box: HTMLElement | null, props: VirtualListProps): Scrolled | undefined {
+function measureScroll(box: HTMLElement | null, props: VirtualListProps): Scrolled | undefined {
   if (box === null) return undefined;
   // The header stays visible above the rows and covers them.
   const header = box.firstElementChild;
@@ -217,13 +217,13 @@ interface Scrolled {
   count: number;
 }
 
-export function windowOf(scrolled: Scrolled, around: number): RowWindow {
-  const { first, end } = seenOf(scrolled);
+export function findWindow(scrolled: Scrolled, around: number): RowWindow {
+  const { first, end } = findSeenRows(scrolled);
   return { first: Math.max(0, first - around), end: Math.min(scrolled.count, end + around) };
 }
 
 /** Those of which at least a part can be seen. */
-export function seenOf({ top, height, row_height, count }: Scrolled): RowWindow {
+export function findSeenRows({ top, height, row_height, count }: Scrolled): RowWindow {
   const first = Math.floor(Math.max(0, top) / row_height);
   const end = Math.ceil((Math.max(0, top) + height) / row_height);
   return { first: Math.min(first, Math.max(0, count - 1)), end: Math.min(count, end) };

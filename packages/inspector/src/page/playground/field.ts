@@ -3,7 +3,7 @@
 
 import type { JsonValue } from "@soong/core";
 import { isJsonObject, sameJson } from "@soong/schema";
-import { resolved, type Schema } from "./schema.ts";
+import { resolveSchema, type Schema } from "./schema.ts";
 
 /** What a schema says of a value in words. */
 interface FieldWords {
@@ -47,9 +47,9 @@ interface Branch {
 
 export type TextKind = "line" | "lines" | "email" | "url" | "date" | "time" | "datetime";
 
-export function fieldOf(root: Schema, given: JsonValue | undefined): Field {
+export function readField(root: Schema, given: JsonValue | undefined): Field {
   if (given === false) return { kind: "raw", why: "The schema allows nothing here.", limits: [] };
-  const schema = resolved(root, given);
+  const schema = resolveSchema(root, given);
   if (schema === undefined) {
     return { kind: "raw", why: "The form cannot show this schema.", limits: [] };
   }
@@ -58,18 +58,18 @@ export function fieldOf(root: Schema, given: JsonValue | undefined): Field {
     title: typeof title === "string" ? title : undefined,
     description: typeof description === "string" ? description : undefined,
     default: fallback,
-    limits: limitsOf(schema),
-    ...kindOf(root, schema),
+    limits: describeLimits(schema),
+    ...readKind(root, schema),
   };
 }
 
-function kindOf(root: Schema, schema: Schema): FieldKind {
+function readKind(root: Schema, schema: Schema): FieldKind {
   if (schema["const"] !== undefined) return { kind: "fixed", value: schema["const"] };
-  const options = optionsOf(root, schema);
+  const options = readOptions(root, schema);
   if (options !== undefined) return { kind: "one_of", options };
-  const branches = branchesOf(root, schema);
+  const branches = readBranches(root, schema);
   if (branches !== undefined) return { kind: "branches", branches };
-  const type = typeOf(schema);
+  const type = readType(schema);
   switch (type) {
     case "object":
       return objectKind(schema);
@@ -90,7 +90,7 @@ function kindOf(root: Schema, schema: Schema): FieldKind {
 }
 
 /** Omitted by many authors where the rest says it. */
-function typeOf(schema: Schema): string | undefined {
+function readType(schema: Schema): string | undefined {
   const has = (...names: string[]) => names.some((name) => schema[name] !== undefined);
   if (typeof schema["type"] === "string") return schema["type"];
   if (isJsonObject(schema["properties"])) return "object";
@@ -98,18 +98,18 @@ function typeOf(schema: Schema): string | undefined {
   return has("minLength", "pattern") ? "string" : undefined;
 }
 
-function propertiesOf({ properties }: Schema): [name: string, schema: JsonValue][] {
+function readProperties({ properties }: Schema): [name: string, schema: JsonValue][] {
   const named = isJsonObject(properties) ? Object.entries(properties) : [];
   return named.map(([name, own]) => [name, own ?? true]);
 }
 
-function requiredOf({ required }: Schema): string[] {
+function readRequired({ required }: Schema): string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }
 
 function objectKind(schema: Schema): FieldKind {
-  const required = requiredOf(schema);
-  const named = new Map(propertiesOf(schema));
+  const required = readRequired(schema);
+  const named = new Map(readProperties(schema));
   for (const name of required) if (!named.has(name)) named.set(name, true);
   const isClosed =
     schema["additionalProperties"] === false && schema["patternProperties"] === undefined;
@@ -129,65 +129,65 @@ function arrayKind(root: Schema, schema: Schema): FieldKind {
   if (prefixItems !== undefined || Array.isArray(items)) {
     return { kind: "raw", why: "A list with a type for each position." };
   }
-  const own = resolved(root, items);
-  const options = own && optionsOf(root, own);
+  const own = resolveSchema(root, items);
+  const options = own && readOptions(root, own);
   return options !== undefined && uniqueItems === true
     ? { kind: "choices", options }
     : { kind: "list", items };
 }
 
 /** `enum`, or branches of which each is one value: titles of values are written that way. */
-function optionsOf(root: Schema, schema: Schema): Option[] | undefined {
+function readOptions(root: Schema, schema: Schema): Option[] | undefined {
   const { enum: values, enumNames: names } = schema;
   const option = (value: JsonValue, name: JsonValue | undefined): Option => ({
     value,
-    label: typeof name === "string" ? name : labelOf(value),
+    label: typeof name === "string" ? name : labelValue(value),
   });
   if (Array.isArray(values)) {
     return values.map((value, at) => option(value, Array.isArray(names) ? names[at] : undefined));
   }
-  const alternatives = alternativesOf(schema) ?? [];
+  const alternatives = readAlternatives(schema) ?? [];
   const options = alternatives.flatMap((alternative) => {
-    const own = resolved(root, alternative);
+    const own = resolveSchema(root, alternative);
     return own?.["const"] === undefined ? [] : [option(own["const"], own["title"])];
   });
   return options.length > 0 && options.length === alternatives.length ? options : undefined;
 }
 
-function labelOf(value: JsonValue): string {
+function labelValue(value: JsonValue): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function alternativesOf(schema: Schema): readonly JsonValue[] | undefined {
+function readAlternatives(schema: Schema): readonly JsonValue[] | undefined {
   const given = schema["oneOf"] ?? schema["anyOf"];
   return Array.isArray(given) ? given : undefined;
 }
 
-function branchesOf(root: Schema, schema: Schema): Branch[] | undefined {
+function readBranches(root: Schema, schema: Schema): Branch[] | undefined {
   const { oneOf, anyOf, title: _, description: __, default: ___, ...shared } = schema;
-  const alternatives = alternativesOf(schema);
+  const alternatives = readAlternatives(schema);
   if (alternatives === undefined) {
     const { type } = schema;
     if (!Array.isArray(type)) return undefined;
-    return type.map((one) => ({ label: labelOf(one), schema: { ...schema, type: one } }));
+    return type.map((one) => ({ label: labelValue(one), schema: { ...schema, type: one } }));
   }
   // Both at once, or none to choose from: only JSON can say that.
   if ((oneOf !== undefined && anyOf !== undefined) || alternatives.length === 0) return undefined;
   return alternatives.map((alternative, index) => ({
-    label: branchLabel(resolved(root, alternative) ?? {}) ?? `Form ${index + 1}`,
+    label: branchLabel(resolveSchema(root, alternative) ?? {}) ?? `Form ${index + 1}`,
     schema: Object.keys(shared).length === 0 ? alternative : { allOf: [shared, alternative] },
   }));
 }
 
 function branchLabel(schema: Schema): string | undefined {
   if (typeof schema["title"] === "string") return schema["title"];
-  if (schema["const"] !== undefined) return labelOf(schema["const"]);
-  for (const [name, own] of propertiesOf(schema)) {
+  if (schema["const"] !== undefined) return labelValue(schema["const"]);
+  for (const [name, own] of readProperties(schema)) {
     const tag = isJsonObject(own) ? own["const"] : undefined;
-    if (tag !== undefined) return `${name}: ${labelOf(tag)}`;
+    if (tag !== undefined) return `${name}: ${labelValue(tag)}`;
   }
-  const required = requiredOf(schema);
-  return required.length > 0 ? `with ${required.join(", ")}` : typeOf(schema);
+  const required = readRequired(schema);
+  return required.length > 0 ? `with ${required.join(", ")}` : readType(schema);
 }
 
 const INPUTS: ReadonlyMap<unknown, TextKind> = new Map([
@@ -223,7 +223,7 @@ const LIMITS: readonly (readonly [keyword: string, words: string, one?: string, 
     ["maxProperties", "at most", " property", " properties"],
   ];
 
-function limitsOf(schema: Schema): string[] {
+function describeLimits(schema: Schema): string[] {
   return LIMITS.flatMap(([keyword, words, one = "", many = ""]) => {
     const limit = schema[keyword];
     if (typeof limit !== "number" && typeof limit !== "string") return [];
@@ -232,7 +232,7 @@ function limitsOf(schema: Schema): string[] {
 }
 
 /** The branch that a value is of, as far as its shape tells; the first otherwise. */
-export function branchOf(root: Schema, branches: readonly Branch[], value: JsonValue): number {
+export function findBranch(root: Schema, branches: readonly Branch[], value: JsonValue): number {
   const scores = branches.map(({ schema }) => likeness(root, schema, value, 0));
   return scores.indexOf(Math.max(...scores));
 }
@@ -240,18 +240,18 @@ export function branchOf(root: Schema, branches: readonly Branch[], value: JsonV
 const DEEPEST = 4;
 
 function likeness(root: Schema, given: JsonValue, value: JsonValue, depth: number): number {
-  const schema = resolved(root, given);
+  const schema = resolveSchema(root, given);
   if (schema === undefined || depth > DEEPEST) return 0;
   if (schema["const"] !== undefined) return sameJson(schema["const"], value) ? 10 : -10;
   if (Array.isArray(schema["enum"])) {
     return schema["enum"].some((one) => sameJson(one, value)) ? 5 : -5;
   }
-  const type = typeOf(schema);
+  const type = readType(schema);
   if (type !== undefined && !isOfType(type, value)) return -5;
   if (!isJsonObject(value)) return type === undefined ? 0 : 2;
-  const properties = new Map(propertiesOf(schema));
+  const properties = new Map(readProperties(schema));
   let score = 1;
-  for (const name of requiredOf(schema)) score += Object.hasOwn(value, name) ? 1 : -1;
+  for (const name of readRequired(schema)) score += Object.hasOwn(value, name) ? 1 : -1;
   for (const [name, own] of Object.entries(value)) {
     const property = properties.get(name);
     if (property === undefined || own === undefined) score -= 1;

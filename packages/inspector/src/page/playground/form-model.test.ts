@@ -2,12 +2,12 @@ import type { JsonObject, JsonValue } from "@soong/core";
 import { sameJson as equal } from "@soong/schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { branchOf, fieldOf } from "./field.ts";
+import { findBranch, readField } from "./field.ts";
 import { findTools } from "./playground-view.tsx";
-import { resolved } from "./schema.ts";
-import { addedValue, numberOrText, parseJsonText, problemsOf, startValue } from "./value.ts";
+import { resolveSchema } from "./schema.ts";
+import { addedValue, numberOrText, parseJsonText, findProblems, startValue } from "./value.ts";
 
-const kind = (schema: JsonValue, root: JsonObject = {}) => fieldOf(root, schema).kind;
+const kind = (schema: JsonValue, root: JsonObject = {}) => readField(root, schema).kind;
 
 describe("references", () => {
   const tree: JsonObject = {
@@ -27,26 +27,26 @@ describe("references", () => {
 
   test("that lead to themselves by many ways are given up at once", () => {
     const self = { $ref: "#" };
-    expect(resolved({}, { allOf: [self, self] })).toEqual({});
+    expect(resolveSchema({}, { allOf: [self, self] })).toEqual({});
     const circle: JsonObject = { allOf: [self, self, self, self] };
-    expect(resolved(circle, circle)).toBeUndefined();
+    expect(resolveSchema(circle, circle)).toBeUndefined();
     const levels = Array.from({ length: 30 }, (_, level) => {
       const next = { $ref: `#/$defs/d${level + 1}` };
       return [`d${level}`, { allOf: Array.from({ length: 10 }, () => next) }] as const;
     });
     const broad: JsonObject = { $defs: { ...Object.fromEntries(levels), d30: { type: "string" } } };
-    expect(resolved(broad, { $ref: "#/$defs/d0" })).toBeUndefined();
-    expect(resolved(broad, { $ref: "#/$defs/d29" })).toEqual({ type: "string" });
+    expect(resolveSchema(broad, { $ref: "#/$defs/d0" })).toBeUndefined();
+    expect(resolveSchema(broad, { $ref: "#/$defs/d29" })).toEqual({ type: "string" });
   });
 
   test("are followed one step at a time, so that a schema may contain itself", () => {
-    const field = fieldOf(tree, tree);
+    const field = readField(tree, tree);
     expect(field).toMatchObject({
       kind: "object",
       properties: [{ name: "left" }, { name: "name" }],
     });
     expect(startValue(tree, tree)).toEqual({});
-    expect(problemsOf(tree, tree, { name: "a", left: { left: {}, name: "b" } })).toEqual([
+    expect(findProblems(tree, tree, { name: "a", left: { left: {}, name: "b" } })).toEqual([
       { at: "/left/left/name", text: "is required", is_missing: true },
     ]);
   });
@@ -64,7 +64,7 @@ describe("references", () => {
   test("may be escaped or by anchor, and keep what stands beside them", () => {
     expect(kind({ $ref: "#/$defs/a~1b" }, tree)).toBe("number");
     expect(kind({ $ref: "#here" }, tree)).toBe("yes_no");
-    expect(fieldOf(tree, { $ref: "#/$defs/a~1b", description: "how many" })).toMatchObject({
+    expect(readField(tree, { $ref: "#/$defs/a~1b", description: "how many" })).toMatchObject({
       kind: "number",
       description: "how many",
     });
@@ -75,7 +75,7 @@ describe("references", () => {
       expect(kind({ $ref }, tree)).toBe("raw");
     }
     for (const name of ["none", "__proto__"]) {
-      expect(fieldOf(tree, { $ref: `#/$defs/${name}` })).toMatchObject({
+      expect(readField(tree, { $ref: `#/$defs/${name}` })).toMatchObject({
         why: "The form cannot show this schema.",
       });
     }
@@ -110,7 +110,7 @@ describe("the kind of a field", () => {
   });
 
   test("puts allOf together", () => {
-    const field = fieldOf(
+    const field = readField(
       {},
       {
         allOf: [
@@ -127,30 +127,30 @@ describe("the kind of a field", () => {
       ],
     });
     const a = field.kind === "object" ? field.properties[0]?.schema : undefined;
-    expect(fieldOf({}, a)).toMatchObject({ kind: "text", limits: ["at least 2 characters"] });
+    expect(readField({}, a)).toMatchObject({ kind: "text", limits: ["at least 2 characters"] });
   });
 
   test("names what can be chosen", () => {
-    expect(fieldOf({}, { oneOf: [{ const: "r", title: "Red" }, { const: 1 }] })).toMatchObject({
+    expect(readField({}, { oneOf: [{ const: "r", title: "Red" }, { const: 1 }] })).toMatchObject({
       options: [
         { value: "r", label: "Red" },
         { value: 1, label: "1" },
       ],
     });
-    expect(fieldOf({}, { type: "string", enum: ["a", "b"], enumNames: ["A"] })).toMatchObject({
+    expect(readField({}, { type: "string", enum: ["a", "b"], enumNames: ["A"] })).toMatchObject({
       options: [{ label: "A" }, { label: "b" }],
     });
   });
 
   test("shows a required property that nobody described", () => {
-    expect(fieldOf({}, { type: "object", required: ["x"] })).toMatchObject({
+    expect(readField({}, { type: "object", required: ["x"] })).toMatchObject({
       properties: [{ name: "x", schema: true, is_required: true }],
     });
   });
 
   test("tells text apart by its format and length", () => {
     const input = (schema: JsonObject) => {
-      const field = fieldOf({}, { type: "string", ...schema });
+      const field = readField({}, { type: "string", ...schema });
       return field.kind === "text" ? field.input : undefined;
     };
     expect(input({})).toBe("lines");
@@ -164,8 +164,8 @@ describe("the kind of a field", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (schema, value) => {
         const given = schema as JsonValue;
-        fieldOf({}, given);
-        problemsOf({}, given, value as JsonValue);
+        readField({}, given);
+        findProblems({}, given, value as JsonValue);
         addedValue({}, given);
         expect(typeof kind(given)).toBe("string");
       }),
@@ -184,7 +184,7 @@ describe("branches", () => {
       { type: "string", title: "A name" },
     ],
   };
-  const field = fieldOf({}, schema);
+  const field = readField({}, schema);
   const branches = field.kind === "branches" ? field.branches : [];
 
   test("have names", () => {
@@ -192,19 +192,19 @@ describe("branches", () => {
   });
 
   test("are recognised by the value", () => {
-    expect(branchOf({}, branches, { kind: "host", host: "x" })).toBe(1);
-    expect(branchOf({}, branches, { path: "x" })).toBe(0);
-    expect(branchOf({}, branches, "x")).toBe(2);
+    expect(findBranch({}, branches, { kind: "host", host: "x" })).toBe(1);
+    expect(findBranch({}, branches, { path: "x" })).toBe(0);
+    expect(findBranch({}, branches, "x")).toBe(2);
     const tagged = [1, 2].map((tag) => ({
       label: "",
       schema: { properties: { tag: { const: tag } }, required: ["tag"] },
     }));
-    expect(branchOf({}, tagged, { tag: 2 })).toBe(1);
-    expect(branchOf({}, branches, 7)).toBe(0);
+    expect(findBranch({}, tagged, { tag: 2 })).toBe(1);
+    expect(findBranch({}, branches, 7)).toBe(0);
   });
 
   test("keep what stands beside them", () => {
-    const field = fieldOf(
+    const field = readField(
       {},
       {
         type: "object",
@@ -215,7 +215,7 @@ describe("branches", () => {
     );
     const first = field.kind === "branches" ? field.branches[0] : undefined;
     expect(first?.label).toBe("with a");
-    expect(resolved({}, first?.schema)).toMatchObject({ required: ["id", "a"] });
+    expect(resolveSchema({}, first?.schema)).toMatchObject({ required: ["id", "a"] });
   });
 });
 
@@ -243,7 +243,7 @@ describe("values", () => {
 
   test("are checked as far as the form can tell, and lists of problems end", () => {
     expect(
-      problemsOf({}, schema, { mode: "slow", depth: 12, inner: 3, extra: 1, path: 4 }),
+      findProblems({}, schema, { mode: "slow", depth: 12, inner: 3, extra: 1, path: 4 }),
     ).toEqual([
       { at: "/path", text: "is not text" },
       { at: "/mode", text: 'is not "fast"' },
@@ -252,7 +252,7 @@ describe("values", () => {
       { at: "/extra", text: "is not in the schema" },
     ]);
     expect(
-      problemsOf(
+      findProblems(
         {},
         { items: { type: "string" } },
         Array.from({ length: 999 }, () => 1),
@@ -261,24 +261,24 @@ describe("values", () => {
   });
 
   test("of texts and lists are measured", () => {
-    expect(problemsOf({}, { type: "string", maxLength: 1 }, "👍")).toEqual([]);
-    expect(problemsOf({}, { type: "string", minLength: 2 }, "a")).toHaveLength(1);
-    expect(problemsOf({}, { type: "array", minItems: 1 }, [])).toHaveLength(1);
-    expect(problemsOf({}, { type: "number", exclusiveMinimum: 0 }, 0)).toHaveLength(1);
-    expect(problemsOf({}, { type: "string", format: "email" }, "a@b")).toEqual([]);
-    expect(problemsOf({}, { type: "string", format: "email" }, "ab")).toHaveLength(1);
-    expect(problemsOf({}, { type: "string", format: "date" }, "2026-13-01")).toHaveLength(1);
-    expect(problemsOf({}, { type: "string", format: "date-time" }, "2026-01-01T10:00:00Z")).toEqual(
-      [],
-    );
-    expect(problemsOf({}, { type: "string", format: "uri" }, "no")).toHaveLength(1);
+    expect(findProblems({}, { type: "string", maxLength: 1 }, "👍")).toEqual([]);
+    expect(findProblems({}, { type: "string", minLength: 2 }, "a")).toHaveLength(1);
+    expect(findProblems({}, { type: "array", minItems: 1 }, [])).toHaveLength(1);
+    expect(findProblems({}, { type: "number", exclusiveMinimum: 0 }, 0)).toHaveLength(1);
+    expect(findProblems({}, { type: "string", format: "email" }, "a@b")).toEqual([]);
+    expect(findProblems({}, { type: "string", format: "email" }, "ab")).toHaveLength(1);
+    expect(findProblems({}, { type: "string", format: "date" }, "2026-13-01")).toHaveLength(1);
+    expect(
+      findProblems({}, { type: "string", format: "date-time" }, "2026-01-01T10:00:00Z"),
+    ).toEqual([]);
+    expect(findProblems({}, { type: "string", format: "uri" }, "no")).toHaveLength(1);
     const many = { type: "array", uniqueItems: true, items: { enum: ["a", "b"] } };
-    expect(problemsOf({}, many, ["a", "c"])).toHaveLength(1);
+    expect(findProblems({}, many, ["a", "c"])).toHaveLength(1);
   });
 
   test("never run a pattern of somebody else", () => {
     const evil = { type: "string", pattern: "^(a+)+$" };
-    expect(problemsOf({}, evil, `${"a".repeat(60)}!`)).toEqual([]);
+    expect(findProblems({}, evil, `${"a".repeat(60)}!`)).toEqual([]);
   });
 
   test("that are added fit their place", () => {
@@ -294,7 +294,7 @@ describe("values", () => {
     expect(some.map((schema) => addedValue({}, schema))).toEqual(["", 0, false, "b", [], {}, "d"]);
     const circle: JsonObject = { $defs: { x: { anyOf: [{ $ref: "#/$defs/x" }] } } };
     expect(addedValue(circle, { $ref: "#/$defs/x" })).toBeNull();
-    expect(problemsOf(circle, { $ref: "#/$defs/x" }, { a: 1 })).toEqual([]);
+    expect(findProblems(circle, { $ref: "#/$defs/x" }, { a: 1 })).toEqual([]);
   });
 
   test("of a number field stay the text they are when they are none", () => {

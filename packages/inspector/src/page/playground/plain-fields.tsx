@@ -116,7 +116,7 @@ function describedBy(id: string): string {
 }
 
 /** How many rows a text needs. */
-function rowsOf(text: string): number {
+function countRows(text: string): number {
   return text.slice(0, 10_000).split("\n").length;
 }
 
@@ -136,7 +136,7 @@ export function TextValue(props: InputProps<string | undefined> & { input: TextK
     return (
       <textarea
         {...shared}
-        rows={Math.min(MOST_ROWS, rowsOf(value))}
+        rows={Math.min(MOST_ROWS, countRows(value))}
         onInput={(event) => onChange(event.currentTarget.value)}
       />
     );
@@ -261,7 +261,7 @@ export function RawField(props: InputProps) {
         id={props.id}
         aria-describedby={describedBy(props.id)}
         class="mono raw"
-        rows={Math.min(MOST_RAW_ROWS, Math.max(2, rowsOf(text)))}
+        rows={Math.min(MOST_RAW_ROWS, Math.max(2, countRows(text)))}
         spellcheck={false}
         value={text}
         aria-invalid={!parsed.ok}

@@ -5,8 +5,8 @@ import { useMemo, useState } from "preact/hooks";
 import type { PlaygroundTool } from "../../wire/index.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { TextInput } from "../parts/input.tsx";
-import { Loaded, Mono, wordsIn } from "../parts/text.tsx";
-import { hashOf } from "../route/hash-route.ts";
+import { Loaded, Mono, splitWords } from "../parts/text.tsx";
+import { writeHash } from "../route/hash-route.ts";
 import { ToolTrial } from "./tool-trial.tsx";
 
 export function PlaygroundView({ tool_name }: { tool_name: string | undefined }) {
@@ -67,7 +67,7 @@ function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | un
         {found.slice(0, MOST_TOOLS).map(({ tool_name, permission }) => (
           <li key={tool_name}>
             <a
-              href={hashOf({ view: "playground", tool_name })}
+              href={writeHash({ view: "playground", tool_name })}
               aria-current={tool_name === chosen ? "true" : undefined}
             >
               <Mono text={tool_name} />{" "}
@@ -86,7 +86,7 @@ function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | un
 
 /** Those with the words in their name first, then those that mention them. */
 export function findTools(tools: readonly PlaygroundTool[], typed: string): PlaygroundTool[] {
-  const words = wordsIn(typed);
+  const words = splitWords(typed);
   const ranked = tools.flatMap((tool) => {
     const name = tool.tool_name.toLowerCase();
     const text = `${name} ${tool.description} ${tool.tags.join(" ")}`.toLowerCase();

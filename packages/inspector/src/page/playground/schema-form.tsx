@@ -8,7 +8,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Select, TextInput } from "../parts/input.tsx";
 import { useFirst } from "../parts/list.tsx";
-import { branchOf, fieldOf, type Field } from "./field.ts";
+import { findBranch, readField, type Field } from "./field.ts";
 import {
   Choices,
   FieldFrame,
@@ -21,7 +21,7 @@ import {
   type Change,
 } from "./plain-fields.tsx";
 import type { Schema } from "./schema.ts";
-import { addedValue, problemsOf } from "./value.ts";
+import { addedValue, findProblems } from "./value.ts";
 
 /** What every part of a form knows. */
 interface Form {
@@ -54,11 +54,11 @@ export function SchemaForm(props: {
 }) {
   const { schema, value, says_missing, offers_extras = false, onChange } = props;
   const problems = useMemo(() => {
-    const found = problemsOf(schema, schema, value ?? {});
+    const found = findProblems(schema, schema, value ?? {});
     const said = found.filter(({ is_missing }) => says_missing || is_missing !== true);
     return new Map(said.map(({ at, text }) => [at, text]));
   }, [schema, value, says_missing]);
-  const field = fieldOf(schema, schema);
+  const field = readField(schema, schema);
   const part = { form: { root: schema, problems, offers_extras, choices: 0 }, at: "", onChange };
   const whole = value ?? {};
   if (field.kind === "object" && isJsonObject(whole)) {
@@ -78,7 +78,7 @@ interface SchemaFieldProps extends Part {
 
 function SchemaField({ schema, name, is_required = false, is_entry, ...part }: SchemaFieldProps) {
   const { form, value, at, onChange } = part;
-  const field = useMemo(() => fieldOf(form.root, schema), [form.root, schema]);
+  const field = useMemo(() => readField(form.root, schema), [form.root, schema]);
   const isOmitted = value === undefined;
   return (
     <FieldFrame
@@ -269,7 +269,7 @@ function Branches(props: Part & FieldOf<"branches"> & { id: string }) {
   const { id, form, field, value, at, onChange } = props;
   const { branches } = field;
   const [chosen, setChosen] = useState(() =>
-    value === undefined ? 0 : branchOf(form.root, branches, value),
+    value === undefined ? 0 : findBranch(form.root, branches, value),
   );
   const filled = useRef(new Map<number, JsonValue | undefined>());
 

@@ -11,7 +11,7 @@ export type Schema = JsonObject;
 const MOST_STEPS = 500;
 
 /** The schema itself, without `$ref` and `allOf` at its top; undefined where it points nowhere or in a circle. */
-export function resolved(root: Schema, schema: JsonValue | undefined): Schema | undefined {
+export function resolveSchema(root: Schema, schema: JsonValue | undefined): Schema | undefined {
   return resolve(root, schema, { left: MOST_STEPS });
 }
 
@@ -30,7 +30,7 @@ function resolve(
   let whole: Schema | undefined = {};
   for (const part of [...target, rest, ...beside]) {
     const own = part === rest ? rest : resolve(root, part, steps);
-    whole = own && merged(whole, own);
+    whole = own && mergeSchemas(whole, own);
     if (whole === undefined) return undefined;
   }
   return whole;
@@ -39,7 +39,7 @@ function resolve(
 /** Within the document alone: nothing is ever fetched. */
 function at(root: Schema, reference: string): JsonValue | undefined {
   if (reference === "#") return root;
-  if (!reference.startsWith("#/")) return anchored(root, reference);
+  if (!reference.startsWith("#/")) return findAnchor(root, reference);
   let found: JsonValue | undefined = root;
   for (const part of reference.slice(2).split("/")) {
     const name = decodePart(part).replaceAll("~1", "/").replaceAll("~0", "~");
@@ -49,7 +49,7 @@ function at(root: Schema, reference: string): JsonValue | undefined {
   return found;
 }
 
-function anchored(root: Schema, reference: string): JsonValue {
+function findAnchor(root: Schema, reference: string): JsonValue {
   const definitions = root["$defs"];
   if (!reference.startsWith("#") || !isJsonObject(definitions)) return false;
   const isNamed = (schema: JsonValue | undefined) =>
@@ -62,7 +62,7 @@ const REMARKS =
   /^(title|description|default|examples|deprecated|readOnly|writeOnly|definitions|\$(comment|schema|id|defs))$/;
 
 /** Both at once, or undefined where that cannot be said in one schema. */
-function merged(a: Schema, b: Schema): Schema | undefined {
+function mergeSchemas(a: Schema, b: Schema): Schema | undefined {
   const result: Record<string, JsonValue> = { ...a };
   for (const [key, value] of Object.entries(b)) {
     const before = result[key];

@@ -15,7 +15,7 @@ import { JsonCode } from "../parts/json-code.tsx";
 import { SignMark } from "../parts/signs.tsx";
 import { Mono, ProblemText, Prose, spacedText } from "../parts/text.tsx";
 import { QuestionList } from "../questions/question-list.tsx";
-import { timelineHash } from "../route/hash-route.ts";
+import { linkToTimeline } from "../route/hash-route.ts";
 import { RawField } from "./plain-fields.tsx";
 import { SchemaForm } from "./schema-form.tsx";
 import { startValue } from "./value.ts";
@@ -205,7 +205,7 @@ function RunningCall({ called, tool_name }: { called: Called; tool_name: string 
     <>
       <h3>{ended ? "The result" : "The call"}</h3>
       <p>
-        <a href={timelineHash({ session_id, run_id, tool_call_id: ended?.tool_call_id })}>
+        <a href={linkToTimeline({ session_id, run_id, tool_call_id: ended?.tool_call_id })}>
           See it in its session
         </a>
       </p>

@@ -5,8 +5,8 @@ import type { JsonValue } from "@soong/core";
 import { pointerStep } from "@soong/core/internal";
 import { isJsonObject, sameJson } from "@soong/schema";
 import { errorText } from "../api/client.ts";
-import { branchOf, fieldOf, type Field, type Option } from "./field.ts";
-import { resolved, type Schema } from "./schema.ts";
+import { findBranch, readField, type Field, type Option } from "./field.ts";
+import { resolveSchema, type Schema } from "./schema.ts";
 
 const DEEPEST_START = 4;
 
@@ -16,7 +16,7 @@ export function startValue(
   schema: JsonValue | undefined,
   depth = 0,
 ): JsonValue | undefined {
-  const field = fieldOf(root, schema);
+  const field = readField(root, schema);
   if (field.default !== undefined) return field.default;
   if (field.kind === "fixed") return field.value;
   if (field.kind === "list" && depth === 0) return [];
@@ -31,13 +31,13 @@ export function startValue(
 
 /** The first value of a place that the user has just added. */
 export function addedValue(root: Schema, schema: JsonValue | undefined): JsonValue {
-  const field = fieldOf(root, schema);
+  const field = readField(root, schema);
   const first = startValue(root, schema) ?? FIRST_VALUES[field.kind];
   if (first !== undefined) return first;
   if (field.kind === "one_of") return field.options[0]?.value ?? null;
   const inner = field.kind === "branches" ? field.branches[0]?.schema : undefined;
   // A branch that leads to itself has no first value.
-  const isEndless = inner === undefined || fieldOf(root, inner).kind === "branches";
+  const isEndless = inner === undefined || readField(root, inner).kind === "branches";
   return isEndless ? null : addedValue(root, inner);
 }
 
@@ -60,7 +60,7 @@ const MOST_PROBLEMS = 50;
 /** A schema may lead to itself without getting anywhere. */
 const DEEPEST_LOOK = 64;
 
-export function problemsOf(
+export function findProblems(
   root: Schema,
   schema: JsonValue | undefined,
   value: JsonValue | undefined,
@@ -76,9 +76,9 @@ export function problemsOf(
     depth: number,
   ): void {
     if (value === undefined || found.length >= MOST_PROBLEMS || depth > DEEPEST_LOOK) return;
-    const field = fieldOf(root, schema);
+    const field = readField(root, schema);
     const wrong = misfit(field, value);
-    const text = wrong ?? brokenLimit(resolved(root, schema) ?? {}, value);
+    const text = wrong ?? brokenLimit(resolveSchema(root, schema) ?? {}, value);
     if (text !== undefined) found.push({ at, text });
     if (wrong !== undefined) return;
     if (field.kind === "object" && isJsonObject(value)) {
@@ -99,7 +99,7 @@ export function problemsOf(
         look(field.items, item, `${at}/${index}`, depth + 1);
       }
     } else if (field.kind === "branches") {
-      look(field.branches[branchOf(root, field.branches, value)]?.schema, value, at, depth + 1);
+      look(field.branches[findBranch(root, field.branches, value)]?.schema, value, at, depth + 1);
     }
   }
 }

@@ -6,8 +6,8 @@ import { useState } from "preact/hooks";
 import type { Question } from "../../wire/index.ts";
 import { Mono, ProblemText, Prose } from "../parts/text.tsx";
 import { SchemaForm } from "../playground/schema-form.tsx";
-import { problemsOf, startValue } from "../playground/value.ts";
-import { timelineHash } from "../route/hash-route.ts";
+import { findProblems, startValue } from "../playground/value.ts";
+import { linkToTimeline } from "../route/hash-route.ts";
 import {
   Answers,
   DECLINE,
@@ -29,7 +29,7 @@ export function ElicitationQuestion(props: Props) {
         </h3>
         <p>
           <WaitingSince asked_at={asked_at} />{" "}
-          <a href={timelineHash({ session_id, tool_call_id })}>See the call</a>
+          <a href={linkToTimeline({ session_id, tool_call_id })}>See the call</a>
         </p>
         <Prose text={request.message} />
       </header>
@@ -47,9 +47,9 @@ export function ElicitationQuestion(props: Props) {
 
 function FormAnswer(props: Props & { schema: JsonObject }) {
   const { schema } = props;
-  const [value, setValue] = useState<JsonValue | undefined>(() => filled(schema));
+  const [value, setValue] = useState<JsonValue | undefined>(() => fillDefaults(schema));
   const [isChecked, setChecked] = useState(false);
-  const problems = problemsOf(schema, schema, value ?? {});
+  const problems = findProblems(schema, schema, value ?? {});
   const wrong = problems.map(({ at, text }) => `${at.slice(1)} ${text}`).join("; ");
   return (
     <form
@@ -69,7 +69,7 @@ function FormAnswer(props: Props & { schema: JsonObject }) {
 }
 
 /** Defaults are filled in also where a value may be omitted: the user sees what is suggested. */
-function filled(schema: JsonObject): JsonValue | undefined {
+function fillDefaults(schema: JsonObject): JsonValue | undefined {
   const started = startValue(schema, schema);
   const { properties } = schema;
   if (!isJsonObject(started) || !isJsonObject(properties)) return started;

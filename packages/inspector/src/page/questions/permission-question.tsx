@@ -14,7 +14,7 @@ import { JsonCode } from "../parts/json-code.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { Pairs, useFirst } from "../parts/list.tsx";
 import { CutText, Mono, Prose } from "../parts/text.tsx";
-import { timelineHash } from "../route/hash-route.ts";
+import { linkToTimeline } from "../route/hash-route.ts";
 import { Answers, permissionChoices, WaitingSince, type QuestionParts } from "./question-parts.tsx";
 
 type Permission = Extract<Question, { kind: "permission" }>;
@@ -76,7 +76,7 @@ function About({ question: { session_id, project, pid, request } }: { question: 
         [
           "Asked by",
           <>
-            {whoText(request)} <a href={timelineHash({ ...request, session_id })}>See the call</a>
+            {whoText(request)} <a href={linkToTimeline({ ...request, session_id })}>See the call</a>
             <div class="quiet">
               in <Mono text={project} />, process {pid}, session <Mono text={session_id} />
             </div>

@@ -7,7 +7,7 @@ import { useAnswer } from "../api/use-answer.ts";
 import { isSequenceBegun } from "../app/keys.ts";
 import { spacedText } from "../parts/text.tsx";
 import { clockText } from "../parts/time.ts";
-import { timelineHash } from "../route/hash-route.ts";
+import { linkToTimeline } from "../route/hash-route.ts";
 import { isDeliberate, useLastMoved } from "./answer-guard.ts";
 import { ElicitationQuestion } from "./elicitation-question.tsx";
 import { PermissionQuestion } from "./permission-question.tsx";
@@ -139,7 +139,7 @@ function SettledQuestion(props: {
             <AnsweredElsewhere question={question} state={state} />
           )}
         </span>{" "}
-        <a href={timelineHash({ session_id: question.session_id, ...question.request })}>
+        <a href={linkToTimeline({ session_id: question.session_id, ...question.request })}>
           See the call
         </a>
       </p>

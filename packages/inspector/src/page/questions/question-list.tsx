@@ -10,13 +10,13 @@ import { useInspector } from "../app/inspector.ts";
 import { ConfirmButton, LinkButton } from "../parts/button.tsx";
 import { Mono, ProblemText } from "../parts/text.tsx";
 import { recordedMoment } from "../parts/time.ts";
-import { timelineHash } from "../route/hash-route.ts";
+import { linkToTimeline } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 import { QuestionCard } from "./question-card.tsx";
 import {
   answerText,
   isOver,
-  keyOf,
+  writeQuestionKey,
   stateAfterFailure,
   withQuestions,
   withState,
@@ -57,7 +57,7 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
   /** The key of the question that was answered here last, until the next one has the focus. */
   const answered = useRef<string | undefined>(undefined);
   useEffect(() => {
-    const own = shown.find(({ question }) => keyOf(question) === answered.current);
+    const own = shown.find(({ question }) => writeQuestionKey(question) === answered.current);
     if (own === undefined || !isOver(own)) return;
     answered.current = undefined;
     // Only after an answer from here: focus that moves automatically would make answers of keys meant for the page.
@@ -69,10 +69,10 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
       {shown.every(isOver) && props.empty && <p class="quiet">{props.empty}</p>}
       {shown.map((entry) => (
         <QuestionCard
-          key={keyOf(entry.question)}
+          key={writeQuestionKey(entry.question)}
           shown={entry}
           onAnswer={(given) => {
-            answered.current = keyOf(entry.question);
+            answered.current = writeQuestionKey(entry.question);
             void answer(entry.question, given);
           }}
         />
@@ -156,7 +156,7 @@ function Grant({ grant }: { grant: GrantRow }) {
       <p class="quiet">
         Granted by {visibleLine(grant.granted_by)} at {recordedMoment(grant.granted_at)} in{" "}
         <Mono text={grant.project} />, process {grant.pid}, session <Mono text={session_id} />.{" "}
-        <a href={timelineHash({ session_id, tool_call_id: grant.tool_call_id })}>
+        <a href={linkToTimeline({ session_id, tool_call_id: grant.tool_call_id })}>
           The call that required approval
         </a>
       </p>

@@ -23,11 +23,11 @@ export function withQuestions(
   current: readonly Question[],
   isLive: (question: Question) => boolean,
 ): readonly ShownQuestion[] {
-  const waiting = new Map(current.map((question) => [keyOf(question), question]));
+  const waiting = new Map(current.map((question) => [writeQuestionKey(question), question]));
   let hasChanged = false;
   const kept = shown.map((entry): ShownQuestion => {
-    const again = waiting.get(keyOf(entry.question));
-    waiting.delete(keyOf(entry.question));
+    const again = waiting.get(writeQuestionKey(entry.question));
+    waiting.delete(writeQuestionKey(entry.question));
     if (entry.state.is !== "waiting" || again !== undefined) return entry;
     hasChanged = true;
     return { ...entry, state: { is: isLive(entry.question) ? "settled_elsewhere" : "gone" } };
@@ -44,7 +44,7 @@ export function withState(
   state: QuestionState,
 ): readonly ShownQuestion[] {
   return shown.map((entry) =>
-    keyOf(entry.question) === keyOf(question) ? { ...entry, state } : entry,
+    writeQuestionKey(entry.question) === writeQuestionKey(question) ? { ...entry, state } : entry,
   );
 }
 
@@ -53,7 +53,7 @@ export function isOver({ state }: ShownQuestion): boolean {
 }
 
 /** The ids of questions are those of their sessions. */
-export function keyOf({ session_id, question_id }: Question): string {
+export function writeQuestionKey({ session_id, question_id }: Question): string {
   return JSON.stringify([session_id, question_id]);
 }
 

@@ -25,7 +25,7 @@ export interface SessionRoute {
 export const SESSION_TABS = ["timeline", "facts", "surface", "artifacts"] as const;
 export type SessionTab = (typeof SESSION_TABS)[number];
 
-export function hashOf(route: Route): string {
+export function writeHash(route: Route): string {
   switch (route.view) {
     case "session": {
       const { session_id, tab, run_id, tool_call_id, seq } = route;
@@ -43,13 +43,13 @@ export function hashOf(route: Route): string {
 }
 
 /** A call, or a run, in the timeline of its session. */
-export function timelineHash(at: Pick<SessionRoute, "session_id" | "run_id" | "tool_call_id">) {
+export function linkToTimeline(at: Pick<SessionRoute, "session_id" | "run_id" | "tool_call_id">) {
   const { session_id, run_id, tool_call_id } = at;
-  return hashOf({ view: "session", tab: "timeline", session_id, run_id, tool_call_id });
+  return writeHash({ view: "session", tab: "timeline", session_id, run_id, tool_call_id });
 }
 
 /** What is no route is the list of sessions. */
-export function routeOf(hashText: string): Route {
+export function readHash(hashText: string): Route {
   const [path = "", queryText = ""] = hashText.replace(/^#\/?/, "").split("?", 2);
   const [view = "", first = "", second = ""] = path.split("/").map(decodePart);
   const query = new URLSearchParams(queryText);

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, SessionRow } from "../../wire/index.ts";
-import { agentsOf, joined, mainAgent, versionOf } from "../conversation/conversation-pane.tsx";
-import { lastPart, listed } from "./session-list.tsx";
+import {
+  listAgents,
+  joinItems,
+  mainAgent,
+  findVersion,
+} from "../conversation/conversation-pane.tsx";
+import { lastPart, listSessions } from "./session-list.tsx";
 
 describe("the list of sessions", () => {
   const old = row("old", "2026-01-01T00:00:00Z", { live: live("/w/pay") });
@@ -12,18 +17,18 @@ describe("the list of sessions", () => {
   const other = row("other", "2026-01-02T00:00:00Z");
 
   it("has live ones first, then those used last", () => {
-    expect(names(listed([other, fresh, old], [], ""))).toEqual(["old", "fresh", "other"]);
+    expect(names(listSessions([other, fresh, old], [], ""))).toEqual(["old", "fresh", "other"]);
   });
 
   it("has each once, as it is now", () => {
     const stale = row("fresh", "2025-01-01T00:00:00Z");
-    const all = listed([fresh], [stale, other], "");
+    const all = listSessions([fresh], [stale, other], "");
     expect(names(all)).toEqual(["fresh", "other"]);
     expect(all[0]?.title).toBe("Fix the total");
   });
 
   it("is searched by title, project, id and whether it is live", () => {
-    const find = (text: string) => names(listed([other, fresh, old], [], text));
+    const find = (text: string) => names(listSessions([other, fresh, old], [], text));
     expect(find("total shop")).toEqual(["fresh"]);
     expect(find("PAY")).toEqual(["old"]);
     expect(find("live")).toEqual(["old"]);
@@ -44,12 +49,12 @@ describe("the agents of a session", () => {
 
   it("are named in the order in which they began", () => {
     const model = runs({ agent_id: "a" }, { agent_id: "b", role: "sub_agent" }, { agent_id: "a" });
-    expect(agentsOf(model)).toEqual([
+    expect(listAgents(model)).toEqual([
       { agent_id: "a", name: "a" },
       { agent_id: "b", name: "b (sub agent)" },
     ]);
-    expect(versionOf(model, "a")).toBe(2);
-    expect(versionOf(model, undefined)).toBe(0);
+    expect(findVersion(model, "a")).toBe(2);
+    expect(findVersion(model, undefined)).toBe(0);
   });
 
   it("begin with the one a person talks with", () => {
@@ -65,9 +70,9 @@ describe("the agents of a session", () => {
 describe("older messages", () => {
   it("stand before the newer ones, each once", () => {
     const items = (...ids: readonly string[]) => ids.map((node_id) => ({ node_id }));
-    expect(joined(items("1", "2", "3"), items("3", "4"))).toEqual(items("1", "2", "3", "4"));
-    expect(joined(items("1", "2"), items("3", "4"))).toEqual(items("1", "2", "3", "4"));
-    expect(joined(items("1"), items())).toEqual(items("1"));
+    expect(joinItems(items("1", "2", "3"), items("3", "4"))).toEqual(items("1", "2", "3", "4"));
+    expect(joinItems(items("1", "2"), items("3", "4"))).toEqual(items("1", "2", "3", "4"));
+    expect(joinItems(items("1"), items())).toEqual(items("1"));
   });
 });
 

@@ -6,9 +6,9 @@ import type { SessionRow } from "../../wire/index.ts";
 import { useAction } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { TextInput } from "../parts/input.tsx";
-import { matcherOf, ProblemText } from "../parts/text.tsx";
+import { createMatcher, ProblemText } from "../parts/text.tsx";
 import { momentText, useClock } from "../parts/time.ts";
-import { timelineHash } from "../route/hash-route.ts";
+import { linkToTimeline } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 
 export function SessionList() {
@@ -18,7 +18,7 @@ export function SessionList() {
   const older = useOlderSessions();
   const [filter, setFilter] = useState("");
   const list = useRef<HTMLUListElement>(null);
-  const sessions = listed(recent ?? [], older.sessions, filter);
+  const sessions = listSessions(recent ?? [], older.sessions, filter);
   const isChosenHere = sessions.some(({ session_id }) => session_id === chosen);
   const entry = isChosenHere ? chosen : sessions[0]?.session_id;
   const now = useClock(60_000);
@@ -66,11 +66,11 @@ function SessionLink(props: {
   now: number;
 }) {
   const { session_id, title, live, updated_at } = props.session;
-  const project = projectOf(props.session) ?? "";
+  const project = findProject(props.session) ?? "";
   const asked = live?.questions ?? 0;
   return (
     <a
-      href={timelineHash({ session_id })}
+      href={linkToTimeline({ session_id })}
       aria-current={props.isChosen ? "true" : undefined}
       tabIndex={props.isEntry ? 0 : -1}
       title={visible(`${project}\n${session_id}`.trim())}
@@ -110,16 +110,16 @@ function onKey(event: KeyboardEvent, list: HTMLElement | null): void {
 }
 
 /** `recent` are as they are now; `older` were asked for at some time. */
-export function listed(
+export function listSessions(
   recent: readonly SessionRow[],
   older: readonly SessionRow[],
   filter: string,
 ): readonly SessionRow[] {
-  const matches = matcherOf(filter);
+  const matches = createMatcher(filter);
   return [...recent, ...older.filter(isNotIn(recent))]
     .filter((session) => {
       const { title, session_id, live } = session;
-      return matches([title, projectOf(session), session_id, live && "live"].join(" "));
+      return matches([title, findProject(session), session_id, live && "live"].join(" "));
     })
     .toSorted(before);
 }
@@ -136,7 +136,7 @@ function before(a: SessionRow, b: SessionRow): number {
   return used !== 0 && !Number.isNaN(used) ? used : a.session_id < b.session_id ? 1 : -1;
 }
 
-export function projectOf({ project, live }: SessionRow): string | undefined {
+export function findProject({ project, live }: SessionRow): string | undefined {
   return project ?? live?.project;
 }
 

@@ -11,13 +11,13 @@ import { LinkButton } from "../parts/button.tsx";
 import { Table } from "../parts/list.tsx";
 import { countText, Loaded, Mono, ProblemText } from "../parts/text.tsx";
 import { instantText, recordedMoment, useSlowed, zoneText } from "../parts/time.ts";
-import { hashOf, SESSION_TABS, type SessionRoute, timelineHash } from "../route/hash-route.ts";
+import { writeHash, SESSION_TABS, type SessionRoute, linkToTimeline } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
 import { useStore } from "../state/store.ts";
 import { SurfaceView } from "../surface/surface-view.tsx";
 import { TimelineView } from "../timeline/timeline-view.tsx";
 import { RunPicker, runShown } from "./run-picker.tsx";
-import { projectOf } from "./session-list.tsx";
+import { findProject } from "./session-list.tsx";
 
 export function SessionView({ route }: { route: SessionRoute }) {
   const inspector = useInspector();
@@ -37,7 +37,7 @@ export function SessionView({ route }: { route: SessionRoute }) {
       <SessionHead model={model} />
       <Tabs route={route} />
       <div class="tab" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${route.tab}`}>
-        {tabOf(route, model)}
+        {renderTab(route, model)}
       </div>
     </section>
   );
@@ -53,7 +53,7 @@ function SessionHead({ model: { session, read_seq } }: { model: SessionModel }) 
       <span class="session-facts">
         {live === undefined ? "not live" : `live, process ${live.pid}`}
         {" · "}
-        <Mono text={projectOf(session) ?? "no project"} />
+        <Mono text={findProject(session) ?? "no project"} />
         {" · "}
         <time dateTime={updated_at} title={instantText(updated)}>
           {recordedMoment(updated_at)} {zoneText(updated)}
@@ -89,7 +89,7 @@ function Tabs({ route }: { route: SessionRoute }) {
           aria-selected={tab === route.tab}
           aria-controls="tab-panel"
           tabIndex={tab === route.tab ? 0 : -1}
-          href={hashOf({ ...route, tab })}
+          href={writeHash({ ...route, tab })}
         >
           {TAB_NAMES[tab]}
         </a>
@@ -109,7 +109,7 @@ function onTabKey(event: KeyboardEvent): void {
   next?.click();
 }
 
-function tabOf(route: SessionRoute, model: SessionModel): JSX.Element {
+function renderTab(route: SessionRoute, model: SessionModel): JSX.Element {
   const { session_id } = route;
   switch (route.tab) {
     case "timeline":
@@ -166,7 +166,7 @@ function ArtifactsTab({ session_id, version }: { session_id: string; version: nu
                 visibleLine(media_type),
                 countText(size),
                 tool_call_id && (
-                  <a href={timelineHash({ session_id, run_id, tool_call_id })}>
+                  <a href={linkToTimeline({ session_id, run_id, tool_call_id })}>
                     {visibleLine(tool_call_id)}
                   </a>
                 ),

@@ -9,9 +9,9 @@ import { LinkButton } from "../parts/button.tsx";
 import { TextField } from "../parts/input.tsx";
 import { Table } from "../parts/list.tsx";
 import { countText, Loaded, Mono } from "../parts/text.tsx";
-import { hashOf } from "../route/hash-route.ts";
+import { writeHash } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
-import { surfaceGroups, ToolGroup } from "./tool-group.tsx";
+import { groupTools, ToolGroup } from "./tool-group.tsx";
 
 /** To be keyed by the run. */
 export function SurfaceView({ session_id, run_id }: { session_id: string; run_id: string }) {
@@ -42,7 +42,7 @@ export function SurfaceView({ session_id, run_id }: { session_id: string; run_id
               placeholder="part of a name, reason or description"
               onText={setFilter}
             />
-            {surfaceGroups(view.tools, filter).map((group) => (
+            {groupTools(view.tools, filter).map((group) => (
               <ToolGroup key={group.state} group={group} />
             ))}
           </>
@@ -53,9 +53,7 @@ export function SurfaceView({ session_id, run_id }: { session_id: string; run_id
 }
 
 function SurfaceHead({ view }: { view: Surface }) {
-  const [loaded, deferred, excluded] = surfaceGroups(view.tools, "").map(
-    ({ tools }) => tools.length,
-  );
+  const [loaded, deferred, excluded] = groupTools(view.tools, "").map(({ tools }) => tools.length);
   return (
     <p>
       <strong>{loaded}</strong> loaded, <strong>{deferred}</strong> deferred,{" "}
@@ -91,7 +89,7 @@ function Revisions(props: {
               Revision {revision}
             </LinkButton>
             {revision === view.revision && " (shown)"}: {changed} tools{" "}
-            <a class="mono" href={hashOf({ view: "session", session_id, tab: "facts", seq })}>
+            <a class="mono" href={writeHash({ view: "session", session_id, tab: "facts", seq })}>
               #{seq}
             </a>
           </li>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SurfaceTool } from "../../wire/index.ts";
-import { flagsOf, surfaceGroups } from "./tool-group.tsx";
+import { listFlags, groupTools } from "./tool-group.tsx";
 
 function tool(tool_name: string, more: Partial<SurfaceTool> = {}): SurfaceTool {
   return { tool_name, state: "loaded", policy: "allowed", tokens: 1, ...more };
@@ -14,17 +14,17 @@ describe("the groups of a surface", () => {
   ];
 
   test("are by state, in one order, also when they are empty", () => {
-    expect(surfaceGroups(tools, "").map(({ state, tools }) => [state, tools.length])).toEqual([
+    expect(groupTools(tools, "").map(({ state, tools }) => [state, tools.length])).toEqual([
       ["loaded", 1],
       ["deferred", 1],
       ["excluded", 1],
     ]);
-    expect(surfaceGroups([], "")).toHaveLength(3);
+    expect(groupTools([], "")).toHaveLength(3);
   });
 
   test("hold what has all the words, wherever they stand", () => {
     const found = (filter: string) =>
-      surfaceGroups(tools, filter).flatMap((group) => group.tools.map((one) => one.tool_name));
+      groupTools(tools, filter).flatMap((group) => group.tools.map((one) => one.tool_name));
     expect(found("BLOCKED fetch")).toEqual(["web.fetch"]);
     expect(found("file reads")).toEqual(["code.read_file"]);
     expect(found("undefined")).toEqual([]);
@@ -32,6 +32,8 @@ describe("the groups of a surface", () => {
   });
 
   test("say only what is so", () => {
-    expect(flagsOf(tool("x", { is_read_only: true, is_destructive: false }))).toEqual(["readonly"]);
+    expect(listFlags(tool("x", { is_read_only: true, is_destructive: false }))).toEqual([
+      "readonly",
+    ]);
   });
 });

@@ -5,8 +5,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { SurfaceTool } from "../../wire/index.ts";
 import { Button } from "../parts/button.tsx";
 import { JsonCode } from "../parts/json-code.tsx";
-import { countText, matcherOf, Mono, Prose, spacedText } from "../parts/text.tsx";
-import { hashOf } from "../route/hash-route.ts";
+import { countText, createMatcher, Mono, Prose, spacedText } from "../parts/text.tsx";
+import { writeHash } from "../route/hash-route.ts";
 
 const STATES = [
   { state: "loaded", name: "Loaded", means: "The model sees them in full with every request." },
@@ -19,8 +19,8 @@ const STATES = [
 ] as const;
 
 /** `filter`: words that a name, a reason or a description must have. */
-export function surfaceGroups(tools: readonly SurfaceTool[], filter: string) {
-  const matches = matcherOf(filter);
+export function groupTools(tools: readonly SurfaceTool[], filter: string) {
+  const matches = createMatcher(filter);
   const shown = tools.filter(({ tool_name, reason, detail, description, policy }) =>
     matches([tool_name, reason, detail, description, policy].join(" ")),
   );
@@ -32,7 +32,7 @@ export function surfaceGroups(tools: readonly SurfaceTool[], filter: string) {
 
 const PAGE = 200;
 
-export function ToolGroup({ group }: { group: ReturnType<typeof surfaceGroups>[number] }) {
+export function ToolGroup({ group }: { group: ReturnType<typeof groupTools>[number] }) {
   const { name, means, tools } = group;
   const [page, setPage] = useState(0);
   const pages = Math.max(1, Math.ceil(tools.length / PAGE));
@@ -84,7 +84,7 @@ const FLAGS = [
 ] as const;
 
 /** What a tool does, as declared or assumed. */
-export function flagsOf(tool: SurfaceTool): string[] {
+export function listFlags(tool: SurfaceTool): string[] {
   return FLAGS.flatMap(([flag, words]) => (tool[flag] === true ? [words] : []));
 }
 
@@ -109,7 +109,7 @@ function Tool({ tool }: { tool: SurfaceTool }) {
           <Prose text={tool.description} />
           <p class="quiet">
             {visibleLine(
-              [...flagsOf(tool), ...capabilities, metadata_ref].filter(Boolean).join(", "),
+              [...listFlags(tool), ...capabilities, metadata_ref].filter(Boolean).join(", "),
             )}
           </p>
           {tool.input_schema === undefined ? (
@@ -117,7 +117,7 @@ function Tool({ tool }: { tool: SurfaceTool }) {
           ) : (
             <JsonCode value={tool.input_schema} label={`Input schema of ${tool_name}`} />
           )}
-          <a href={hashOf({ view: "playground", tool_name })}>Try it</a>
+          <a href={writeHash({ view: "playground", tool_name })}>Try it</a>
         </div>
       )}
     </details>

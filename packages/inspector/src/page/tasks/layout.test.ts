@@ -9,7 +9,7 @@ import {
   type Drawing,
   type PlannedStep,
 } from "./layout.ts";
-import { crossings, ordered, type Place } from "./order.ts";
+import { crossings, orderLayers, type Place } from "./order.ts";
 
 function step(step_id: string, ...depends_on: string[]): PlannedStep {
   return { step_id, depends_on };
@@ -138,7 +138,7 @@ describe("ordering a layer", () => {
       fc.property(anyPlan, (plan) => {
         const layers = placesOf(drawPlan(plan));
         const shuffled = layers.map((layer) => layer.toReversed());
-        expect(crossings(ordered(shuffled))).toBeLessThanOrEqual(crossings(shuffled));
+        expect(crossings(orderLayers(shuffled))).toBeLessThanOrEqual(crossings(shuffled));
       }),
     );
   });

@@ -2,7 +2,7 @@
 // paths that go around steps. Pure, and a function of the steps and their dependencies alone: a status moves nothing. Bad
 // data (unknown dependencies, circles) is separated and never followed endlessly.
 
-import { ordered, type Place } from "./order.ts";
+import { orderLayers, type Place } from "./order.ts";
 
 export const STEP_WIDTH = 208;
 export const STEP_HEIGHT = 56;
@@ -49,28 +49,28 @@ export interface Drawing {
 export function drawPlan(steps: readonly PlannedStep[], before?: Drawing): Drawing {
   const plan = layerSteps(steps);
   const lanes = layLanes(plan);
-  const layers = ordered(placesByLayer(plan, lanes, before));
+  const layers = orderLayers(placesByLayer(plan, lanes, before));
   const tops = settle(layers);
   const highest = Math.min(...tops.values(), 0);
   for (const [id, top] of tops) tops.set(id, top - highest + MARGIN);
 
   const placed = new Map<string, PlacedStep>();
   for (const [id, layer] of plan.layerOf) {
-    placed.set(id, { layer, x: columnOf(layer), y: tops.get(id) ?? MARGIN });
+    placed.set(id, { layer, x: placeColumn(layer), y: tops.get(id) ?? MARGIN });
   }
   const lowest = Math.max(0, ...Array.from(placed.values(), ({ y }) => y + STEP_HEIGHT));
   const draw = (kind: "forward" | "circular") => (edge: Edge) => {
     const [from, to] = [placed.get(edge.from), placed.get(edge.to)];
     if (from === undefined || to === undefined) return { ...edge, kind, path: "" };
     const points = (lanes.get(edge) ?? []).map(({ id, layer }) => ({
-      x: columnOf(layer),
+      x: placeColumn(layer),
       y: (tops.get(id) ?? 0) + LANE_HEIGHT / 2,
     }));
     const path = kind === "forward" ? edgePath(from, points, to) : circularPath(from, to);
     return { ...edge, kind, path };
   };
   return {
-    width: columnOf(Math.max(1, layers.length)) - COLUMN_GAP + MARGIN,
+    width: placeColumn(Math.max(1, layers.length)) - COLUMN_GAP + MARGIN,
     height: Math.max(lowest, ...tops.values()) + MARGIN,
     steps: placed,
     layers: layers.map((layer) => layer.flatMap(({ id }) => (placed.has(id) ? [id] : []))),
@@ -80,7 +80,7 @@ export function drawPlan(steps: readonly PlannedStep[], before?: Drawing): Drawi
   };
 }
 
-function columnOf(layer: number): number {
+function placeColumn(layer: number): number {
   return MARGIN + layer * (STEP_WIDTH + COLUMN_GAP);
 }
 
@@ -211,11 +211,13 @@ function settle(layers: readonly (readonly Place[])[]): Map<string, number> {
     }
   }
   return new Map(
-    layers.flat().map((place) => [place.id, (middles.get(place.id) ?? 0) - heightOf(place) / 2]),
+    layers
+      .flat()
+      .map((place) => [place.id, (middles.get(place.id) ?? 0) - measurePlace(place) / 2]),
   );
 }
 
-function heightOf({ id }: Place): number {
+function measurePlace({ id }: Place): number {
   return id.startsWith(LANE) ? LANE_HEIGHT : STEP_HEIGHT;
 }
 
@@ -225,7 +227,7 @@ function packLayer(layer: readonly Place[], wished: readonly number[]): number[]
   const pools: { sum: number; count: number }[] = [];
   for (const [index, place] of layer.entries()) {
     const above = layer[index - 1];
-    const gap = above === undefined ? 0 : (heightOf(above) + heightOf(place)) / 2 + ROW_GAP;
+    const gap = above === undefined ? 0 : (measurePlace(above) + measurePlace(place)) / 2 + ROW_GAP;
     const offset = (offsets[index - 1] ?? 0) + gap;
     offsets.push(offset);
     const pool = { sum: (wished[index] ?? 0) - offset, count: 1 };

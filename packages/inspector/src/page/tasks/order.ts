@@ -12,12 +12,12 @@ export interface Place {
 
 const SWEEPS = 12;
 
-export function ordered(layers: readonly (readonly Place[])[]): (readonly Place[])[] {
+export function orderLayers(layers: readonly (readonly Place[])[]): (readonly Place[])[] {
   let best = layers.map((layer) => [...layer]);
   let fewest = crossings(best);
   let current = best;
   for (let sweep = 0; sweep < SWEEPS && fewest > 0; sweep += 1) {
-    current = swept(current, sweep % 2 === 0 ? "before" : "after");
+    current = sweepLayers(current, sweep % 2 === 0 ? "before" : "after");
     const count = crossings(current);
     if (count < fewest) {
       fewest = count;
@@ -27,7 +27,7 @@ export function ordered(layers: readonly (readonly Place[])[]): (readonly Place[
   return best;
 }
 
-function swept(layers: readonly Place[][], side: "before" | "after"): Place[][] {
+function sweepLayers(layers: readonly Place[][], side: "before" | "after"): Place[][] {
   const result = layers.map((layer) => [...layer]);
   const forwards = side === "before";
   for (let step = 1; step < result.length; step += 1) {

@@ -4,7 +4,7 @@ import { visibleLine } from "@soong/core";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { StepRow } from "../../wire/index.ts";
 import { Button } from "../parts/button.tsx";
-import { signOf, toneStyle } from "../parts/signs.tsx";
+import { findSign, toneStyle } from "../parts/signs.tsx";
 import {
   STEP_HEIGHT,
   STEP_WIDTH,
@@ -150,7 +150,7 @@ function StepBox(props: {
   onChoose: (step_id: string) => void;
 }) {
   const { step_id, step, place } = props;
-  const { icon, word, tone } = signOf(step?.status ?? "unknown");
+  const { icon, word, tone } = findSign(step?.status ?? "unknown");
   const title = visibleLine(step?.title ?? step_id);
   const tries = step !== undefined && step.attempts > 1 ? `, try ${step.attempts}` : "";
   return (

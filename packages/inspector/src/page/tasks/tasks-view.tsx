@@ -11,7 +11,7 @@ import { Pairs, Table } from "../parts/list.tsx";
 import { SignMark } from "../parts/signs.tsx";
 import { CutText, Loaded, Mono, Prose } from "../parts/text.tsx";
 import { clockText, recordedMoment } from "../parts/time.ts";
-import { hashOf, timelineHash } from "../route/hash-route.ts";
+import { writeHash, linkToTimeline } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 import { type Drawing, drawPlan } from "./layout.ts";
 import { PlanDrawing, type StepChoice } from "./plan-drawing.tsx";
@@ -46,7 +46,7 @@ function TaskTable({ version }: { version: number }) {
               rows={tasks.slice(0, MOST_TASKS)}
               cells={({ task_id, title, status, reason, counts, updated_at }) => [
                 <>
-                  <a href={hashOf({ view: "tasks", task_id })}>{visibleLine(title)}</a>
+                  <a href={writeHash({ view: "tasks", task_id })}>{visibleLine(title)}</a>
                   <div class="quiet mono task-id">{visibleLine(task_id)}</div>
                 </>,
                 <>
@@ -69,7 +69,7 @@ function TaskPlan({ task_id, version }: { task_id: string; version: number }) {
   return (
     <>
       <p>
-        <a href={hashOf({ view: "tasks" })}>← All tasks</a>
+        <a href={writeHash({ view: "tasks" })}>← All tasks</a>
       </p>
       <Loaded from={loaded} what="the task">
         {(graph) => <Plan graph={graph} />}
@@ -89,7 +89,7 @@ function Plan({ graph: { task, steps } }: { graph: TaskGraph }) {
       <h1>{visibleLine(task.title)}</h1>
       <p>
         <SignMark state={task.status} /> <span class="quiet">{visibleLine(task.task_id)}</span>{" "}
-        <a href={timelineHash({ session_id: task.session_id })}>Its session</a>
+        <a href={linkToTimeline({ session_id: task.session_id })}>Its session</a>
       </p>
       <p>
         Steps: <Counts counts={task.counts} />

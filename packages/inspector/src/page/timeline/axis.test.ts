@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Lane } from "../../wire/index.ts";
-import { extentOf, moved, placeOf, sinceText, ticksOf, zoomed } from "./axis.ts";
-import { barsOf, durationOf, spansText } from "./spans.tsx";
+import { measureExtent, moveExtent, placeTime, sinceText, placeTicks, zoomExtent } from "./axis.ts";
+import { placeBars, measureLane, spansText } from "./spans.tsx";
 
 describe("the axis of time", () => {
   it("reaches from the first moment to the last, and to now for what goes on", () => {
@@ -11,15 +11,15 @@ describe("the axis of time", () => {
       ["queued", 50, 60],
       ["executing", 60, null],
     ]);
-    expect(extentOf([ended], [], 9_999)).toEqual({ from: 100, to: 203 });
-    const extent = extentOf([ended, open], [], 1_050)!;
+    expect(measureExtent([ended], [], 9_999)).toEqual({ from: 100, to: 203 });
+    const extent = measureExtent([ended, open], [], 1_050)!;
     expect(extent.from).toBe(50);
     expect(extent.to).toBeGreaterThan(1_050);
-    expect(extentOf([], [], 5)).toBeUndefined();
+    expect(measureExtent([], [], 5)).toBeUndefined();
   });
 
   it("has few marks, at round times since the beginning", () => {
-    const labels = (to: number) => ticksOf({ from: 0, to }, 0, 5).map(({ label }) => label);
+    const labels = (to: number) => placeTicks({ from: 0, to }, 0, 5).map(({ label }) => label);
     expect(labels(1_000)).toEqual(["0:00.0", "0:00.2", "0:00.4", "0:00.6", "0:00.8", "0:01.0"]);
     expect(labels(60_000)).toEqual(["0:00", "0:15", "0:30", "0:45", "1:00"]);
     expect(labels(7_200_000)).toEqual(["0:00", "30:00", "1:00:00", "1:30:00", "2:00:00"]);
@@ -36,7 +36,7 @@ describe("the axis of time", () => {
         fc.integer({ min: 1, max: 12 }),
         (from, length, origin, most) => {
           const extent = { from, to: from + length };
-          const ticks = ticksOf(extent, origin, most);
+          const ticks = placeTicks(extent, origin, most);
           expect(ticks.length).toBeLessThanOrEqual(most + 1);
           for (const { time } of ticks) {
             expect(time).toBeGreaterThanOrEqual(extent.from - 1);
@@ -48,7 +48,7 @@ describe("the axis of time", () => {
   });
 
   it("has none while nothing is known", () => {
-    expect(ticksOf({ from: 0, to: 1_000 }, Infinity, 5)).toEqual([]);
+    expect(placeTicks({ from: 0, to: 1_000 }, Infinity, 5)).toEqual([]);
   });
 
   it("is as exact as its step", () => {
@@ -60,9 +60,9 @@ describe("the axis of time", () => {
 
   it("keeps the moment under the pointer where it is while one looks closer", () => {
     const whole = { from: 0, to: 1_000 };
-    const closer = zoomed(whole, 0.5, 200, whole);
+    const closer = zoomExtent(whole, 0.5, 200, whole);
     expect(closer.to - closer.from).toBe(500);
-    expect(placeOf(closer, 200)).toBeCloseTo(placeOf(whole, 200));
+    expect(placeTime(closer, 200)).toBeCloseTo(placeTime(whole, 200));
   });
 
   it("never leaves the whole", () => {
@@ -81,8 +81,8 @@ describe("the axis of time", () => {
         (from, length, factor, part, by) => {
           const extent = { from, to: from + length };
           for (const next of [
-            zoomed(extent, factor, from + length * part, whole),
-            moved(extent, by, whole),
+            zoomExtent(extent, factor, from + length * part, whole),
+            moveExtent(extent, by, whole),
           ]) {
             expect(next.from).toBeGreaterThanOrEqual(whole.from - 1e-6);
             expect(next.to).toBeLessThanOrEqual(whole.to + 1e-6);
@@ -98,7 +98,7 @@ describe("the bars of a call", () => {
   const extent = { from: 0, to: 100 };
 
   it("stand where they were, and go on until now", () => {
-    const bars = barsOf(
+    const bars = placeBars(
       [
         ["queued", 10, 20],
         ["executing", 20, null],
@@ -113,11 +113,11 @@ describe("the bars of a call", () => {
   });
 
   it("are cut at the edges, and those outside are left out", () => {
-    expect(barsOf([["waiting", -50, 250]], extent, 0)).toEqual([
+    expect(placeBars([["waiting", -50, 250]], extent, 0)).toEqual([
       { kind: "waiting", left: 0, width: 100 },
     ]);
     expect(
-      barsOf(
+      placeBars(
         [
           ["queued", -9, -5],
           ["executing", 101, 120],
@@ -135,8 +135,8 @@ describe("the bars of a call", () => {
       ["waiting", 40, null],
     ]);
     expect(spansText(one, 50)).toBe("waiting for the user 40 ms, executing 10 ms");
-    expect(durationOf(one, 50)).toBe(50);
-    expect(durationOf(lane([]), 50)).toBe(0);
+    expect(measureLane(one, 50)).toBe(50);
+    expect(measureLane(lane([]), 50)).toBe(0);
   });
 });
 

@@ -17,7 +17,7 @@ export interface Extent {
 const SHORTEST_MS = 1;
 
 /** From the first to the last moment of these, with what is still running until `now`. */
-export function extentOf(
+export function measureExtent(
   lanes: Iterable<Lane>,
   runs: Iterable<RunRow>,
   now: number,
@@ -40,14 +40,14 @@ export function extentOf(
 }
 
 /** `factor` below 1 looks closer. `around` stays where it is. */
-export function zoomed(extent: Extent, factor: number, around: number, whole: Extent): Extent {
+export function zoomExtent(extent: Extent, factor: number, around: number, whole: Extent): Extent {
   const length = extent.to - extent.from;
   const next = Math.min(whole.to - whole.from, Math.max(SHORTEST_MS * 10, length * factor));
   const part = (around - extent.from) / length;
   return within({ from: around - next * part, to: around + next * (1 - part) }, whole);
 }
 
-export function moved(extent: Extent, byMs: number, whole: Extent): Extent {
+export function moveExtent(extent: Extent, byMs: number, whole: Extent): Extent {
   return within({ from: extent.from + byMs, to: extent.to + byMs }, whole);
 }
 
@@ -58,7 +58,7 @@ function within({ from, to }: Extent, whole: Extent): Extent {
 }
 
 /** The position of a moment, in percent; may be outside. */
-export function placeOf(extent: Extent, time: number): number {
+export function placeTime(extent: Extent, time: number): number {
   return ((time - extent.from) / (extent.to - extent.from)) * 100;
 }
 
@@ -74,7 +74,7 @@ const STEPS = [
 ];
 
 /** At most `most` marks at round times since `origin`. */
-export function ticksOf(extent: Extent, origin: number, most: number) {
+export function placeTicks(extent: Extent, origin: number, most: number) {
   const length = extent.to - extent.from;
   const wanted = length / Math.max(1, most);
   const step = STEPS.find((step) => step >= wanted) ?? Math.ceil(wanted / DAY) * DAY;
@@ -123,7 +123,9 @@ export function useAxis(
 ): Axis {
   const [asked, setAsked] = useState<"whole" | "seen" | Extent>();
   const whole =
-    extentOf([], model.runs.values(), now) ?? extentOf(model.lanes.values(), [], now) ?? NOTHING;
+    measureExtent([], model.runs.values(), now) ??
+    measureExtent(model.lanes.values(), [], now) ??
+    NOTHING;
   const chosen = asked ?? (model.lanes.size > MANY_LANES ? "seen" : "whole");
   const inSight = chosen === "seen" ? seenExtent(model, rows, seen, now) : undefined;
   const shown = typeof chosen === "string" ? (inSight ?? whole) : chosen;
@@ -135,9 +137,9 @@ export function useAxis(
     show: setAsked,
     zoom(factor, part = 0.5) {
       const around = extent.from + (extent.to - extent.from) * part;
-      setAsked(zoomed(extent, factor, around, whole));
+      setAsked(zoomExtent(extent, factor, around, whole));
     },
-    move: (part) => setAsked(moved(extent, (extent.to - extent.from) * part, whole)),
+    move: (part) => setAsked(moveExtent(extent, (extent.to - extent.from) * part, whole)),
   };
 }
 
@@ -155,7 +157,7 @@ function seenExtent(
   const inSight = rows.slice(first, Math.ceil(seen.end / STEP_ROWS) * STEP_ROWS);
   const lanes = inSight.flatMap(({ kind, key }) => (kind === "lane" && model.lanes.get(key)) || []);
   const runs = inSight.flatMap(({ kind, key }) => (kind === "run" && model.runs.get(key)) || []);
-  return extentOf(lanes, lanes.length === 0 ? runs : [], now);
+  return measureExtent(lanes, lanes.length === 0 ? runs : [], now);
 }
 
 /** The wheel over a timeline: with Ctrl it zooms, with Shift or sideways it moves in time. */

@@ -2,15 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Lane, RunRow } from "../../wire/index.ts";
 import { callKey } from "../state/session-model.ts";
-import { type Row, rowsOf, wayTo } from "./rows.ts";
-import { keepOf, type LaneFilter } from "./timeline-tools.tsx";
+import { type Row, listRows, wayTo } from "./rows.ts";
+import { createLaneFilter, type LaneFilter } from "./timeline-tools.tsx";
 
 const nothingClosed: ReadonlySet<string> = new Set();
 
 describe("the rows of a timeline", () => {
   it("put a run's calls below it in the order they were asked for, however they came", () => {
     const model = modelOf([run("r", 1)], [lane("r", "b", 5), lane("r", "a", 3)]);
-    expect(drawn(rowsOf(model, { closed: nothingClosed }))).toEqual(["r", "  r a", "  r b"]);
+    expect(drawn(listRows(model, { closed: nothingClosed }))).toEqual(["r", "  r a", "  r b"]);
   });
 
   it("put a child's run below the call that started it", () => {
@@ -18,7 +18,7 @@ describe("the rows of a timeline", () => {
       [run("r", 1), run("c", 4, { parent_run_id: "r", parent_call_id: "a" })],
       [lane("r", "a", 3), lane("c", "a", 6), lane("r", "b", 7)],
     );
-    expect(drawn(rowsOf(model, { closed: nothingClosed }))).toEqual([
+    expect(drawn(listRows(model, { closed: nothingClosed }))).toEqual([
       "r",
       "  r a",
       "    c",
@@ -32,7 +32,7 @@ describe("the rows of a timeline", () => {
       [run("r", 1), run("w", 9, { parent_run_id: "r" })],
       [lane("r", "a", 3), lane("r", "in", 4, { parent_call_id: "a" })],
     );
-    expect(drawn(rowsOf(model, { closed: nothingClosed }))).toEqual([
+    expect(drawn(listRows(model, { closed: nothingClosed }))).toEqual([
       "r",
       "  r a",
       "    r in",
@@ -42,9 +42,9 @@ describe("the rows of a timeline", () => {
 
   it("leave out what is inside of one that is shut, and say that there is something", () => {
     const model = modelOf([run("r", 1)], [lane("r", "a", 3)]);
-    const rows = rowsOf(model, { closed: new Set(["r"]) });
+    const rows = listRows(model, { closed: new Set(["r"]) });
     expect(rows).toEqual([{ kind: "run", key: "r", depth: 0, is_open: false }]);
-    expect(rowsOf(model, { closed: nothingClosed })[1]?.is_open).toBeUndefined();
+    expect(listRows(model, { closed: nothingClosed })[1]?.is_open).toBeUndefined();
   });
 
   it("keep what leads to a call that is looked for, also when it is shut", () => {
@@ -52,13 +52,13 @@ describe("the rows of a timeline", () => {
       [run("r", 1), run("c", 4, { parent_run_id: "r", parent_call_id: "a" }), run("o", 20)],
       [lane("r", "a", 3), lane("c", "x", 6, { tool_name: "web.fetch" }), lane("r", "b", 7)],
     );
-    const keep = keepOf({ text: "FETCH web", status: "any" }, true);
-    const rows = rowsOf(model, { closed: new Set(["r", callKey("r", "a")]), keep: keep! });
+    const keep = createLaneFilter({ text: "FETCH web", status: "any" }, true);
+    const rows = listRows(model, { closed: new Set(["r", callKey("r", "a")]), keep: keep! });
     expect(drawn(rows)).toEqual(["r", "  r a", "    c", "      c x"]);
   });
 
   it("show calls of a run that is not known yet", () => {
-    expect(drawn(rowsOf(modelOf([], [lane("r", "a", 3)]), { closed: nothingClosed }))).toEqual([
+    expect(drawn(listRows(modelOf([], [lane("r", "a", 3)]), { closed: nothingClosed }))).toEqual([
       "r a",
     ]);
   });
@@ -83,7 +83,7 @@ describe("the rows of a timeline", () => {
           runs.map(([id, seq, more]) => run(id, seq, more)),
           lanes.map(([run_id, id, seq, more]) => lane(run_id, id, seq, more)),
         );
-        const keys = rowsOf(model, { closed: nothingClosed }).map(({ key }) => key);
+        const keys = listRows(model, { closed: nothingClosed }).map(({ key }) => key);
         expect(keys.toSorted()).toEqual([...model.runs.keys(), ...model.lanes.keys()].toSorted());
       }),
     );
@@ -93,14 +93,14 @@ describe("the rows of a timeline", () => {
     const runs = Array.from({ length: 20_000 }, (_, at) =>
       run(`r${at}`, at, at === 0 ? {} : { parent_run_id: `r${at - 1}` }),
     );
-    const rows = rowsOf(modelOf(runs, []), { closed: nothingClosed });
+    const rows = listRows(modelOf(runs, []), { closed: nothingClosed });
     expect(rows[19_999]?.depth).toBe(19_999);
   });
 });
 
 describe("a filter of calls", () => {
   it("keeps all of them when nothing is asked", () => {
-    expect(keepOf({ text: "  ", status: "any" }, true)).toBeUndefined();
+    expect(createLaneFilter({ text: "  ", status: "any" }, true)).toBeUndefined();
   });
 
   it("looks at how a call stands", () => {
@@ -109,7 +109,7 @@ describe("a filter of calls", () => {
     const partial = lane("r", "c", 3, { state: "ended", outcome: "partial" });
     const kept = (status: LaneFilter["status"], isLive = true) =>
       [waiting, failed, partial]
-        .filter(keepOf({ text: "", status }, isLive)!)
+        .filter(createLaneFilter({ text: "", status }, isLive)!)
         .map(({ tool_call_id }) => tool_call_id);
     expect(kept("waiting")).toEqual(["a"]);
     expect(kept("going_on")).toEqual(["a"]);
@@ -124,8 +124,8 @@ describe("a filter of calls", () => {
 
   it("looks for every word, in the tool's name and in the summary", () => {
     const one = lane("r", "a", 1, { tool_name: "code.read_file", summary: "Read README.md" });
-    expect(keepOf({ text: "readme code", status: "any" }, true)!(one)).toBe(true);
-    expect(keepOf({ text: "readme write", status: "any" }, true)!(one)).toBe(false);
+    expect(createLaneFilter({ text: "readme code", status: "any" }, true)!(one)).toBe(true);
+    expect(createLaneFilter({ text: "readme write", status: "any" }, true)!(one)).toBe(false);
   });
 });
 

@@ -18,12 +18,12 @@ type Model = Pick<SessionModel, "runs" | "lanes">;
 /**
  * `closed`: keys of those that are shut. `keep`: only these calls, and what leads to them; nothing is shut then.
  */
-export function rowsOf(
+export function listRows(
   model: Model,
   { closed, keep }: { closed: ReadonlySet<string>; keep?: (lane: Lane) => boolean },
 ): readonly Row[] {
-  const tree = treeOf(model);
-  const kept = keep && keptOf(tree, model.lanes, keep);
+  const tree = buildTree(model);
+  const kept = keep && findKeptRows(tree, model.lanes, keep);
   const rows: Row[] = [];
   // No recursion: how deep it goes is up to the journal.
   const open = tree.inner.get(undefined)?.toReversed() ?? [];
@@ -43,7 +43,7 @@ export function rowsOf(
 
 /** The keys on the way to a row, outermost first: what must be open for it to be seen. */
 export function wayTo(model: Model, key: string): readonly string[] {
-  const { parents } = treeOf(model);
+  const { parents } = buildTree(model);
   const way: string[] = [];
   for (let at = parents.get(key); at !== undefined; at = parents.get(at)) way.unshift(at);
   return way;
@@ -62,7 +62,7 @@ interface Tree {
   parents: Map<string, string>;
 }
 
-function treeOf({ runs, lanes }: Model): Tree {
+function buildTree({ runs, lanes }: Model): Tree {
   const inner = new Map<string | undefined, Node[]>();
   const parents = new Map<string, string>();
   for (const [key, run] of runs) {
@@ -101,7 +101,7 @@ function treeOf({ runs, lanes }: Model): Tree {
   }
 }
 
-function keptOf(
+function findKeptRows(
   { parents }: Tree,
   lanes: SessionModel["lanes"],
   keep: (lane: Lane) => boolean,

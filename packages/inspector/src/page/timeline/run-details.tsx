@@ -9,7 +9,7 @@ import { Pairs } from "../parts/list.tsx";
 import { Mark, runSign } from "../parts/signs.tsx";
 import { CutText, ProblemText } from "../parts/text.tsx";
 import { durationText, instantText } from "../parts/time.ts";
-import { hashOf, timelineHash } from "../route/hash-route.ts";
+import { writeHash, linkToTimeline } from "../route/hash-route.ts";
 import { runName } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
 
@@ -26,15 +26,15 @@ export function RunDetails({ model, run_id }: { model: SessionModel; run_id: str
   const { parent_run_id, parent_call_id, status, reason } = run;
   const at = { view: "session", session_id, run_id } as const;
   const links: [address: string | false | undefined, name: string][] = [
-    [hashOf({ ...at, tab: "facts" }), "Its facts"],
-    [hashOf({ ...at, tab: "surface" }), "Its surface: which tools it sees, and why"],
+    [writeHash({ ...at, tab: "facts" }), "Its facts"],
+    [writeHash({ ...at, tab: "surface" }), "Its surface: which tools it sees, and why"],
     [
-      can.what_if && hashOf({ ...at, view: "what-if" }),
+      can.what_if && writeHash({ ...at, view: "what-if" }),
       "What if: its decisions under another config",
     ],
     [
       parent_run_id &&
-        timelineHash({ session_id, run_id: parent_run_id, tool_call_id: parent_call_id }),
+        linkToTimeline({ session_id, run_id: parent_run_id, tool_call_id: parent_call_id }),
       "Started by",
     ],
   ];
@@ -49,7 +49,7 @@ export function RunDetails({ model, run_id }: { model: SessionModel; run_id: str
           </>
         )}
       </p>
-      <Pairs pairs={pairsOf(run)} />
+      <Pairs pairs={listPairs(run)} />
       <ul class="links">
         {links.map(
           ([href, name]) =>
@@ -67,7 +67,7 @@ export function RunDetails({ model, run_id }: { model: SessionModel; run_id: str
   );
 }
 
-function pairsOf({ usage, ended_at, started_at, ...run }: RunRow) {
+function listPairs({ usage, ended_at, started_at, ...run }: RunRow) {
   const count = (value: number | undefined) => value?.toLocaleString("en");
   const text = (value: string | undefined) => value && visibleLine(value);
   return [

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { phasesOf } from "./spans.tsx";
+import { sumPhases } from "./spans.tsx";
 
 test("phases add up what was spent in each, in the order of a call's life", () => {
-  const phases = phasesOf(
+  const phases = sumPhases(
     [
       ["arriving", 0, 10],
       ["waiting", 10, 110],
@@ -21,5 +21,5 @@ test("phases add up what was spent in each, in the order of a call's life", () =
 });
 
 test("a clock that was set back makes no phase negative", () => {
-  expect(phasesOf([["executing", 100, 40]], 0)[0]?.ms).toBe(0);
+  expect(sumPhases([["executing", 100, 40]], 0)[0]?.ms).toBe(0);
 });

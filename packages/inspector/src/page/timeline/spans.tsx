@@ -2,19 +2,19 @@
 
 import type { Lane, Span, SpanKind } from "../../wire/index.ts";
 import { durationText } from "../parts/time.ts";
-import { placeOf, type Extent } from "./axis.ts";
+import { placeTime, type Extent } from "./axis.ts";
 
 /** Those that can be seen, in percent of the width. What is still running lasts until `now`. */
-export function barsOf(spans: readonly Span[], extent: Extent, now: number) {
+export function placeBars(spans: readonly Span[], extent: Extent, now: number) {
   return spans.flatMap(([kind, from, to]) => {
-    const left = Math.max(0, placeOf(extent, from));
-    const right = Math.min(100, placeOf(extent, to ?? now));
+    const left = Math.max(0, placeTime(extent, from));
+    const right = Math.min(100, placeTime(extent, to ?? now));
     return right < 0 || left > 100 || right < left ? [] : [{ kind, left, width: right - left }];
   });
 }
 
 /** From its first to its last moment. */
-export function durationOf(lane: Lane, now: number): number {
+export function measureLane(lane: Lane, now: number): number {
   const [first, last] = [lane.spans[0], lane.spans.at(-1)];
   return first && last ? Math.max(0, (last[2] ?? now) - first[1]) : 0;
 }
@@ -31,7 +31,7 @@ const KINDS = {
 const SPAN_KINDS = Object.keys(KINDS) as SpanKind[];
 
 /** How long a call was in each of its phases. */
-export function phasesOf(spans: readonly Span[], now: number) {
+export function sumPhases(spans: readonly Span[], now: number) {
   return SPAN_KINDS.flatMap((kind) => {
     const own = spans.filter(([spanKind]) => spanKind === kind);
     if (own.length === 0) return [];
@@ -42,7 +42,7 @@ export function phasesOf(spans: readonly Span[], now: number) {
 
 /** What it did for how long, in words. */
 export function spansText(lane: Lane, now: number): string {
-  return phasesOf(lane.spans, now)
+  return sumPhases(lane.spans, now)
     .map(({ kind, ms }) => `${KINDS[kind].name} ${durationText(ms)}`)
     .join(", ");
 }

@@ -5,11 +5,11 @@ import { useKeys } from "../app/keys.ts";
 import { useNow } from "../parts/time.ts";
 import { type RowWindow, VirtualList } from "../parts/virtual-list.tsx";
 import type { SessionModel } from "../state/session-model.ts";
-import { type Extent, placeOf, ticksOf, useAxis, useTimeWheel } from "./axis.ts";
-import { type Row, rowsOf, wayTo } from "./rows.ts";
+import { type Extent, placeTime, placeTicks, useAxis, useTimeWheel } from "./axis.ts";
+import { type Row, listRows, wayTo } from "./rows.ts";
 import { Legend } from "./spans.tsx";
 import { rowLabel, useDrawnRows } from "./timeline-row.tsx";
-import { keepOf, type LaneFilter, TimelineTools } from "./timeline-tools.tsx";
+import { createLaneFilter, type LaneFilter, TimelineTools } from "./timeline-tools.tsx";
 
 const ROW_HEIGHT = 24;
 
@@ -31,9 +31,9 @@ export function TimelineChart(props: {
   const [activeKey, setActiveKey] = useState<string>();
   const [follows, setFollows] = useState(true);
   const [request, setRequest] = useState<{ key: string; request: number }>();
-  const keep = useMemo(() => keepOf(filter, isLive), [filter, isLive]);
+  const keep = useMemo(() => createLaneFilter(filter, isLive), [filter, isLive]);
   const rows = useMemo(
-    () => rowsOf(model, { closed, keep }),
+    () => listRows(model, { closed, keep }),
     // Without a filter only new and moved ones make other rows.
     [model.session_id, model.shape, closed, keep, keep === undefined ? 0 : model.content],
   );
@@ -160,13 +160,13 @@ const MOST_TICKS = 4;
 /** Above the rows: the marks of the time, and what the columns are. */
 function TimelineHead(props: { extent: Extent; origin: number; now: number | undefined }) {
   const { extent, origin, now = Number.NaN } = props;
-  const nowAt = placeOf(extent, now);
+  const nowAt = placeTime(extent, now);
   return (
     <div class="timeline-head" role="row">
       <span role="columnheader">Run and call</span>
       <span role="columnheader" class="ticks" aria-label="Time since the session began">
-        {ticksOf(extent, origin, MOST_TICKS).map(({ time, label }, index) => (
-          <span key={index} class="tick" style={{ left: `${placeOf(extent, time)}%` }}>
+        {placeTicks(extent, origin, MOST_TICKS).map(({ time, label }, index) => (
+          <span key={index} class="tick" style={{ left: `${placeTime(extent, time)}%` }}>
             {label}
           </span>
         ))}

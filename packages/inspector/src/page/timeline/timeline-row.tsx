@@ -9,9 +9,9 @@ import { countText } from "../parts/text.tsx";
 import { durationText } from "../parts/time.ts";
 import { runName } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
-import { type Extent, placeOf } from "./axis.ts";
+import { type Extent, placeTime } from "./axis.ts";
 import type { Row } from "./rows.ts";
-import { barsOf, durationOf, spansText } from "./spans.tsx";
+import { placeBars, measureLane, spansText } from "./spans.tsx";
 
 /** How rows are drawn now; the same as long as it is drawn alike. */
 interface Drawn {
@@ -34,7 +34,7 @@ const DEEPEST = 10;
 
 function LaneCells({ row, subject: lane, drawn, isHurried }: CellsProps<Lane>) {
   const { extent, now, isLive } = drawn;
-  const bars = isHurried ? [] : barsOf(lane.spans, extent, now);
+  const bars = isHurried ? [] : placeBars(lane.spans, extent, now);
   return (
     <>
       <Name row={row} text={lane.tool_name} more={isHurried ? "" : lane.summary} />
@@ -48,7 +48,7 @@ function LaneCells({ row, subject: lane, drawn, isHurried }: CellsProps<Lane>) {
         ))}
       </span>
       <span class="duration" role="gridcell">
-        {!isHurried && durationText(durationOf(lane, now))}
+        {!isHurried && durationText(measureLane(lane, now))}
       </span>
       <Mark sign={laneSign(lane, isLive)} role="gridcell" />
     </>
@@ -58,8 +58,8 @@ function LaneCells({ row, subject: lane, drawn, isHurried }: CellsProps<Lane>) {
 function RunCells({ row, subject: run, drawn }: CellsProps<RunRow>) {
   const { extent, now, isLive } = drawn;
   const end = run.ended_at ?? now;
-  const left = Math.max(0, Math.min(100, placeOf(extent, run.started_at)));
-  const right = Math.max(left, Math.min(100, placeOf(extent, end)));
+  const left = Math.max(0, Math.min(100, placeTime(extent, run.started_at)));
+  const right = Math.max(left, Math.min(100, placeTime(extent, end)));
   const calls = `${countText(run.calls)} ${run.calls === 1 ? "call" : "calls"}`;
   const more = run.reason === undefined ? calls : `${calls} · ${run.reason}`;
   return (
@@ -94,13 +94,13 @@ function Name({ row, text, more = "" }: { row: Row; text: string; more: string |
   );
 }
 
-function subjectOf({ lanes, runs }: SessionModel, { kind, key }: Row): Lane | RunRow | undefined {
+function findSubject({ lanes, runs }: SessionModel, { kind, key }: Row): Lane | RunRow | undefined {
   return kind === "lane" ? lanes.get(key) : runs.get(key);
 }
 
 /** The accessible name of a row: the tool or the run, and its state. */
 export function rowLabel(model: SessionModel, row: Row): string | undefined {
-  const subject = subjectOf(model, row);
+  const subject = findSubject(model, row);
   const isLive = model.session?.live !== undefined;
   if (subject === undefined) return undefined;
   return "tool_call_id" in subject
@@ -121,7 +121,7 @@ export function useDrawnRows(
 ): (row: Row, isHurried: boolean) => JSX.Element | null {
   const kept = useRef(new Map<string, Kept>());
   return (row, isHurried) => {
-    const subject = subjectOf(model, row);
+    const subject = findSubject(model, row);
     const before = kept.current.get(row.key);
     const isSame =
       before?.row === row &&

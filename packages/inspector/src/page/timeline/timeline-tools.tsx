@@ -3,7 +3,7 @@
 import type { Lane } from "../../wire/index.ts";
 import { Button, SignButton } from "../parts/button.tsx";
 import { Select, TextInput } from "../parts/input.tsx";
-import { countText, matcherOf } from "../parts/text.tsx";
+import { countText, createMatcher } from "../parts/text.tsx";
 import type { Axis } from "./axis.ts";
 
 const STATUS_WORDS = {
@@ -22,12 +22,12 @@ export interface LaneFilter {
 }
 
 /** Undefined: all of them. */
-export function keepOf(
+export function createLaneFilter(
   { text, status }: LaneFilter,
   isLive: boolean,
 ): ((lane: Lane) => boolean) | undefined {
   if (text.trim() === "" && status === "any") return undefined;
-  const matches = matcherOf(text);
+  const matches = createMatcher(text);
   return (lane) =>
     hasStatus(lane, status, isLive) &&
     matches(`${lane.tool_name} ${lane.summary ?? ""} ${lane.tool_call_id}`);

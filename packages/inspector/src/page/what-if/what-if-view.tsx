@@ -11,7 +11,7 @@ import { TextField } from "../parts/input.tsx";
 import { Table } from "../parts/list.tsx";
 import { SignMark } from "../parts/signs.tsx";
 import { Mono, ProblemText, spacedText } from "../parts/text.tsx";
-import { timelineHash } from "../route/hash-route.ts";
+import { linkToTimeline } from "../route/hash-route.ts";
 
 export function WhatIfView({ session_id, run_id }: { session_id: string; run_id: string }) {
   const { api, about } = useInspector();
@@ -29,7 +29,7 @@ export function WhatIfView({ session_id, run_id }: { session_id: string; run_id:
   return (
     <section class="view what-if">
       <p>
-        <a href={timelineHash({ session_id, run_id })}>← The run</a>
+        <a href={linkToTimeline({ session_id, run_id })}>← The run</a>
       </p>
       <h1>What if</h1>
       <p class="quiet">
@@ -92,7 +92,7 @@ function Report({ report }: { report: WhatIf }) {
             rows={calls.slice(0, MOST_ROWS)}
             cells={({ tool_call_id, tool_name, seq, was, now }) => [
               <>
-                <a href={timelineHash({ session_id, run_id, tool_call_id })}>
+                <a href={linkToTimeline({ session_id, run_id, tool_call_id })}>
                   <Mono text={tool_name} />
                 </a>
                 <div class="quiet mono">#{seq}</div>
