@@ -21,6 +21,7 @@ export {
   type ProgramPlaces,
 } from "./program.ts";
 export {
+  describeEnd,
   OPEN_INPUT,
   openForUser,
   startProcess,

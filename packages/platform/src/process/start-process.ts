@@ -132,6 +132,13 @@ export interface ProcessEnd {
   survivors: number;
 }
 
+/** How a program ended that did not end well, as a clause. */
+export function describeEnd({ exit_code, signal }: ProcessEnd): string {
+  return exit_code === null
+    ? `was ended by ${signal ?? "a signal"}`
+    : `exited with code ${exit_code}`;
+}
+
 const DEFAULT_GRACE_MS = 1000;
 const LONGEST_GRACE_MS = 2000;
 const LONGEST_POLITENESS_MS = 1000;

@@ -11,7 +11,7 @@ import {
   type Resource,
   type ToolContext,
 } from "@soong/core";
-import { startProcess, type ProcessEnd } from "@soong/platform";
+import { describeEnd, startProcess, type ProcessEnd } from "@soong/platform";
 import { omitUndefined } from "@soong/schema";
 import {
   captureOutput,
@@ -149,14 +149,12 @@ async function makeResult(
   };
   const badExit = (): ToolFault => {
     const { exit_code, signal } = end;
-    const how =
-      exit_code === null ? `was ended by ${signal ?? "a signal"}` : `exited with code ${exit_code}`;
     // What the program itself says of its failure: in its result, in other JSON, or at the end of its log.
     const isOther = own === undefined && output === "result" && "whole" in stdout.ends;
     const said = own?.summary ?? (isOther ? failureWords(stdout.ends.whole) : undefined);
     const lastLine = log.trimEnd().split("\n").at(-1) ?? "";
     const words = (said === undefined || said.trim() === "" ? lastLine : redact(said)).trim();
-    const message = `${toolName} ${how}${words === "" ? "." : `: ${head(words)}`}`;
+    const message = `${toolName} ${describeEnd(end)}${words === "" ? "." : `: ${head(words)}`}`;
     return { code: "command_failed", message, details: { exit_code, signal } };
   };
   const isOwn = own !== undefined && output === "result";

@@ -22,67 +22,52 @@ interface TextAsRead extends FileAsRead {
 }
 
 export function linesResult(file: TextAsRead, read: LinesRead): HandlerResult {
-  if (read.lineCount === 0) {
-    if (file.startLine === 1) return emptyResult(file);
-    throw pastTheEnd(file, read.totalLines ?? 0);
-  }
+  const { path, size, startLine, format } = file;
   const { text, lineCount, nextStartLine, totalLines, undecodable } = read;
-  const endLine = file.startLine + lineCount - 1;
-  const { encoding, bom } = file.format;
-  const note = noteOf(file, read, endLine);
-  const isBlank = text.trim() === "";
+  const isEmpty = lineCount === 0;
+  if (isEmpty && startLine > 1) throw pastTheEnd(file, totalLines ?? 0);
+  const endLine = startLine + lineCount - 1;
+  const notes = isEmpty ? "" : noteOf(file, read, endLine);
+  // Nothing, or nothing but a byte order mark.
+  const note = isEmpty ? `${nameOf(file)} is empty (its size is ${size} bytes).` : notes;
+  // A blank block is refused by some providers; the note says what it would have held.
+  const blocks = [text.trim() === "" ? "" : text, note].filter((block) => block !== "");
   return toolResult({
-    // A blank block is refused by some providers; the note says what it would have held.
-    content: [
-      ...(isBlank ? [] : [{ type: "text" as const, text }]),
-      ...(note === "" ? [] : [{ type: "text" as const, text: note }]),
-    ],
-    summary: `Read ${linesNamed(file.startLine, endLine)} of ${nameOf(file)}`,
+    content: blocks.map((block) => ({ type: "text", text: block })),
+    summary: isEmpty
+      ? `${nameOf(file)} is empty`
+      : `Read ${linesNamed(startLine, endLine)} of ${nameOf(file)}`,
     data: {
-      path: file.path,
-      start_line: file.startLine,
+      path,
+      start_line: startLine,
       end_line: endLine,
       line_count: lineCount,
       truncated: nextStartLine !== undefined,
-      ...omitUndefined({ next_start_line: nextStartLine }),
       truncated_lines: read.cutLines,
-      encoding,
-      bom,
+      encoding: format.encoding,
+      bom: format.bom,
       line_ending: read.lineEnding,
-      size: file.size,
-      ...(totalLines === undefined
-        ? {}
-        : { total_lines: totalLines, final_newline: text.endsWith("\n") }),
-      ...(undecodable ? { undecodable } : {}),
-      ...(file.changed ? { changed_while_read: true } : {}),
+      size,
+      ...omitUndefined({
+        next_start_line: nextStartLine,
+        total_lines: totalLines,
+        final_newline: totalLines === undefined ? undefined : text.endsWith("\n"),
+        undecodable: undecodable || undefined,
+        changed_while_read: (!isEmpty && file.changed) || undefined,
+      }),
     },
   });
 }
 
-/** A file without a line: nothing, or nothing but a byte order mark. */
-export function emptyResult(
-  file: FileAsRead & { startLine: number; format?: TextFormat },
-): HandlerResult {
-  if (file.startLine > 1) throw pastTheEnd(file, 0);
-  return toolResult({
-    content: [{ type: "text", text: `${nameOf(file)} is empty (its size is ${file.size} bytes).` }],
-    summary: `${nameOf(file)} is empty`,
-    data: {
-      path: file.path,
-      start_line: 1,
-      end_line: 0,
-      line_count: 0,
-      truncated: false,
-      truncated_lines: [],
-      encoding: file.format?.encoding ?? "utf-8",
-      bom: file.format?.bom ?? false,
-      line_ending: "none",
-      size: file.size,
-      total_lines: 0,
-      final_newline: false,
-    },
-  });
-}
+/** Of a file without a byte. */
+export const NO_LINES: LinesRead = {
+  text: "",
+  lineCount: 0,
+  totalLines: 0,
+  cutLines: [],
+  lineEnding: "none",
+  undecodable: false,
+};
 
 interface BinaryAsRead extends FileAsRead {
   media_type: string;
@@ -107,26 +92,24 @@ export function binaryResult(file: BinaryAsRead, shown?: Buffer): HandlerResult 
 }
 
 function noteOf(file: TextAsRead, read: LinesRead, endLine: number): string {
-  const notes: string[] = [];
-  if (read.nextStartLine !== undefined) {
-    const lines = linesNamed(file.startLine, endLine);
-    notes.push(
-      `This is ${lines} of ${nameOf(file)}. Read on with start_line ${read.nextStartLine}.`,
-    );
-  }
-  if (read.cutLines.length > 0) notes.push(`Too long, so cut: ${listed(read.cutLines)}.`);
-  if (read.text.trim() === "") {
-    const shown = read.text.length > MAX_SHOWN_BLANK ? "" : `: ${JSON.stringify(read.text)}`;
-    notes.push(
-      `${nameOf(file)} has only white space in ${linesNamed(file.startLine, endLine)}${shown}.`,
-    );
-  }
-  if (file.format.encoding !== "utf-8") notes.push(`The encoding is ${file.format.encoding}.`);
-  if (read.undecodable) notes.push("U+FFFD stands for bytes that do not decode.");
-  if (read.lineEnding === "crlf") notes.push("Lines end in CRLF, shown here as LF.");
-  if (read.lineEnding === "mixed") notes.push("Some lines end in CRLF, all are shown with LF.");
-  if (file.changed) notes.push("The file was written to while it was read: read it again.");
-  return notes.join(" ");
+  const { nextStartLine, cutLines, text, lineEnding } = read;
+  const { encoding } = file.format;
+  const lines = linesNamed(file.startLine, endLine);
+  const blank = text.length > MAX_SHOWN_BLANK ? "" : `: ${JSON.stringify(text)}`;
+  const notes: [boolean, string][] = [
+    [
+      nextStartLine !== undefined,
+      `This is ${lines} of ${nameOf(file)}. Read on with start_line ${nextStartLine}.`,
+    ],
+    [cutLines.length > 0, `Too long, so cut: ${listed(cutLines)}.`],
+    [text.trim() === "", `${nameOf(file)} has only white space in ${lines}${blank}.`],
+    [encoding !== "utf-8", `The encoding is ${encoding}.`],
+    [read.undecodable, "U+FFFD stands for bytes that do not decode."],
+    [lineEnding === "crlf", "Lines end in CRLF, shown here as LF."],
+    [lineEnding === "mixed", "Some lines end in CRLF, all are shown with LF."],
+    [file.changed, "The file was written to while it was read: read it again."],
+  ];
+  return notes.flatMap(([holds, note]) => (holds ? [note] : [])).join(" ");
 }
 
 const MAX_SHOWN_BLANK = 100;

@@ -30,7 +30,7 @@ import { createLineReader, MAX_LINE_BYTES } from "./line-reader.ts";
 import { isShownImage, mediaTypeOf } from "./media-type.ts";
 import { readChunks } from "./read-chunks.ts";
 import { refuseMissing } from "./missing-file.ts";
-import { binaryResult, emptyResult, linesResult } from "./read-file-result.ts";
+import { binaryResult, linesResult, NO_LINES } from "./read-file-result.ts";
 
 export interface ReadFileOptions {
   /** Told of every file that was read, so that a later change of it can be noticed (CODE-5). */
@@ -151,7 +151,10 @@ async function readOpened(
     if (text.lines.take(chunk) === "enough") break;
   }
   const about = { path: file.path, size: file.size, roots: context.roots, startLine };
-  if (text === undefined) return emptyResult(about);
+  if (text === undefined) {
+    const format = { encoding: "utf-8", bom: false, valid: true } as const;
+    return linesResult({ ...about, format, changed: false }, NO_LINES);
+  }
   const now = await file.handle.stat({ bigint: true });
   const { mtime_ns, size } = file.stamp;
   const changed = String(now.mtimeNs) !== mtime_ns || Number(now.size) !== size;

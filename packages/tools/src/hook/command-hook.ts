@@ -4,6 +4,7 @@
 import type { AnyHook, Hook, HookEvent, NamePattern } from "@soong/core";
 import { isRecord, omitUndefined } from "@soong/schema";
 import {
+  describeEnd,
   findProgram,
   programEnvironment,
   startProcess,
@@ -40,10 +41,7 @@ export function commandHook(options: CommandHook): AnyHook {
     timeout_ms,
     ...omitUndefined({ tool, tags, path, on_failure }),
     run: async (payload, { signal }) => {
-      const about = {
-        event,
-        ...omitUndefined({ project: options.project }),
-      };
+      const about = { event, project: options.project };
       return ask(options, timeout_ms, JSON.stringify({ ...about, ...payload }), signal);
     },
   };
@@ -129,12 +127,8 @@ function endProblem(end: ProcessEnd, timeoutMs: number, log: string): string | u
   if (end.ended_by === "timeout") return `did not answer within ${timeoutMs} ms`;
   if (end.ended_by === "abort") return "was stopped: the call had been cancelled";
   if (end.exit_code === 0) return undefined;
-  const how =
-    end.exit_code === null
-      ? `was ended by ${end.signal ?? "a signal"}`
-      : `exited with code ${end.exit_code}`;
   const last = log.trimEnd().split("\n").at(-1)?.trim() ?? "";
-  return last === "" ? how : `${how}: ${last}`;
+  return last === "" ? describeEnd(end) : `${describeEnd(end)}: ${last}`;
 }
 
 /** Saying nothing is to pass. What the fields of an answer may be is checked by the kernel. */
