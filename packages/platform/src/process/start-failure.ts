@@ -1,15 +1,7 @@
 // Why a process could not be started, in words. The system answers "no such file" for a missing program,
 // a missing folder and a missing interpreter alike, so the cause is found by looking at each of them.
 
-import {
-  accessSync,
-  closeSync,
-  constants,
-  openSync,
-  readSync,
-  statSync,
-  type Stats,
-} from "node:fs";
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { ToolFailure } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
@@ -22,30 +14,33 @@ export interface StartRequest {
 }
 
 /** Throws for what must not even be tried. */
-export function refuseUnstartable(request: StartRequest): void {
-  const { executable, argv, cwd, env } = request;
-  if (!isAbsolute(executable)) {
-    throw wrongArgument(`The executable ${quoted(executable)} is not an absolute path`);
-  }
-  if (!isAbsolute(cwd)) {
-    throw wrongArgument(`The working directory ${quoted(cwd)} is not an absolute path`);
-  }
-  if (argv.length === 0) throw wrongArgument("The argument list is empty: it begins with a name");
-  for (const [index, argument] of argv.entries()) {
-    if (!canBePassed(argument)) {
-      throw wrongArgument(`Argument ${index} holds a NUL character or half of a character pair`);
-    }
-  }
-  for (const [name, value] of Object.entries(env)) {
+export function refuseUnstartable({ executable, argv, cwd, env }: StartRequest): void {
+  const badArgument = argv.findIndex((argument) => !canBePassed(argument));
+  const badVariable = Object.entries(env).find(
+    ([name, value]) => !/^[^=\0]+$/.test(name) || !canBePassed(value),
+  );
+  const problems: [boolean, string][] = [
+    [!isAbsolute(executable), `The executable ${quoted(executable)} is not an absolute path`],
+    [!isAbsolute(cwd), `The working directory ${quoted(cwd)} is not an absolute path`],
+    [argv.length === 0, "The argument list is empty: it begins with a name"],
+    [
+      badArgument !== -1,
+      `Argument ${badArgument} holds a NUL character or half of a character pair`,
+    ],
     // The value stays out of the message: it may be a secret.
-    if (!/^[^=\0]+$/.test(name) || !canBePassed(value)) {
-      throw wrongArgument(
-        `The environment variable ${quoted(name)} has a wrong name or holds a NUL`,
-      );
-    }
-  }
-  if (!canBePassed(executable) || !canBePassed(cwd)) {
-    throw wrongArgument("The executable or working directory holds a NUL character");
+    [
+      badVariable !== undefined,
+      `The environment variable ${quoted(badVariable?.[0] ?? "")} has a wrong name or holds a NUL`,
+    ],
+    [
+      !canBePassed(executable) || !canBePassed(cwd),
+      "The executable or working directory holds a NUL character",
+    ],
+  ];
+  const [, problem] = problems.find(([holds]) => holds) ?? [];
+  if (problem !== undefined) {
+    const says = `${problem}. The process was not started; correct it.`;
+    throw invalidArguments("invalid_argument", says);
   }
   if (firstLine(executable)?.kind === "text") {
     throw notExecutable(
@@ -74,28 +69,48 @@ export function startFailure(request: StartRequest, code: string | undefined): T
 }
 
 function directoryFailure(cwd: string): ToolFailure | undefined {
-  const failure = (code: string, what: string) =>
-    invalidArguments(code, `The working directory ${cwd} ${what}. Choose another one.`);
-  const found = look(cwd);
-  if (found === "missing") return failure("cwd_not_found", "does not exist");
-  if (found !== "denied" && !found.isDirectory()) {
-    return failure("cwd_not_a_directory", "is not a directory");
-  }
-  if (found !== "denied" && mayExecute(cwd)) return undefined;
-  return failure("cwd_access_denied", "may not be entered by this user");
+  const state = stateOf(cwd, "isDirectory");
+  if (state === "usable") return undefined;
+  const [code, what] = {
+    missing: ["cwd_not_found", "does not exist"] as const,
+    other: ["cwd_not_a_directory", "is not a directory"] as const,
+    denied: ["cwd_access_denied", "may not be entered by this user"] as const,
+  }[state];
+  return invalidArguments(code, `The working directory ${cwd} ${what}. Choose another one.`);
 }
 
 function executableFailure(executable: string): ToolFailure | undefined {
-  const found = look(executable);
-  if (found === "missing") {
-    const says = `There is no program ${executable}. Check its name, or install it.`;
-    return invalidArguments("executable_not_found", says);
+  switch (stateOf(executable, "isFile")) {
+    case "usable":
+      return undefined;
+    case "missing":
+      return invalidArguments(
+        "executable_not_found",
+        `There is no program ${executable}. Check its name, or install it.`,
+      );
+    case "other":
+      return notExecutable(executable, "is not a regular file", "Name a program");
+    case "denied":
+      return notExecutable(executable, "may not be run by this user", "Check its mode (chmod +x)");
   }
-  if (found !== "denied" && !found.isFile()) {
-    return notExecutable(executable, "is not a regular file", "Name a program");
+}
+
+/** Whether there is such a node, and whether it may be run or entered. */
+function stateOf(
+  path: string,
+  kind: "isFile" | "isDirectory",
+): "usable" | "missing" | "other" | "denied" {
+  try {
+    if (!statSync(path)[kind]()) return "other";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "denied" : "missing";
   }
-  if (found !== "denied" && mayExecute(executable)) return undefined;
-  return notExecutable(executable, "may not be run by this user", "Check its mode (chmod +x)");
+  try {
+    accessSync(path, constants.X_OK);
+    return "usable";
+  } catch {
+    return "denied";
+  }
 }
 
 function interpreterFailure(executable: string): ToolFailure | undefined {
@@ -142,28 +157,6 @@ function descriptorsAreUsedUp(): boolean {
 
 function notExecutable(executable: string, what: string, remedy: string): ToolFailure {
   return invalidArguments("not_executable", `${executable} ${what}. ${remedy}.`);
-}
-
-function wrongArgument(what: string): ToolFailure {
-  const says = `${what}. The process was not started; correct it.`;
-  return invalidArguments("invalid_argument", says);
-}
-
-function look(path: string): Stats | "missing" | "denied" {
-  try {
-    return statSync(path);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EACCES" ? "denied" : "missing";
-  }
-}
-
-function mayExecute(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const LONGEST_FIRST_LINE = 256;

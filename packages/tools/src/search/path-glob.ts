@@ -85,66 +85,39 @@ function expandBraces(body: string, given: string): string[] {
     throw invalidGlob(given, `it is longer than ${LONGEST_GLOB} characters`);
   }
   if (/[\0\n\r]/.test(body)) throw invalidGlob(given, "it contains a line break or a NUL");
-  const done: string[] = [];
-  const open = [body];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const brace = firstBrace(next, given);
-    if (brace === undefined) done.push(next);
-    else {
-      const tail = next.slice(brace.end);
-      for (const part of brace.parts.toReversed()) {
-        open.push(next.slice(0, brace.start) + part + tail);
+  const tokens = (body.match(TOKEN) ?? []).values();
+  return expandTokens(0);
+
+  /** Up to the end of the brace at this depth. */
+  function expandTokens(depth: number): string[] {
+    const alternatives: string[] = [];
+    let heads = [""];
+    for (const token of tokens) {
+      if (token === "{") {
+        const parts = expandTokens(depth + 1);
+        heads = heads.flatMap((head) => parts.map((part) => head + part));
+      } else if (token === "}" || (token === "," && depth > 0)) {
+        alternatives.push(...heads);
+        heads = [""];
+      } else heads = heads.map((head) => head + token);
+      const count = alternatives.length + (token === "}" ? 0 : heads.length);
+      if (count > MOST_ALTERNATIVES) {
+        throw invalidGlob(given, `its braces stand for more than ${MOST_ALTERNATIVES} globs`);
       }
+      if (token !== "}") continue;
+      if (depth > 0) return alternatives;
+      throw invalidGlob(given, 'a "}" has no "{"; write "\\}" to mean the character');
     }
-    if (done.length + open.length > MOST_ALTERNATIVES) {
-      throw invalidGlob(given, `its braces stand for more than ${MOST_ALTERNATIVES} globs`);
-    }
+    if (depth === 0) return heads;
+    throw invalidGlob(given, 'a "{" is not closed; write "\\{" to mean the character');
   }
-  return done;
 }
 
-/** The first brace with its parts, which may hold braces themselves. */
-function firstBrace(
-  text: string,
-  given: string,
-): { start: number; end: number; parts: string[] } | undefined {
-  let depth = 0;
-  let start = -1;
-  let partStart = 0;
-  const parts: string[] = [];
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at];
-    if (char === "\\") at += 1;
-    else if (char === "[") at = endOfSet(text, at);
-    else if (char === "{") {
-      depth += 1;
-      if (depth === 1) {
-        start = at;
-        partStart = at + 1;
-      }
-    } else if (char === "," && depth === 1) {
-      parts.push(text.slice(partStart, at));
-      partStart = at + 1;
-    } else if (char === "}") {
-      depth -= 1;
-      if (depth < 0)
-        throw invalidGlob(given, 'a "}" has no "{"; write "\\}" to mean the character');
-      if (depth === 0) return { start, end: at + 1, parts: [...parts, text.slice(partStart, at)] };
-    }
-  }
-  if (depth > 0) throw invalidGlob(given, 'a "{" is not closed; write "\\{" to mean the character');
-  return undefined;
-}
-
-/** Braces between brackets are characters; an open bracket is refused later, with its own reason. */
-function endOfSet(text: string, start: number): number {
-  const first = text[start + 1] === "!" || text[start + 1] === "^" ? start + 2 : start + 1;
-  for (let at = first; at < text.length; at += 1) {
-    if (text[at] === "\\") at += 1;
-    else if (text[at] === "]" && at > first) return at;
-  }
-  return text.length;
-}
+/**
+ * A quoted character, a set, a brace or comma, other text. Braces between brackets are characters; an open bracket is
+ * refused later, with its own reason.
+ */
+const TOKEN = /\\.?|\[[!^]?(?:\\.|[^\\])?(?:\\.|[^\]\\])*\]?|[{},]|[^\\[{},]+/gsu;
 
 function invalidGlob(glob: string, why: string): ToolFailure {
   return invalidArguments(
