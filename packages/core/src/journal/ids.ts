@@ -23,6 +23,7 @@ export function randomIds(): IdSource {
 const ALPHABET = "0123456789abcdefghijklmnopqrstuv";
 
 function randomText(length: number): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(length));
-  return Array.from(bytes, (byte) => ALPHABET[byte % 32]).join("");
+  let text = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(length))) text += ALPHABET[byte % 32];
+  return text;
 }

@@ -82,7 +82,10 @@ for (const [label, prefixes, body] of KEY_FORMATS) {
 }
 
 function keyAt(text: string, at: number): Span | undefined {
-  const candidates = at + 1 < text.length ? PREFIXES[pairAt(text, at + 1)] : undefined;
+  if (at + 1 >= text.length) return undefined;
+  // As `pairAt`, in place: this is asked for every long word of all text.
+  const pair = ((text.charCodeAt(at) << 5) ^ text.charCodeAt(at + 1)) & (PAIRS - 1);
+  const candidates = PREFIXES[pair];
   if (candidates === undefined) return undefined;
   for (const { prefix, label, body } of candidates) {
     const match = text.startsWith(prefix, at) ? matchAt(body, text, at + prefix.length) : null;
