@@ -61,11 +61,9 @@ function toIssue(
     received,
     message,
   });
-  const plain = (
-    expected: string,
-    hint = "",
-    got = receivedText(value, place, hidden),
-  ): ValidationIssue =>
+  const given = valueAtPlace(value, place);
+  const shown = isSensitive(hidden, place) ? `${typeName(given)} (hidden)` : describeValue(given);
+  const plain = (expected: string, hint = "", got = shown): ValidationIssue =>
     issueAt([], expected, got, `expected ${expected}, got ${got}${hint && `: ${hint}`}`);
 
   if (propertyName !== undefined) {
@@ -105,15 +103,6 @@ function toIssue(
     default:
       return plain(describeExpected(keyword, params));
   }
-}
-
-function receivedText(
-  value: unknown,
-  place: readonly string[],
-  hidden: readonly SensitivePath[],
-): string {
-  const received = valueAtPlace(value, place);
-  return isSensitive(hidden, place) ? `${typeName(received)} (hidden)` : describeValue(received);
 }
 
 function describeValue(value: unknown): string {
