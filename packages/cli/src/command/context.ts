@@ -77,7 +77,7 @@ export async function withRuntime<T>(
     config: options.config ?? (await loadUserConfig(context)),
     flags: { allow, deny, mode },
     note: noteDim,
-    // Programs are not told: they wait without wondering.
+    // Programs wait without a note.
     onWaiting: (ids) => void (!json && isInteractive && noteDim(describeWaiting(ids))),
     ...options,
   });

@@ -11,7 +11,7 @@ endWithTerminal(process);
 keepCompiledCode(process.env);
 process.exitCode = await main(process.argv.slice(2));
 
-/** A process whose terminal is gone ends as SIGHUP would have ended it, whichever command it ran. */
+/** A process whose terminal is gone ends as SIGHUP would have ended it, with any command. */
 function endWithTerminal(host: NodeJS.Process): void {
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
   host.on("exit", () => {

@@ -35,7 +35,7 @@ async function finishRemovals(store: Store, home: string): Promise<void> {
   }
 }
 
-/** Whether anything was ever stored. Throws where that cannot be told: a store no one may enter is not an empty one. */
+/** Whether anything was ever stored. Throws where that is not known: a store no one may enter is not an empty one. */
 export function hasStore(home: string): boolean {
   return lstatSync(join(home, "store", "soong.db"), { throwIfNoEntry: false }) !== undefined;
 }

@@ -153,7 +153,7 @@ export function createTerminalQuestions(
 
 /**
  * A terminal that is closed ends its input and sends SIGHUP, in either order. The signal aborts the call; the end of the
- * input alone, as Ctrl-D, is a no that the model reads. Whoever ignores the signal is not waited for.
+ * input alone, as Ctrl-D, is a no that the model reads. A process that ignores the signal is not waited for.
  */
 async function untilHangUp(signal: AbortSignal | undefined): Promise<void> {
   if (signal !== undefined) await inTime(new Promise(() => {}), { ms: HANG_UP_MS, signal });

@@ -11,7 +11,7 @@ import { readSettingsFile } from "./load-config.ts";
 
 /** Answers with the file. Throws a ConfigError where the config would not be sound with it. */
 export async function addRule(home: string, rule: PermissionRule): Promise<string> {
-  // Loaded by whoever answers so: nobody else pays for it.
+  // Loaded with the first such answer: others do not pay for it.
   const { withFileLock, writeWholeFile } = await import("@soong/platform");
   const named = join(home, "config.toml");
   // A link stays a link.

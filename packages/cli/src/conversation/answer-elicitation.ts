@@ -1,5 +1,5 @@
-// What a tool wants to know while it is at work, put to a user (MCP-5): who asks and for which call stands first, in
-// our words; every line of theirs stands behind a bar, so that nothing of it can pass for a question of Soong's.
+// What a tool wants to know while it is at work, put to a user (MCP-5): who asks and for which call is first, in
+// our words; every line of theirs is behind a bar, so that nothing of it can pass for a question of Soong's.
 
 import type { AskElicitation, ElicitationAnswer, JsonObject } from "@soong/core";
 import { visible, visibleLine, wrap, type Colours } from "../output/index.ts";
@@ -16,7 +16,7 @@ export interface FormTerminal extends Prompts {
 const MOST_FIELDS = 50;
 const MOST_OPTIONS = 100;
 const LONGEST_WORDS = 500;
-/** What stands in a line with words of ours must not reach the next. */
+/** What is in a line with words of ours must not reach the next. */
 const LONGEST_LABEL = 40;
 
 const CANCELLED: ElicitationAnswer = { action: "cancel" };
@@ -38,7 +38,7 @@ export async function answerElicitation(
     : fill(question.requested_schema, asker, terminal);
 }
 
-/** It is never opened from here: whoever reads it does that, or not. */
+/** It is never opened from here: the user does that, or not. */
 async function consent(
   url: string,
   asker: string,

@@ -1,4 +1,4 @@
-// The question before a call, whichever terminal it is put at (PERM-6): its answers, why not, and "always" (PERM-18), for
+// The question before a call, at any terminal (PERM-6): its answers, why not, and "always" (PERM-18), for
 // which the rule that would be written is shown, may be changed, and is kept for this project or for every one.
 
 import type { PermissionAnswer, PermissionRequest } from "@soong/core";

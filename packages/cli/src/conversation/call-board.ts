@@ -40,7 +40,7 @@ export function createCallBoard(now: () => number, colours: Colours) {
       if (type === "permission.requested") become(call, "waits for you");
       if (type === "permission.resolved") become(call, "queued");
     },
-    /** The line that stays; one that went well is cut to the width, why another did not is told whole. */
+    /** The line that stays; one that went well is cut to the width, why another did not is printed whole. */
     ended(result: ToolResult, columns: number): string {
       const about = open.get(result.tool_call_id)?.about ?? "";
       open.delete(result.tool_call_id);

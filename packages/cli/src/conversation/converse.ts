@@ -174,7 +174,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     turn = begun;
 
     async function conduct(): Promise<void> {
-      // After `turn` is set, whatever happens at once.
+      // After `turn` is set, even if it fails at once.
       await Promise.resolve();
       try {
         const run = await start(() => begun.isStopping);
@@ -186,7 +186,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
         });
         if (begun.isStopping) stop(begun);
         const end = await showRun(run, { terminal, clock, changed });
-        tellEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
+        reportEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
       } catch (error) {
         // Such as a store that cannot be written: the words are not lost.
         terminal.print(red(visible(error instanceof Error ? error.message : String(error))));
@@ -195,7 +195,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     }
   }
 
-  /** A turn that is under way hears it with its next request. */
+  /** A turn that is under way gets it with its next request. */
   async function join(
     under: Turn,
     typed: string,
@@ -229,7 +229,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
   }
 
   /** `isOurs`: it was stopped here. */
-  function tellEnd(end: RunEnd, ms: number, isOurs: boolean): void {
+  function reportEnd(end: RunEnd, ms: number, isOurs: boolean): void {
     const { error, reason, unheard = [] } = end;
     if (isOurs) terminal.print(dim("Stopped. What was done is on record."));
     else if (error !== undefined) terminal.print(red(`${reason}: ${visible(error.message)}`));

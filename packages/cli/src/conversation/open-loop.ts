@@ -1,4 +1,4 @@
-// A session as something to talk to: its loop, going on where its main agent left off.
+// A session as something to talk to: its loop, continuing where its main agent ended.
 
 import {
   openConversation,
@@ -69,7 +69,7 @@ export interface OpenedLoop {
   readonly conversation: Conversation;
   /** What was said before, root first. */
   readonly history: readonly ConversationNode[];
-  /** Set where the last run of the agent left something for the model to go on with (STORE-5). */
+  /** Set where the last run of the agent left something for the model to continue with (STORE-5). */
   readonly interrupted: Interruption | undefined;
 }
 

@@ -25,7 +25,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   const board = createCallBoard(() => clock.monotonic(), terminal.colours);
   /** Calls whose change was shown before it was made. */
   const shown = new Set<string>();
-  /** Since when nothing was heard of the model. */
+  /** Since when nothing came from the model. */
   let quietSince = clock.monotonic();
   let forgetTick = clock.after(TICK_MS, tick);
   try {
@@ -58,11 +58,11 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   function show(event: Exclude<LoopEvent, { type: "end" }>): void {
     quietSince = clock.monotonic();
     if (event.type === "text_delta") terminal.write(visible(event.text));
-    else tell(event);
+    else printEvent(event);
     showLive();
   }
 
-  function tell(event: Exclude<LoopEvent, { type: "end" | "text_delta" }>): void {
+  function printEvent(event: Exclude<LoopEvent, { type: "end" | "text_delta" }>): void {
     switch (event.type) {
       case "started":
         return;
@@ -74,7 +74,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
         return;
       case "fact":
         board.noted(event.fact);
-        tellAnswer(event.fact);
+        printAnswer(event.fact);
         return;
       case "result":
         terminal.print(board.ended(event.result, terminal.columns));
@@ -101,7 +101,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   }
 
   /** Of a question that was answered elsewhere; here one has just answered oneself. */
-  function tellAnswer(fact: Fact): void {
+  function printAnswer(fact: Fact): void {
     const { tool_call_id = "", tool_name = "" } = fact;
     if (fact.type === "permission.requested") shown.add(tool_call_id);
     if (fact.type !== "permission.resolved") return;

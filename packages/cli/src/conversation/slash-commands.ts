@@ -21,7 +21,7 @@ export interface SlashHost {
   readonly left: AbortSignal;
 }
 
-/** What stands on parts of the program that this module does not know. */
+/** What needs parts of the program that this module does not know. */
 export interface SharedCommands {
   /** Of the config and the environment. */
   models(): Promise<readonly string[]>;
@@ -49,7 +49,7 @@ interface SlashCommand {
   run(host: SlashHost, rest: string): Promise<"quit" | void> | "quit" | void;
 }
 
-/** What goes wrong in a command is told, and the conversation continues. */
+/** What goes wrong in a command is printed, and the conversation continues. */
 export async function runSlashCommand(
   host: SlashHost,
   { name, rest }: { readonly name: string; readonly rest: string },

@@ -41,7 +41,7 @@ export function describeRequest(
   }
 }
 
-/** Whoever answers thinks of the conversation they see; a child of it is someone else. */
+/** A user who answers thinks of the conversation they see; a child of it is another agent. */
 function originLines(request: PermissionRequest, { yellow }: Colours): string[] {
   const { role, agent_id, parent_agent_id, run_id } = request;
   if (role === "main") return [];

@@ -1,5 +1,5 @@
 // How a command that cannot do its work says so: one sentence on stderr, with what to do next, and an exit
-// code. Anything that is not one of ours is a fault of the program, told without its insides.
+// code. Anything that is not one of ours is a fault of the program, reported without its internals.
 
 import { SoongError, visible, visibleLine } from "@soong/core";
 

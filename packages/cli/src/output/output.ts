@@ -30,7 +30,7 @@ export function createOutput(
     if (code !== "EPIPE") lost ??= message;
     stdout.emit("drain");
   });
-  // Without anybody to tell it to, there is nothing to say.
+  // No one can read what would be reported.
   stderr.on("error", () => {});
 
   return {
@@ -47,7 +47,7 @@ export function createOutput(
     hide(given: Redactor): void {
       redactor = given;
     },
-    /** On stderr: what is going on, what went wrong, what is asked. */
+    /** On stderr: what happens, what went wrong, what is asked. */
     note(text: string, colour?: "dim" | "red"): void {
       const shown = redact(text);
       stderr.write(`${colour === undefined ? shown : noteColours[colour](shown)}\n`);
@@ -72,7 +72,7 @@ export function createOutput(
     },
     /** When the reader of stdout has room again, or is gone. */
     async drained(): Promise<void> {
-      // An error of the last write is told in the next turn.
+      // An error of the last write is reported in the next turn.
       await new Promise<void>((resolve) => {
         setImmediate(resolve);
       });
@@ -169,7 +169,7 @@ export function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - lengthOf(text)));
 }
 
-/** In characters, whatever their number of code units. */
+/** In characters, not code units. */
 export function lengthOf(text: string): number {
   return Array.from(text).length;
 }

@@ -1,4 +1,4 @@
-// What the config says of keeping sessions, kept to without being asked (ART-4): at the end of whatever used the store,
+// What the config says of keeping sessions, applied automatically (ART-4): at the end of a command that used the store,
 // once a day for a home, and not for long. Each session that goes leaves its tombstone.
 
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ export interface RetentionParts {
   readonly store: Store;
   readonly home: string;
   readonly values: SoongConfig;
-  /** Sessions of this process: they stay, whatever their size. */
+  /** Sessions of this process: they stay, at any size. */
   readonly used: readonly string[];
   readonly now?: number;
 }

@@ -52,7 +52,7 @@ export interface RuntimeOptions {
     readonly deny?: readonly string[];
     readonly mode?: Mode;
   };
-  /** The user to ask, beside those who come in through the socket. No one: whatever needs asking is denied. */
+  /** The user to ask, beside those who come in through the socket. Without one, what requires approval is denied. */
   readonly ask?: AskPermission;
   readonly elicit?: AskElicitation;
   /** Where questions are put. Default: one that only `ask`, `elicit` and the socket know. */
@@ -61,15 +61,15 @@ export interface RuntimeOptions {
   readonly isBrief?: boolean;
   /** Which MCP servers it may have; none of them is connected before it is `ready`. Default: all. */
   readonly servers?: ServerChoice;
-  /** Whether agents, tasks, skills and memory are part of it: for whatever lets a model work, or shows what one has. */
+  /** Whether agents, tasks, skills and memory are part of it: for commands that let a model work, or show what it has. */
   readonly agents?: boolean;
   /** Beside those of hooks.json: a scripted model has some. */
   readonly hooks?: readonly AnyHook[];
   /** Beside those of the home: the token of the server this runtime is part of. */
   readonly secrets?: readonly KnownSecret[];
-  /** The host that stands behind it, for what servers want of one. */
+  /** The host behind it, for what servers request of one. */
   readonly host?: McpServersOptions["host"];
-  /** Told which servers a user is kept waiting by. */
+  /** Called with the servers that are waited for. */
   onWaiting?(server_ids: readonly string[]): void;
   /** For what a user should know and nothing fails for. Default: stderr. */
   note?(text: string): void;
@@ -99,7 +99,7 @@ export interface Runtime extends Pick<OpenedServers, "mcp" | "ready"> {
 export interface StoredSession {
   readonly session: Session;
   readonly kept: OpenSession;
-  /** For whoever drives runs: called when someone at the socket wants them ended. */
+  /** For the driver of runs: called when a user at the socket ends them. */
   onAbort(listener: AbortListener): () => void;
   /** Everything is on disk and others may open it. */
   close(): Promise<void>;

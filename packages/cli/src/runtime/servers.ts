@@ -68,7 +68,7 @@ export async function serverSecrets(
   return parseMcpSettings(read.text, file, env).secrets;
 }
 
-/** Told without reading any further; what is not plainly so is read. */
+/** Known without reading any further; anything else is read. */
 function namesNone(text: string): boolean {
   try {
     const given = JSON.parse(text) as Readonly<Record<string, object>>;
@@ -176,7 +176,7 @@ function refusePins(error: unknown): never {
   );
 }
 
-/** What the loop is told: when the tools of servers are there, and what they say of them. Undefined: no servers. */
+/** For the loop: when the tools of servers are there, and what they say of them. Undefined: no servers. */
 export function createToolProvider(
   { mcp, ready }: Pick<OpenedServers, "mcp" | "ready">,
   { instructions: isWanted }: SoongConfig["mcp"],

@@ -1,5 +1,5 @@
 // What a run works with: the built-in tools, the tools and hooks that the user declared in the home (DECL-1, HOOK-1), and
-// what it is told besides its prompt (INSTR-1, INSTR-2, CTX-4). A project declares nothing.
+// the texts besides its prompt (INSTR-1, INSTR-2, CTX-4). A project declares nothing.
 
 import type { InstructionSource } from "@soong/agent";
 import type { AnyHook, AnyTool, Roots, ToolSource } from "@soong/core";

@@ -56,7 +56,7 @@ const PLAIN_PAIR = /^[\u0020-\u007e]{2}$/;
 const ONE_EACH = /^[\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
 const ONE_COLUMN_EACH = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
 
-/* Shown as a picture by itself, made one by U+FE0F, or a flag of two letters. */
+/* Shown as a picture alone, made one by U+FE0F, or a flag of two letters. */
 const EMOJI =
   /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f|[0-9#*]\ufe0f|\p{Regional_Indicator}{2})/u;
 

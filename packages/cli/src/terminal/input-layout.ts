@@ -15,7 +15,7 @@ export interface InputView {
 
 export interface InputLayout {
   readonly rows: readonly Row[];
-  /** The row the cursor is in, and what stands before it there. */
+  /** The row the cursor is in, and what is before it there. */
   readonly cursorRow: number;
   readonly beforeCursor: Row;
 }
@@ -44,7 +44,7 @@ export function layOutInput(view: InputView, width: number, height: number): Inp
     if (at === cursorLine) {
       const before = rowsOfLine(line.slice(from, column), start, indent, width);
       const next = rowsOfLine(seen, start, indent, width);
-      // Behind a full row that continues, the cursor stands where it continues.
+      // Behind a full row that continues, the cursor is where it continues.
       const last = before.length - 1;
       const goesOn = next.length > before.length && before[last]?.width === next[last]?.width;
       cursorRow = rows.length + last + (goesOn ? 1 : 0);

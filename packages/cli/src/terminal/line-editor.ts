@@ -1,5 +1,5 @@
 // A text of one line or several while it is typed, as a value: every key makes a new one. The cursor always
-// stands between two characters as a reader sees them.
+// is between two characters as a reader sees them.
 
 import { borderNear, splitGraphemes, measureWidth } from "./grapheme-width.ts";
 import type { Key } from "./key-decoder.ts";
@@ -93,7 +93,7 @@ export function replaceWord(editor: LineEditor, word: string): LineEditor {
 function replaceRange(editor: LineEditor, from: number, to: number, by: string): LineEditor {
   const text = editor.text.slice(0, from) + by + editor.text.slice(to);
   const entries = editor.entries.map((entry, at) => (at === editor.at ? text : entry));
-  // What was put in may have joined what stands beside it.
+  // What was put in may have joined what is beside it.
   const cursor = borderFrom(text, from + by.length);
   return { ...editor, text, cursor, entries, column: undefined };
 }
@@ -126,7 +126,7 @@ function entryAt(editor: LineEditor, at: number): LineEditor {
   return { ...editor, at, text, cursor: text.length, column: undefined };
 }
 
-/** In the line around a place, as far right as the cursor stands in its own. */
+/** In the line around a place, as far right as the cursor is in its own. */
 function inLineAt(editor: LineEditor, place: number): LineEditor {
   const { text } = editor;
   const column =

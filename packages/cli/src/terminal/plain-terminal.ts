@@ -1,4 +1,4 @@
-// A terminal that can only go on to the next line (TERM=dumb): text as it comes, whole lines as the terminal
+// A terminal that can only continue on the next line (TERM=dumb): text as it comes, whole lines as the terminal
 // hands them over with its own editing, and nothing that changes in place.
 
 import { StringDecoder } from "node:string_decoder";
@@ -138,5 +138,5 @@ export function openPlainTerminal({ stdin, stdout, env }: TerminalStreams): Term
   }
 }
 
-/** Lines typed before anybody asked. */
+/** Lines typed before a read began. */
 const MOST_EARLY = 1000;

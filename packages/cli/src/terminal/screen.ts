@@ -116,7 +116,7 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
     const whole = open + text.slice(0, end);
     open = text.slice(end + 1);
     if (!whole.includes("\u001b")) return finish(whole.replaceAll("\n", "\r\n"));
-    // Colours that go on over the end of a line begin again in the next one.
+    // Colours that continue over the end of a line begin again in the next one.
     let style = "";
     for (const line of whole.split("\n")) {
       const behind = styleBehind(line, style);
@@ -225,7 +225,7 @@ function rowsAfterReflow({ rows, cursorRow, beforeCursor }: Drawn, columns: numb
   return whole.length + before.length - (goesOn ? 0 : 1);
 }
 
-/** What stands before the cursor is written again, so that it stands right however wide a terminal thinks it is. */
+/** What is before the cursor is written again, so that the cursor is right however wide a terminal thinks it is. */
 function toCursor({ rows, cursorRow, beforeCursor }: Drawn): string {
   const below = rows.length - 1 - cursorRow;
   const isAtEnd = below <= 0 && beforeCursor.width === (rows.at(-1) ?? NO_ROW).width;
@@ -255,7 +255,7 @@ const NOTHING: Drawn = { rows: [], cursorRow: 0, beforeCursor: NO_ROW, columns: 
 const MOST_HELD = 65_536;
 const CLEAR_BELOW = "\u001b[J";
 const CLEAR_RIGHT = "\u001b[K";
-/** Not in one: whoever clears all from the upper left corner may find it kept in the scrollback. */
+/** Not in one: some terminals keep what is cleared from the upper left corner in the scrollback. */
 const CLEAR_FROM_HERE = `${CLEAR_RIGHT}\u001b[C${CLEAR_BELOW}\r`;
 const HOME_AND_CLEAR = "\u001b[H\u001b[2J";
 /** A terminal that knows these shows everything between them at once. */

@@ -55,7 +55,7 @@ export function styleBehind(text: string, before: string): string {
   return style.begin();
 }
 
-/** Nothing but text, line breaks, tabs and colours: whatever else a terminal would obey or hide is written out. */
+/** Nothing but text, line breaks, tabs and colours: anything else a terminal would obey or hide is written out. */
 export function onlyColours(text: string): string {
   return text
     .split(SPLIT_AT_COLOURS)

@@ -117,10 +117,10 @@ export function createOneRead<Read extends Stoppable>(unheard: () => void) {
       if (isOver) return;
       isOver = true;
       if (current !== undefined) current.stop("end");
-      // What is under way has lost whoever it was for.
+      // What is under way has lost its user.
       else for (const listener of listeners) listener();
     },
-    /** The same, and no one has to be told. */
+    /** The same, without calling listeners. */
     close(): void {
       isOver = true;
       current?.stop("end");

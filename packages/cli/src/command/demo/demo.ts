@@ -60,7 +60,7 @@ interface DemoStage {
 
 /** A copy of the project, and a home with the demo's own rules. It stays, so that what happened can be looked at. */
 async function createDemoStage(): Promise<DemoStage> {
-  // Beside the program, whichever piece of it this is in.
+  // Beside the program, in any piece of the bundle.
   const shipped = fileURLToPath(new URL("demo/", import.meta.url));
   const folder = await realpath(await mkdtemp(join(tmpdir(), "soong-demo-")));
   const stage = {

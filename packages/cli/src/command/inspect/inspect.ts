@@ -76,7 +76,7 @@ export const serveInspectorPage: Handler<"inspect"> = async (
         return await ended;
       } finally {
         await closePage?.();
-        // A page that waits for a call is told how it ended, or that no one is there any more.
+        // A page that waits for a call gets how it ended, or that no one is there any more.
         await Promise.all([served.close(), closePorts()]);
       }
     } finally {
@@ -101,7 +101,7 @@ function parsePort(port: string): number {
   );
 }
 
-/** Beside the program, whichever piece of it this is in. */
+/** Beside the program, in any piece of the bundle. */
 function findPageFolder(): string {
   const folder = fileURLToPath(new URL("page/", import.meta.url));
   if (existsSync(join(folder, "index.html"))) return folder;

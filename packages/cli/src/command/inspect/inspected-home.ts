@@ -1,4 +1,4 @@
-// Where an inspector stands: the home it looks at, and the directory its calls happen in.
+// Where an inspector works: the home it looks at, and the directory its calls happen in.
 
 import { InspectorError } from "@soong/inspector";
 import { loadConfig, type LoadedConfig } from "../../config/index.ts";

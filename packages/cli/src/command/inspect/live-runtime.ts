@@ -35,7 +35,7 @@ export type SeenRuntime = Awaited<ReturnType<typeof seeRuntime>>;
 /** Rejects when no one answers there. `changed` is called after each change. */
 export async function seeRuntime(path: string, changed: () => void) {
   const open = new Map<string, ListedQuestion>();
-  /** Settled a moment ago: an answer that comes too late is told what was said, and by whom. */
+  /** Settled a moment ago: an answer that comes too late gets what was answered, and by whom. */
   const settled = new Map<string, Settled>();
   let grants: readonly ListedGrant[] = [];
   let lookedAt: number | undefined;
@@ -45,11 +45,11 @@ export async function seeRuntime(path: string, changed: () => void) {
   /** Counts what was said about attending: an answer to an older word says nothing. */
   let said = 0;
   let isAttended = false;
-  /** Until it has heard that no one attends, what it still asks is not for us. */
+  /** Until it knows that no one attends, what it still asks is not for us. */
   let leaving = 0;
   // In turn with the answers: these are taken up a moment after they came, and what is asked later belongs behind them.
   const client = await connectControl(path, {
-    onEvent: (event) => queueMicrotask(() => heard(event)),
+    onEvent: (event) => queueMicrotask(() => receiveEvent(event)),
   });
   if (!isHello(client.hello)) {
     client.close();
@@ -88,7 +88,7 @@ export async function seeRuntime(path: string, changed: () => void) {
         if (word !== said) return;
         isAttended = true;
         changed();
-      }, unheard);
+      }, ignoreGone);
     },
     leave(): void {
       said += 1;
@@ -97,27 +97,29 @@ export async function seeRuntime(path: string, changed: () => void) {
       leaving += 1;
       client.request("questions.leave", {}).then(() => {
         leaving -= 1;
-      }, unheard);
+      }, ignoreGone);
       changed();
     },
     async answer(question_id: string, answer: AnswerGiven): Promise<void> {
       const question = open.get(question_id);
       if (question === undefined) throw refuseLate(question_id);
       const isFitting = question.kind === "permission" ? "decision" in answer : "action" in answer;
-      if (!isFitting) throw misfit(question);
-      await asked(client.request("questions.answer", { question_id, ...answer }), () =>
+      if (!isFitting) throw refuseMisfit(question);
+      await waitForAnswer(client.request("questions.answer", { question_id, ...answer }), () =>
         refuseLate(question_id),
       );
     },
     async revoke(grant_id: string): Promise<void> {
-      await asked(client.request("grants.revoke", { grant_id }), () => noSuch("grant", grant_id));
+      await waitForAnswer(client.request("grants.revoke", { grant_id }), () =>
+        refuseUnknownId("grant", grant_id),
+      );
       grants = grants.filter((grant) => grant.grant_id !== grant_id);
       changed();
     },
     async abort(run_id: string): Promise<readonly string[]> {
       const reason = "aborted from the inspector";
-      const { run_ids } = await asked(client.request("run.abort", { run_id, reason }), () =>
-        noSuch("run", run_id),
+      const { run_ids } = await waitForAnswer(client.request("run.abort", { run_id, reason }), () =>
+        refuseUnknownId("run", run_id),
       );
       return run_ids;
     },
@@ -126,7 +128,7 @@ export async function seeRuntime(path: string, changed: () => void) {
     close: () => client.close(),
   };
 
-  function heard(event: ControlEvent): void {
+  function receiveEvent(event: ControlEvent): void {
     if (event.event === "question.opened") {
       if (leaving > 0) return;
       if (isQuestion(event.data)) open.set(event.data.question_id, event.data);
@@ -173,7 +175,7 @@ export async function seeRuntime(path: string, changed: () => void) {
   }
 
   /** Not forever, and in words for the page. */
-  async function asked<T>(answer: Promise<T>, notFound: () => InspectorError): Promise<T> {
+  async function waitForAnswer<T>(answer: Promise<T>, notFound: () => InspectorError): Promise<T> {
     try {
       const came = await inTime(answer, { ms: ANSWER_MS });
       if (came.kind === "done") return came.value;
@@ -189,9 +191,9 @@ export async function seeRuntime(path: string, changed: () => void) {
 }
 
 /** It is gone, and `closed` says so. */
-function unheard(): void {}
+function ignoreGone(): void {}
 
-function misfit({ kind }: ListedQuestion): InspectorError {
+function refuseMisfit({ kind }: ListedQuestion): InspectorError {
   return new InspectorError(
     "bad_request",
     kind === "permission"
@@ -200,7 +202,7 @@ function misfit({ kind }: ListedQuestion): InspectorError {
   );
 }
 
-function noSuch(what: "grant" | "run", id: string): InspectorError {
+function refuseUnknownId(what: "grant" | "run", id: string): InspectorError {
   const then = what === "grant" ? "it was taken back already" : "it is not under way any more";
   return new InspectorError("not_found", `There is no ${what} ${id} there: ${then}.`);
 }

@@ -146,13 +146,13 @@ export function openLivePort(home: string): LiveRuntimesPort {
       const again = performance.now() + ANSWER_MS;
       const isGone = code === "ECONNREFUSED" || code === "ENOENT";
       untried.set(name, isGone ? { again } : { again, problem: sentence(message) });
-      // Left by a killed process; whoever lists them clears such away.
+      // Left by a killed process; listing them clears such away.
       if (code === "ECONNREFUSED") void listLiveRuntimes(home).catch(() => {});
     }
     notifyChange();
   }
 
-  /** Much may change in one turn; it is told once. */
+  /** Much may change in one turn; it is reported once. */
   function notifyChange(): void {
     known = undefined;
     if (isTelling) return;

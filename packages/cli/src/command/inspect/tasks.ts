@@ -1,4 +1,4 @@
-// Tasks and their steps for the page of the inspector, read from the store whoever works on them.
+// Tasks and their steps for the page of the inspector, read from the store, in any process that works on them.
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ export function createTasksPort(store: Store, home: string): TasksPort {
   };
 }
 
-/** Changes with every write to the store, by whichever process. */
+/** Changes with every write to the store, by any process. */
 function filesNow(home: string): string {
   const paths = ["soong.db", "soong.db-wal"].map((name) => join(home, "store", name));
   const stats = paths.map((path) => statSync(path, { throwIfNoEntry: false }));

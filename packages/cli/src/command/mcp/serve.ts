@@ -36,7 +36,7 @@ export const serveTools: Handler<"mcp serve"> = async (context, _given, options)
   const clients = createGatewayBroker({ elicit: denyUnanswered });
   if (options.ask !== "attached") {
     // The client whose call it is and attached terminals are asked side by side, and the first answer counts: a host that
-    // shows a question does not keep it from a second terminal, and the other is told that it is settled.
+    // shows a question does not keep it from a second terminal, and the other learns that it is settled.
     broker.addResponder({
       ask: async ({ request }, signal) => clients.ask(request, { signal }),
       elicit: async ({ request }, signal) => clients.elicit(request, { signal }),

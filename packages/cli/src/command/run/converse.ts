@@ -68,7 +68,7 @@ export async function converse(
     note: (text) => say(text),
   };
   return withRuntime(context, { ...options, mode }, wish, async (runtime) => {
-    // While the user thinks; what they say first waits for whoever is not there by then.
+    // While the user thinks; the first prompt waits for servers that are not there by then.
     void runtime.ready(leaving.signal);
     const { project } = runtime.roots;
     const talk = await openTalk({ runtime, config, env, models, mode, definition, resume });
@@ -79,7 +79,7 @@ export async function converse(
       terminal.print(await openingText(terminal, talk, project));
       const quitNow = (exitCode: number): void => {
         terminal.close();
-        // What is on its way to the disk may arrive; what hangs may not hold anybody up.
+        // What is on its way to the disk may arrive; what hangs may not hold the user up.
         void Promise.resolve(within(clock, HURRY_MS, () => runtime.close())).finally(() =>
           process.exit(exitCode),
         );

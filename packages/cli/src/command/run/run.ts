@@ -27,7 +27,7 @@ export const resumeSession: Handler<"resume"> = async (context, { session, promp
 
 type RunOptions = Parameters<typeof runPrompt>[2];
 
-/** `resume`: the session to go on with; without a prompt its interrupted run continues. */
+/** `resume`: the session to continue; without a prompt its interrupted run continues. */
 async function runInSession(
   context: CommandContext,
   given: string | undefined,

@@ -65,7 +65,7 @@ export const printEvents: Handler<"events"> = async (
 
 /**
  * Whether no one works on the session any more. Then it was opened, which closes what a crash left open
- * (STORE-3), as the next one to go on with it would.
+ * (STORE-3), as the next process to continue it would.
  */
 async function closeAbandonedSession(
   context: CommandContext,

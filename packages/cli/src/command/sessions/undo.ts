@@ -65,7 +65,7 @@ async function openToRecord(store: Store, { session_id, undo }: StoredChange) {
   });
 }
 
-/** What it would do to the file; undefined where that cannot be told. */
+/** What it would do to the file; undefined where that is not known. */
 export function renderUndoDiff({ undo, reader }: StoredChange): Promise<string | undefined> {
   return undoDiff(undo, { artifacts: readOnlyArtifacts(reader) });
 }

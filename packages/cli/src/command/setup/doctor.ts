@@ -1,4 +1,4 @@
-// `soong doctor`: everything Soong stands on, looked at once: ok, warn or fail, each with what to do (CONF-2). One that
+// `soong doctor`: everything Soong needs, checked once: ok, warn or fail, each with what to do (CONF-2). One that
 // fails does not keep the next from being looked at, and none of them changes anything.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";

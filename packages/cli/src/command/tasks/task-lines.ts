@@ -54,7 +54,7 @@ export function renderTask(
   ];
 }
 
-/** What a step is now, in a line: for whoever follows a task. */
+/** What a step is now, in a line, for a user who follows a task. */
 export function renderStep(step: StepRecord): string {
   const { step_id, status } = step;
   return `${SIGNS[status]} ${visibleLine(step_id)} ${describeStep(step)}`;

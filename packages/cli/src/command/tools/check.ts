@@ -52,7 +52,7 @@ function parseSample(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value as JsonObject;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new UsageError(`--sample takes a JSON object, such as '{"city": "Oslo"}'.`);
 }

@@ -1,4 +1,4 @@
-// `soong tools`: the surface a run would have, each tool with where it stands and why (SURF-3), or the same
+// `soong tools`: the surface a run would have, each tool with its state and why (SURF-3), or the same
 // search the model has.
 
 import { createSearchIndex, type CatalogEntry, type Run, type SearchMatch } from "@soong/core";
