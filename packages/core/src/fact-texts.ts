@@ -2,6 +2,7 @@
 
 import type { Fact, FactData, FactPayloads, FactType } from "./journal/index.ts";
 import type { KernelFactPayloads, RunEndData, TerminalData } from "./facts.ts";
+import { readCallClass, type CallClass } from "./schedule/index.ts";
 import { primaryArgument } from "./tool/index.ts";
 
 /** One text for each type. A part that a fact lacks (an older version wrote it) is undefined, and dropped. */
@@ -70,7 +71,7 @@ export const KERNEL_FACT_TEXTS: FactTexts<keyof KernelFactPayloads> = {
   "tool.deferred.loaded": ({ tools }) => `now loaded: ${tools.join(", ")}`,
   "tool.requested": ({ model_input }) => describeArguments(model_input) ?? "no arguments",
   "tool.validated": () => "arguments are valid",
-  "tool.queued": ({ class: kind }) => QUEUED[kind] ?? "ready",
+  "tool.queued": ({ class: kind }) => QUEUED[readCallClass(kind)] ?? "ready",
   "tool.started": ({ decision }) => phrase("started", inBrackets(decision)),
   "tool.progress": ({ message, progress, total }) => {
     const counts =
@@ -123,11 +124,11 @@ export const KERNEL_FACT_TEXTS: FactTexts<keyof KernelFactPayloads> = {
   error: ({ message, code }) => message || code,
 };
 
-const QUEUED: Readonly<Record<string, string>> = {
-  together: "ready, may run beside other reads",
-  alone: "ready, runs alone",
+const QUEUED: Readonly<Record<CallClass, string>> = {
+  parallel: "ready, may run beside other reads",
+  exclusive: "ready, runs alone",
   write: "ready, a write: runs alone and in order",
-  starter: "ready, starts an agent",
+  spawns_agent: "ready, starts an agent",
 };
 
 function endText({ error, message, reason }: RunEndData): string {

@@ -9,6 +9,13 @@ const textOf = (type: FactType, data: unknown = {}) =>
   describeFact(writtenFact({ type, data }), FACT_TEXTS);
 
 describe("the text of a fact", () => {
+  it("says how a queued call runs, by the names of today and of earlier versions", () => {
+    for (const kind of ["exclusive", "alone"]) {
+      expect(textOf("tool.queued", { class: kind })).toBe("ready, runs alone");
+    }
+    expect(textOf("tool.queued", { class: "spawns_agent" })).toBe("ready, starts an agent");
+  });
+
   it("says what happened, for the facts of agents, models and servers", () => {
     expect(
       [

@@ -3,8 +3,7 @@
 
 import { isHighSurrogate, omitUndefined } from "@soong/schema";
 import { sha256Hex, ToolFailure, utf8Bytes, type ArtifactDescription } from "../tool/index.ts";
-import type { Clock } from "./clock.ts";
-import type { IdSource } from "./ids.ts";
+import type { Clock, IdSource } from "./ports.ts";
 
 export interface ArtifactRecord {
   artifact_id: string;

@@ -3,11 +3,10 @@
 
 export * from "./artifacts.ts";
 export * from "./bound-fact.ts";
-export * from "./clock.ts";
 export * from "./fact.ts";
-export * from "./ids.ts";
 export * from "./journal.ts";
 export * from "./live-facts.ts";
+export * from "./ports.ts";
 export * from "./recorder.ts";
 export type { RedactionScope } from "./redact/find-secrets.ts";
 export {

@@ -4,7 +4,7 @@
 import { SoongError, messageOf } from "../tool/index.ts";
 import type { ConversationNode, Fact, FactData, FactLevel, FactType } from "./fact.ts";
 import type { Journal } from "./journal.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "./ports.ts";
 import type { Redactor } from "./redact/redactor.ts";
 
 export interface FactOrigin {

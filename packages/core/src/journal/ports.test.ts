@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { randomIds } from "./ids.ts";
+import { randomIds } from "./ports.ts";
 
 test("random ids are made for their kind, are never the same, and sort as they were made", () => {
   const [ids, others] = [randomIds(), randomIds()];

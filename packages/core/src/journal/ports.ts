@@ -1,5 +1,5 @@
-// Time as a port, so that a test can hold it, and waiting for code that is not ours: it may throw, hang, or answer with a
-// thenable that does either.
+// Time and identity as ports, so that a test can hold them both, and waiting for code that is not ours: it may throw, hang,
+// or answer with a thenable that does either.
 
 import { messageOf } from "../tool/index.ts";
 
@@ -162,4 +162,32 @@ export function createHeldClock(start = 0): HeldClock {
   async function settle(): Promise<void> {
     for (let i = 0; i < MICROTASKS; i += 1) await Promise.resolve();
   }
+}
+
+export interface IdSource {
+  /** A new identifier, unique across sessions, such as `run_…`. */
+  next(prefix: string): string;
+}
+
+/**
+ * Random prefix, then a counter: unique across processes and cheap to make. The counter keeps its length
+ * for sixty million ids, so that they sort as they were made: an index of them grows at its end.
+ */
+export function randomIds(): IdSource {
+  const prefix = randomText(12);
+  let count = 0;
+  return {
+    next(kind) {
+      count += 1;
+      return `${kind}_${prefix}${count.toString(36).padStart(5, "0")}`;
+    },
+  };
+}
+
+const ALPHABET = "0123456789abcdefghijklmnopqrstuv";
+
+function randomText(length: number): string {
+  let text = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(length))) text += ALPHABET[byte % 32];
+  return text;
 }
