@@ -96,8 +96,17 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   }
   if (!known) throw new ReplayError("run_unknown", `There is no run ${run_id} in this session.`);
   if (answer !== undefined) takeTurn(answer, buildTurn(answer, carried));
-  if (own !== undefined) endOwn(own);
-  else if (isUnanswered && !isStopped) endUnanswered();
+  if (own !== undefined) {
+    turns.push(buildTurn(own, carried));
+    asked = listCallIds(own);
+    endDone(
+      "No model was asked in this run: its calls are given to one, which then says that it is done.",
+    );
+  } else if (isUnanswered && !isStopped) {
+    endDone(
+      "The run was over before the model was sent its last results: the script says that it is done.",
+    );
+  }
   if (turns.length === 0) notes.add("The run made no request and no call: the script is empty.");
   const agents = await exportChildren(options, children, notes);
   return {
@@ -277,21 +286,9 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
     });
   }
 
-  /** It was stopped before the model read what its calls did. */
-  function endUnanswered(): void {
+  function endDone(note: string): void {
     turns.push({ ...expecting(expectations()), text: "Done." });
-    notes.add(
-      "The run was over before the model was sent its last results: the script says that it is done.",
-    );
-  }
-
-  function endOwn(last: Answer): void {
-    turns.push(buildTurn(last, carried));
-    asked = listCallIds(last);
-    turns.push({ ...expecting(expectations()), text: "Done." });
-    notes.add(
-      "No model was asked in this run: its calls are given to one, which then says that it is done.",
-    );
+    notes.add(note);
   }
 }
 

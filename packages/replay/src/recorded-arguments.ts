@@ -93,22 +93,17 @@ function replaceAt(value: JsonObject, schema: unknown, path: string): boolean {
   return false;
 }
 
+const FITTING: ReadonlyMap<unknown, JsonValue> = new Map<unknown, JsonValue>([
+  ["boolean", false],
+  ["array", []],
+  ["object", {}],
+]);
+
 function fittingValue(schema: unknown): JsonValue | undefined {
   if (!isJsonObject(schema)) return undefined;
   const { type, minimum, enum: choices } = schema;
   if (schema["const"] !== undefined) return schema["const"];
   if (Array.isArray(choices)) return choices[0];
-  switch (typeof type === "string" ? type : "") {
-    case "number":
-    case "integer":
-      return typeof minimum === "number" ? Math.ceil(minimum) : 0;
-    case "boolean":
-      return false;
-    case "array":
-      return [];
-    case "object":
-      return {};
-    default:
-      return undefined;
-  }
+  if (type !== "number" && type !== "integer") return structuredClone(FITTING.get(type));
+  return typeof minimum === "number" ? Math.ceil(minimum) : 0;
 }

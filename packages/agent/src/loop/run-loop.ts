@@ -68,7 +68,11 @@ async function runTurns(running: Running, backoff: Backoff): Promise<Ending> {
     if (outcome.kind === "aborted") return endAborted(running);
     if (outcome.kind === "failed") {
       const { error, wrote } = outcome;
-      if (error.kind !== "prompt_too_long" || wrote) return endFailedByModel(outcome);
+      if (wrote) {
+        const message = `${error.message} A call of this answer had already changed something, so it was not asked again.`;
+        return endWith("failed", error.kind, message);
+      }
+      if (error.kind !== "prompt_too_long") return endWith("failed", error.kind, error.message);
       const isFirst = !compactedForLength;
       compactedForLength = true;
       const compacted = isFirst ? await compactContext(running, "prompt_too_long") : "failed";
@@ -146,17 +150,6 @@ function rememberLoadedTools({ run, found, seenDeferred }: Running): void {
 
 function endAborted({ control }: Running): Ending {
   return endWith("aborted_streaming", "aborted", `The run was aborted: ${control.aborted ?? ""}`);
-}
-
-function endFailedByModel({ error, wrote }: Extract<Attempt, { kind: "failed" }>): Ending {
-  const { kind, message } = error;
-  return endWith(
-    "failed",
-    kind,
-    wrote
-      ? `${message} A call of this answer had already changed something, so it was not asked again.`
-      : message,
-  );
 }
 
 function endFailed(running: Running, error: unknown): Ending {

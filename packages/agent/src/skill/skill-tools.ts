@@ -282,21 +282,16 @@ export function resolveRequestedTools(
 /** In a line each, for the model. */
 function describeRequests(tools: readonly RequestedTool[]): string {
   return tools
-    .map((tool) => `- ${tool.tool_name ?? tool.requested}: ${describeToolState(tool)}`)
+    .map(({ requested, tool_name, state, why }) => {
+      const states: Record<RequestedTool["state"], string> = {
+        loaded: "available",
+        deferred: `deferred; load it with ${SEARCH_TOOLS} {"query": "select:${tool_name}"}`,
+        excluded: `not available in this run (${why})`,
+        unknown: "there is no tool of that name here",
+      };
+      return `- ${tool_name ?? requested}: ${states[state]}`;
+    })
     .join("\n");
-}
-
-function describeToolState({ tool_name, state, why }: RequestedTool): string {
-  switch (state) {
-    case "loaded":
-      return "available";
-    case "deferred":
-      return `deferred; load it with ${SEARCH_TOOLS} {"query": "select:${tool_name}"}`;
-    case "excluded":
-      return `not available in this run (${why})`;
-    case "unknown":
-      return "there is no tool of that name here";
-  }
 }
 
 /** A restriction in parentheses is ignored: there is nothing here to narrow. */
