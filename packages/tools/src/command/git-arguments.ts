@@ -1,6 +1,7 @@
 // The arguments of git before and behind the name of its subcommand.
 
 import { optionTable, readArguments } from "@soong/core/internal";
+import { gitDoes } from "./git-table.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
 export interface GitArguments {
@@ -35,11 +36,6 @@ export function gitArguments(args: readonly string[]): GitArguments {
 const GLOBAL =
   "-Cc|--git-dir|--work-tree|--namespace|--config-env|--attr-source|--super-prefix=value";
 
-/** These use no repository that is there already. */
-const WITHOUT_REPOSITORY: ReadonlySet<string> = new Set(
-  "clone init init-db version help --version --help".split(" "),
-);
-
 /** From where git looks for its repository; undefined where it looks for none. */
 export function directoryOfGit(
   [program = "", ...args]: readonly string[],
@@ -47,6 +43,6 @@ export function directoryOfGit(
 ): string | undefined {
   if (program.slice(program.lastIndexOf("/") + 1) !== "git") return undefined;
   const { options, subcommand, directories } = gitArguments(args);
-  if ([...options, subcommand].some((word) => WITHOUT_REPOSITORY.has(word))) return undefined;
+  if ([...options, subcommand].some((word) => gitDoes(word, "outside"))) return undefined;
   return directories.reduce((at, one) => canonicalPath(at, one) ?? at, cwd);
 }

@@ -3,6 +3,7 @@
 
 import { dirname, join } from "node:path";
 import { innerCommands } from "@soong/core/internal";
+import { gitDoes } from "./git-table.ts";
 import { directoryOfGit, gitArguments } from "./git-arguments.ts";
 import type { Command } from "./spelled-commands.ts";
 import { canonicalPath } from "./places-of-command.ts";
@@ -30,10 +31,10 @@ export function reachOfGit({ argv, cwd, executable }: Command): GitReach {
   }
   if (name === "mv") return { kind: "trees", trees: directoriesIn(args, directory) ?? [] };
   if (isAboutHistoryAlone(name, args) || isNewBranch(name, args)) return { kind: "nothing" };
-  if (SHOWS_NO_FILES.has(name)) {
+  if (gitDoes(name, "refs")) {
     return options !== undefined && has(options) ? { kind: "tracked" } : { kind: "nothing" };
   }
-  if (!KNOWS_TRACKED.has(name)) return { kind: "anything" };
+  if (!gitDoes(name, "tracked")) return { kind: "anything" };
   const below = has(/^--fol/) ? undefined : pathspecsIn(name, args, directory);
   return { kind: "tracked", ...(below === undefined ? {} : { below }) };
 }
@@ -46,17 +47,6 @@ export function repositoryOf(directory: string): string {
   }
 }
 
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/));
-}
-
-/** Neither contents nor names, unless an option says so: what is staged or sent was tracked before, or is shown by none of them. */
-const SHOWS_NO_FILES = words(
-  `version help init init-db status add commit push fetch branch tag remote rev-parse describe symbolic-ref ls-remote
-  merge-base name-rev show-ref for-each-ref count-objects gc prune fsck check-ignore check-attr check-ref-format
-  check-mailmap shortlog cherry blame annotate var config`,
-);
-
 /** By name, where an option shows files after all. */
 const SHOWS_FILES_WITH: Readonly<Record<string, RegExp>> = {
   status: /^-[a-zA-Z]*v|^--verb/,
@@ -67,13 +57,6 @@ const SHOWS_FILES_WITH: Readonly<Record<string, RegExp>> = {
   tag: /^[0-9a-fA-F]{4,}$/,
   fsck: /^--lo/,
 };
-
-/** They show or write files that the repository tracks, and no others. */
-const KNOWS_TRACKED = words(
-  `diff diff-files diff-index diff-tree show log whatchanged reflog rev-list grep archive bundle format-patch fast-export
-  cat-file stash checkout switch restore reset merge rebase cherry-pick revert pull rm read-tree checkout-index
-  worktree range-diff ls-files ls-tree merge-tree update-index bisect`,
-);
 
 /** With one of these, files are found in directories, tracked or not. */
 const WALKS_WITH: Readonly<Record<string, readonly RegExp[]>> = {

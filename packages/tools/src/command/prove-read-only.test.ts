@@ -15,7 +15,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { proveReadOnly, type CommandToProve } from "./prove-read-only.ts";
-import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
+import { READ_ONLY_GIT_COMMANDS } from "./git-table.ts";
 import { programTable, provenPrograms } from "./programs.ts";
 import { SYSTEM_DIRECTORIES } from "@soong/platform";
 

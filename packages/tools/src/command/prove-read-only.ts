@@ -29,7 +29,7 @@ import {
   type Unproven,
 } from "./match-arguments.ts";
 import { isWithin, ordinaryPath } from "./places-of-command.ts";
-import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
+import { READ_ONLY_GIT_COMMANDS } from "./git-table.ts";
 import { programTable, PROVEN_ENVIRONMENT } from "./programs.ts";
 import { isTrustedExecutable } from "./trusted-executable.ts";
 import { isDirectory } from "../path/index.ts";

@@ -6,6 +6,7 @@ import type { Places, Roots } from "@soong/core";
 import { literalPrefix } from "@soong/core/internal";
 import { findExecutable, startProcess } from "@soong/platform";
 import { exists, lookAt, type JudgedPath } from "../path/index.ts";
+import { gitDoes } from "./git-table.ts";
 import { directoryOfGit } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { gitEnvironment } from "./git-environment.ts";
@@ -157,19 +158,12 @@ function isRepository(path: string): boolean {
 
 const OBJECTS = /\/\.git\/(?:objects|lfs|modules|worktrees|rr-cache|index|sharedindex)/;
 
-/** They change files where they are, or show names at most, unless they are told to show more. */
-const SHOWS_NONE: ReadonlySet<string> = new Set(
-  `version help init init-db status add rm mv commit push fetch pull branch tag remote rev-parse describe symbolic-ref
-  checkout switch restore reset merge rebase cherry-pick revert config clean gc prune ls-remote ls-files ls-tree
-  update-index update-ref submodule`.split(/\s+/),
-);
-
 function showsContents(argv: readonly string[]): boolean {
   const words = argv.slice(1);
   const at = words.findIndex(
     (word, index) => !word.startsWith("-") && !/^-[Cc]$/.test(words[index - 1] ?? ""),
   );
-  if (!SHOWS_NONE.has(words[at] ?? "version")) return true;
+  if (!gitDoes(words[at] ?? "version", "quiet")) return true;
   return words.slice(at + 1).some((word) => /^-[a-z]*[pv]|^--(?:pat|verb)/.test(word));
 }
 

@@ -21,6 +21,7 @@ import {
   ranByGit,
   type JudgedPath,
 } from "../path/index.ts";
+import { gitDoes } from "./git-table.ts";
 import { baseDirectories } from "./base-directories.ts";
 import { gitArguments } from "./git-arguments.ts";
 import { programTable } from "./programs.ts";
@@ -401,7 +402,7 @@ function writtenByGit(args: readonly string[], { cwd, home }: Where): Destinatio
   if (subcommand === "config")
     return { certain: configWritten(rest, directory, home), possible: [] };
   if (subcommand === "clone") certain.push(...operands.slice(1));
-  if (TO_OPERANDS.has(subcommand)) certain.push(...rest);
+  if (gitDoes(subcommand, "into")) certain.push(...rest);
   // It adds the hooks of the template to a repository that is there.
   if (subcommand.startsWith("init") && rest.some((arg) => arg.startsWith("--te")))
     certain.push(
@@ -410,20 +411,9 @@ function writtenByGit(args: readonly string[], { cwd, home }: Where): Destinatio
   return {
     certain,
     possible: rest.filter((arg) => /^--(?!mess|auth|grep|form|pret)[a-z-]+=/.test(arg)),
-    restored: READS_OPERANDS.has(subcommand) ? [] : rest,
+    restored: gitDoes(subcommand, "reads") ? [] : rest,
   };
 }
-
-/** What they are given stays as it is. */
-const READS_OPERANDS: ReadonlySet<string> = new Set(
-  `add commit status log diff show blame annotate grep ls-files ls-tree cat-file rev-list rev-parse shortlog whatchanged
-  archive format-patch diff-files diff-index diff-tree check-ignore check-attr hash-object branch tag push fetch
-  range-diff describe update-index apply am`.split(/\s+/),
-);
-
-const TO_OPERANDS: ReadonlySet<string> = new Set(
-  "init init-db mv worktree bundle checkout-index submodule".split(" "),
-);
 
 /** The file that an option names, or the config that is written, if the key may name a program. */
 function configWritten(args: readonly string[], directory: string, home: string): string[] {

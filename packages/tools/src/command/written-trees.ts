@@ -11,6 +11,7 @@ import {
   isReadingProgram,
   optionValues,
 } from "@soong/core/internal";
+import { gitDoes } from "./git-table.ts";
 import { innerDirectories, lastDirectory } from "./base-directories.ts";
 import { directoryOfGit, gitArguments } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
@@ -212,16 +213,6 @@ function patched({ directory, files }: PatchedFiles): WrittenTrees {
   return files === undefined ? unpackedIn(directory) : { ...NOTHING, files };
 }
 
-/** They change no file of the work tree. Anything else may: an alias, too. */
-const KEEPS_WORK_TREE: ReadonlySet<string> = new Set(
-  `version help status log diff show add commit branch tag remote fetch push rev-parse describe symbolic-ref blame annotate
-  grep ls-files ls-tree ls-remote cat-file rev-list shortlog reflog config name-rev for-each-ref show-ref merge-base
-  count-objects fsck gc prune repack pack-refs pack-objects notes check-ignore check-attr diff-files diff-index diff-tree
-  range-diff whatchanged format-patch archive bundle fast-export var hash-object write-tree commit-tree update-ref
-  update-index init init-db clone merge-tree cherry verify-commit verify-tag rerere show-branch worktree mktree mktag
-  stripspace column patch-id commit-graph replace`.split(/\s+/),
-);
-
 const GIT_RUNS = /^(?:-c$|--config-env|--exec|--ext-diff|-O|--open-f|--upload-p|--receive-p)/;
 
 function writtenByGit(args: readonly string[], cwd: string): WrittenTrees | undefined {
@@ -238,10 +229,10 @@ function writtenByGit(args: readonly string[], cwd: string): WrittenTrees | unde
 function writtenInRepository(args: readonly string[], cwd: string): WrittenTrees | undefined {
   const directory = directoryOfGit(["git", ...args], cwd);
   const { subcommand, rest } = gitArguments(args);
-  const keeps = KEEPS_WORK_TREE.has(subcommand) && !args.some((arg) => GIT_RUNS.test(arg));
+  const keeps = gitDoes(subcommand, "keeps") && !args.some((arg) => GIT_RUNS.test(arg));
   if (directory === undefined || keeps) return NOTHING;
   if (innerCommands(["git", ...args], "/usr/bin/git").opaque) return undefined;
-  if (KEEPS_WORK_TREE.has(subcommand)) return NOTHING;
+  if (gitDoes(subcommand, "keeps")) return NOTHING;
   const root = repositoryAround(directory);
   const has = (list: string): boolean => hasOption(rest, list);
   const reach = reachOfGit({ argv: ["git", ...args], cwd, executable: "/usr/bin/git" });

@@ -1,5 +1,49 @@
-// Which git commands are known to be read-only, a row a command (CMD-4), written as in programs.ts. None of them shows the contents of a
-// file that no argument names, asks a remote, or starts another program, provided the repository is harmless (harmless-repository.ts).
+// What is known of the subcommands of git. Anything else may be an alias or a program of its own, and gets the strict answer.
+
+/**
+ * `keeps`: changes no file of the work tree. `refs`: shows neither contents nor names of files, unless an option says so; what is staged
+ * or sent was tracked before. `tracked`: shows or writes files that the repository tracks, and no others. `quiet`: changes files where
+ * they are, or shows names at most, unless it is told to show more. `reads`: what it is given stays as it is. `into`: writes to its
+ * operands. `outside`: uses no repository that is there already.
+ */
+type GitMark = "keeps" | "refs" | "tracked" | "quiet" | "reads" | "into" | "outside";
+
+const SUBCOMMANDS: Readonly<Record<string, string>> = {
+  keeps: `column commit-graph commit-tree mktag mktree notes pack-objects pack-refs patch-id repack replace rerere show-branch
+    stripspace verify-commit verify-tag write-tree`,
+  "keeps refs": "cherry count-objects for-each-ref fsck merge-base name-rev show-ref var",
+  "keeps refs quiet": "config gc ls-remote prune remote symbolic-ref",
+  "keeps refs quiet reads": "add branch commit describe fetch push rev-parse status tag",
+  "keeps refs quiet into outside": "init init-db",
+  "keeps refs quiet outside": "help version",
+  "keeps refs reads": "annotate blame check-attr check-ignore shortlog",
+  "keeps tracked": "fast-export merge-tree reflog",
+  "keeps tracked reads": `archive cat-file diff diff-files diff-index diff-tree format-patch grep log range-diff rev-list show
+    whatchanged`,
+  "keeps tracked quiet reads": "ls-files ls-tree update-index",
+  "keeps tracked into": "bundle worktree",
+  "keeps reads": "hash-object",
+  "keeps quiet": "update-ref",
+  "keeps outside": "clone",
+  refs: "check-mailmap check-ref-format",
+  tracked: "bisect read-tree stash",
+  "tracked quiet": "checkout cherry-pick merge pull rebase reset restore revert rm switch",
+  "tracked into": "checkout-index",
+  quiet: "clean",
+  "quiet into": "mv submodule",
+  reads: "am apply",
+  outside: "--help --version",
+};
+
+const marks = new Map(
+  Object.entries(SUBCOMMANDS).flatMap(([all, names]) =>
+    names.split(/\s+/).map((name) => [name, all.split(" ")]),
+  ),
+);
+
+export function gitDoes(subcommand: string, mark: GitMark): boolean {
+  return marks.get(subcommand)?.includes(mark) === true;
+}
 
 const STATISTICS = "--stat --shortstat --numstat --name-only --name-status --summary";
 const STATISTICS_LIST = STATISTICS.replaceAll(" ", "|");
@@ -12,6 +56,10 @@ const DIFF_VALUES = "-MC|--find-renames|--find-copies|--abbrev?number --relative
 /** Each of them makes a list of it; a revision may follow, which is then judged as an operand. */
 const FILTERS = "--merged|--no-merged|--contains|--no-contains|--points-at";
 
+/**
+ * Commands that are known to be read-only, a row a command (CMD-4), written as in programs.ts. None of them shows the contents of a file
+ * that no argument names, asks a remote, or starts another program, provided the repository is harmless (harmless-repository.ts).
+ */
 export const READ_ONLY_GIT_COMMANDS: Readonly<Record<string, string>> = {
   "--version": "",
   version: "",
