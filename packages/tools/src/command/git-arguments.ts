@@ -1,6 +1,8 @@
 // The arguments of git before and behind the name of its subcommand.
 
+import { dirname, join } from "node:path";
 import { optionTable, readArguments } from "@soong/core/internal";
+import { existsThroughLinks } from "../path/index.ts";
 import { gitDoes } from "./git-table.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
@@ -45,4 +47,12 @@ export function directoryOfGit(
   const { options, subcommand, directories } = gitArguments(args);
   if ([...options, subcommand].some((word) => gitDoes(word, "outside"))) return undefined;
   return directories.reduce((at, one) => canonicalPath(at, one) ?? at, cwd);
+}
+
+/** The directory of the repository around it; itself where there is none. */
+export function repositoryAround(directory: string): string {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsThroughLinks(join(at, ".git"))) return at;
+    if (at === dirname(at)) return directory;
+  }
 }

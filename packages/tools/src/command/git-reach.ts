@@ -1,10 +1,10 @@
 // Which restricted files a git command could get at without naming them (PERM-15). Most show or change nothing but history and names of
 // branches; those that show or write files know only what the repository tracks; a few walk through directories.
 
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { innerCommands } from "@soong/core/internal";
 import { gitDoes } from "./git-table.ts";
-import { directoryOfGit, gitArguments } from "./git-arguments.ts";
+import { directoryOfGit, gitArguments, repositoryAround } from "./git-arguments.ts";
 import type { Command } from "./spelled-commands.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { exists, lookAt } from "../path/index.ts";
@@ -27,7 +27,10 @@ export function reachOfGit({ argv, cwd, executable }: Command): GitReach {
   // As `git status` does, it names what is not tracked.
   if (name === "clean" && isDryRun(args)) return { kind: "nothing" };
   if (Object.hasOwn(WALKS_WITH, name) && WALKS_WITH[name]?.some(has) === true) {
-    return { kind: "trees", trees: directoriesIn(args, directory) ?? [repositoryOf(directory)] };
+    return {
+      kind: "trees",
+      trees: directoriesIn(args, directory) ?? [repositoryAround(directory)],
+    };
   }
   if (name === "mv") return { kind: "trees", trees: directoriesIn(args, directory) ?? [] };
   if (isAboutHistoryAlone(name, args) || isNewBranch(name, args)) return { kind: "nothing" };
@@ -37,14 +40,6 @@ export function reachOfGit({ argv, cwd, executable }: Command): GitReach {
   if (!gitDoes(name, "tracked")) return { kind: "anything" };
   const below = has(/^--fol/) ? undefined : pathspecsIn(name, args, directory);
   return { kind: "tracked", ...(below === undefined ? {} : { below }) };
-}
-
-/** The directory of the repository around it; itself where there is none. */
-export function repositoryOf(directory: string): string {
-  for (let at = directory; ; at = dirname(at)) {
-    if (exists(join(at, ".git"))) return at;
-    if (at === "/") return directory;
-  }
 }
 
 /** By name, where an option shows files after all. */

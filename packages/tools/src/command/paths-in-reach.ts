@@ -11,7 +11,8 @@ import {
   literalPrefix,
 } from "@soong/core/internal";
 import { readsFileList } from "./file-lists.ts";
-import { reachOfGit, repositoryOf } from "./git-reach.ts";
+import { repositoryAround } from "./git-arguments.ts";
+import { reachOfGit } from "./git-reach.ts";
 import { loadsJqFiles } from "./harmless-programs.ts";
 import { listedTrees, restrictedInTrees, restrictedNamesListed } from "./listed-trees.ts";
 import { canonicalPath, isWithin, isWithinRoots } from "./places-of-command.ts";
@@ -112,7 +113,7 @@ function treesOf({ argv, cwd, executable, read_only }: ReachingCommand): string[
   const name = baseName(program);
   if (name === "git") {
     const reach = reachOfGit({ argv, cwd, executable });
-    if (reach.kind === "anything") return read_only ? [repositoryOf(cwd)] : ["/"];
+    if (reach.kind === "anything") return read_only ? [repositoryAround(cwd)] : ["/"];
     // What is tracked is looked up in the repository.
     return reach.kind === "trees" ? [...reach.trees] : [];
   }

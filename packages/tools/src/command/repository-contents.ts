@@ -3,12 +3,12 @@
 
 import { basename, join, relative } from "node:path";
 import type { Places, Roots } from "@soong/core";
-import { literalPrefix } from "@soong/core/internal";
+import { hasOption, literalPrefix } from "@soong/core/internal";
 import { findExecutable, startProcess } from "@soong/platform";
 import { exists, lookAt, type JudgedPath } from "../path/index.ts";
 import { gitDoes } from "./git-table.ts";
-import { directoryOfGit } from "./git-arguments.ts";
-import { reachOfGit } from "./git-reach.ts";
+import { directoryOfGit, repositoryAround } from "./git-arguments.ts";
+import { reachOfGit, subcommandOf } from "./git-reach.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { fileFromElsewhere, locateRepository } from "./harmless-repository.ts";
 import { canonicalPath, isWithin, sensitivePath } from "./places-of-command.ts";
@@ -16,7 +16,6 @@ import { givenObjects, printedNames, type AskGit, type GivenObjects } from "./pr
 import { sampleOf, type ReachingCommand } from "./paths-in-reach.ts";
 import { allCommands } from "./spelled-commands.ts";
 import { walkedTrees } from "./walked-trees.ts";
-import { repositoryAround } from "./written-places.ts";
 
 type RepositoryPlaces = Pick<Places, "restrictedBy" | "restrictedGlobs" | "sensitiveBy"> & {
   readonly roots: Roots;
@@ -159,12 +158,8 @@ function isRepository(path: string): boolean {
 const OBJECTS = /\/\.git\/(?:objects|lfs|modules|worktrees|rr-cache|index|sharedindex)/;
 
 function showsContents(argv: readonly string[]): boolean {
-  const words = argv.slice(1);
-  const at = words.findIndex(
-    (word, index) => !word.startsWith("-") && !/^-[Cc]$/.test(words[index - 1] ?? ""),
-  );
-  if (!gitDoes(words[at] ?? "version", "quiet")) return true;
-  return words.slice(at + 1).some((word) => /^-[a-z]*[pv]|^--(?:pat|verb)/.test(word));
+  const [name, rest] = subcommandOf(argv);
+  return !gitDoes(name, "quiet") || hasOption(rest, "-pv|--pat*|--verb*");
 }
 
 /** One path for each rule or guard whose files the repository knows. Where git cannot tell, it counts as yes. */

@@ -2,7 +2,7 @@
 // destinations of known programs are taken from their arguments; of any other program every path in its arguments may be one.
 
 import type { Dirent } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import type { Places, Restriction } from "@soong/core";
 import {
   baseName,
@@ -14,16 +14,10 @@ import {
   readGitConfigArguments,
   selfRunningBy,
 } from "@soong/core/internal";
-import {
-  existsThroughLinks,
-  isDirectory,
-  lookAt,
-  ranByGit,
-  type JudgedPath,
-} from "../path/index.ts";
+import { isDirectory, lookAt, ranByGit, type JudgedPath } from "../path/index.ts";
 import { gitDoes } from "./git-table.ts";
 import { baseDirectories } from "./base-directories.ts";
-import { gitArguments } from "./git-arguments.ts";
+import { gitArguments, repositoryAround } from "./git-arguments.ts";
 import { programTable } from "./programs.ts";
 import { dashedLetters } from "./walked-trees.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
@@ -421,16 +415,7 @@ function configWritten(args: readonly string[], directory: string, home: string)
   if (use.kind === "reads") return [];
   if (use.file !== undefined) return [use.file];
   if (use.key !== undefined && isHarmlessGitKey(use.key)) return [];
-  return [use.isGlobal ? join(home, ".gitconfig") : configAround(directory)];
-}
-
-function configAround(directory: string): string {
-  return join(repositoryAround(directory), ".git/config");
-}
-
-export function repositoryAround(directory: string): string {
-  for (let at = directory; ; at = dirname(at)) {
-    if (existsThroughLinks(join(at, ".git"))) return at;
-    if (at === dirname(at)) return directory;
-  }
+  return [
+    use.isGlobal ? join(home, ".gitconfig") : join(repositoryAround(directory), ".git/config"),
+  ];
 }

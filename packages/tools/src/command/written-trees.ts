@@ -13,7 +13,7 @@ import {
 } from "@soong/core/internal";
 import { gitDoes } from "./git-table.ts";
 import { innerDirectories, lastDirectory } from "./base-directories.ts";
-import { directoryOfGit, gitArguments } from "./git-arguments.ts";
+import { directoryOfGit, gitArguments, repositoryAround } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { patchedByGit, patchedByPatch, type PatchedFiles } from "./patched-files.ts";
@@ -24,7 +24,7 @@ import { hasUnknownWords, spelledCommands, type Command } from "./spelled-comman
 import { isMarked, programTable } from "./programs.ts";
 import { pathsBelow, TOO_MANY } from "./paths-below.ts";
 import { dashedLetters, namedByFind, startsOfFind } from "./walked-trees.ts";
-import { copiedOperands, repositoryAround, runsLater, writtenPath } from "./written-places.ts";
+import { copiedOperands, runsLater, writtenPath } from "./written-places.ts";
 import { exists, isDirectory, type JudgedPath } from "../path/index.ts";
 
 interface WrittenTree extends NamedTree {
