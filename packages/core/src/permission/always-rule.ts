@@ -5,6 +5,7 @@ import { omitUndefined } from "@soong/schema";
 import type { Resource } from "../tool/index.ts";
 import { isBoundToProject } from "./argv-pattern.ts";
 import type { ChainEntry } from "./decision.ts";
+import type { CommandResource } from "./facts.ts";
 import { escapeGlob } from "./glob.ts";
 import type { GrantScope } from "./grants.ts";
 import type { PermissionRule } from "./permission-rule.ts";
@@ -66,10 +67,7 @@ function isAnsweredByRule(chain: readonly ChainEntry[]): boolean {
 }
 
 /** A rule holds for no repository but the project's own, names a program by a bare word or an absolute path, and never one that the agent itself could have made. */
-function isNameable(
-  command: Extract<Resource, { kind: "command" }>,
-  { canBeWritten, project }: AlwaysAbout,
-): boolean {
+function isNameable(command: CommandResource, { canBeWritten, project }: AlwaysAbout): boolean {
   if (project !== undefined && command.cwd !== project && isBoundToProject(command)) return false;
   const {
     executable,

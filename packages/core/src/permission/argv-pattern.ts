@@ -1,14 +1,12 @@
 // When the argv of a rule fits a command (CONF-4, PERM-16). Rules that restrict look through programs that
 // run others; rules that allow cover what another program is told to run only where they spell it out.
 
-import type { Resource } from "../tool/index.ts";
+import type { CommandResource as Command } from "./facts.ts";
 import type { InnerCommands, KnownCommand } from "./argv/index.ts";
 import { innerCommands, mergeInner, NOT_UNDERSTOOD } from "./argv/index.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Decision } from "./decision.ts";
 import { baseName } from "./path.ts";
-
-type Command = Extract<Resource, { kind: "command" }>;
 
 /**
  * `spelled`: an allow that names every word by which something else is run. `whole`: one that names every word, or

@@ -5,24 +5,12 @@ import { type Resource, type RestrictedAccess, isExactName, matchesName } from "
 import { type ArgvMatch, compileArgv } from "./argv-pattern.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Decision } from "./decision.ts";
-import type { Subject } from "./facts.ts";
+import type { CommandResource, PathResource, Subject } from "./facts.ts";
 import { matchesHost } from "./host.ts";
 import { type PathPattern, type PatternPlaces, compilePathPattern } from "./path-pattern.ts";
-import { type PermissionRule, type RuleEntries, entriesOfRule } from "./permission-rule.ts";
+import { type PermissionRule, entriesOfRule } from "./permission-rule.ts";
 
-export interface CompiledRule {
-  readonly rule: PermissionRule;
-  readonly entries: RuleEntries;
-  /** Of a rule with a path. */
-  readonly path: PathPattern | undefined;
-  matches(subject: Subject): RuleMatch;
-  /** Whether it restricts its paths for calls of this tool: what it says of reading, it says of all that shows contents. */
-  restricts(tool: Subject, access: RestrictedAccess): boolean;
-  /** Which of its conditions the call does not meet; undefined where it matches. */
-  mismatch(subject: Subject): RuleCondition | undefined;
-  /** Names this very tool, which is what a dangerous one needs (PERM-7). */
-  names(toolName: string): boolean;
-}
+export type CompiledRule = ReturnType<typeof compileRule>;
 
 /**
  * `maybe`: only a host that is not known stands between this rule and the call. `reach`: the call runs a
@@ -44,10 +32,11 @@ export function compileRule(
   rule: PermissionRule,
   id: string,
   places: PatternPlaces & { boundary: Boundary },
-): CompiledRule {
+) {
   const { tool, tags, argv, host, decision } = rule;
   const restricts = decision !== "allow";
-  const holds = restricts ? ofAny : ofEvery;
+  const holds = <T>(items: readonly T[], fits: (item: T) => boolean): boolean =>
+    restricts ? items.some(fits) : ofEvery(items, fits);
   // Most rules speak of another tool, which the beginning of the pattern mostly tells.
   const toolHead = tool?.split("*", 1)[0] ?? "";
   const path =
@@ -103,7 +92,9 @@ export function compileRule(
       return { condition: ofTool };
     }
     if (path !== undefined) {
-      const targets = subject.resources.filter(isPath).filter((one) => restricts || isOpening(one));
+      const targets = subject.resources
+        .filter((one) => one.kind === "path")
+        .filter((one) => restricts || isOpening(one));
       const counting = targets.filter(
         (one) =>
           (ofTool === undefined && !(restricts && isAboutWriting)) ||
@@ -135,21 +126,25 @@ export function compileRule(
 
   return Object.freeze({
     rule,
+    /** Of a rule with a path. */
     path,
     entries: entriesOfRule(rule, id),
+    /** Names this very tool, which is what a dangerous one needs (PERM-7). */
     names: (toolName: string) => tool !== undefined && isExactName(tool) && tool === toolName,
-    matches(subject: Subject) {
+    matches(subject: Subject): RuleMatch {
       const found = unmet(subject);
       return "match" in found ? found.match : "no";
     },
-    restricts(subject: Subject, access: RestrictedAccess) {
+    /** Whether it restricts its paths for calls of this tool: what it says of reading, it says of all that shows contents. */
+    restricts(subject: Subject, access: RestrictedAccess): boolean {
       if (!restricts || path === undefined || argv !== undefined || host !== undefined)
         return false;
       if (access === "write") return mismatchOfWriting(subject) === undefined;
       if (mismatchOfTool(subject) === undefined && !isAboutWriting) return true;
       return showsContent({ access }) && mismatchOfTool(READING_SUBJECT) === undefined;
     },
-    mismatch(subject: Subject) {
+    /** Which of its conditions the call does not meet; undefined where it matches. */
+    mismatch(subject: Subject): RuleCondition | undefined {
       const found = unmet(subject);
       return "match" in found ? undefined : found.condition;
     },
@@ -233,31 +228,21 @@ function leavesTargetsOpen(rule: PermissionRule, subject: Subject): boolean {
   const { tool = "*", path, argv, host } = rule;
   const saysWhere = path !== undefined || argv !== undefined || host !== undefined;
   if (tool !== "*" || !saysWhere) return false;
+  const kinds = new Set(subject.resources.map(({ kind }) => kind));
   return (
-    (path === undefined && subject.resources.some(isPath)) ||
-    (argv === undefined && subject.resources.some(isCommand)) ||
+    (path === undefined && kinds.has("path")) ||
+    (argv === undefined && kinds.has("command")) ||
     (host === undefined && subject.network)
   );
-}
-
-type PathResource = Extract<Resource, { kind: "path" }>;
-type Command = Extract<Resource, { kind: "command" }>;
-
-function isPath(resource: Resource): resource is PathResource {
-  return resource.kind === "path";
-}
-
-function isCommand(resource: Resource): resource is Command {
-  return resource.kind === "command";
 }
 
 /** An allow holds of every command, what restricts of any. */
 function matchCommands(
   subject: Subject,
   decision: Decision,
-  matchCommand: (command: Command) => ArgvMatch,
+  matchCommand: (command: CommandResource) => ArgvMatch,
 ): ArgvMatch {
-  const matches = subject.resources.filter(isCommand).map(matchCommand);
+  const matches = subject.resources.filter((one) => one.kind === "command").map(matchCommand);
   const weakestFirst: readonly ArgvMatch[] =
     decision === "allow"
       ? ["no", "uncovered", "beyond", "yes", "spelled", "whole"]
@@ -269,10 +254,6 @@ function matchCommands(
 
 function ofEvery<T>(items: readonly T[], fits: (item: T) => boolean): boolean {
   return items.length > 0 && items.every(fits);
-}
-
-function ofAny<T>(items: readonly T[], fits: (item: T) => boolean): boolean {
-  return items.some(fits);
 }
 
 /** `readonly` and `write` speak of the call where they would allow, and of tool or call otherwise. */

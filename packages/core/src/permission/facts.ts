@@ -36,6 +36,9 @@ export interface PermissionFacts {
   readonly input_digest?: () => string;
 }
 
+export type PathResource = Extract<Resource, { kind: "path" }>;
+export type CommandResource = Extract<Resource, { kind: "command" }>;
+
 /** What is known of a tool before any input. */
 export type ToolFacts = Pick<
   PermissionFacts,

@@ -1,7 +1,7 @@
 // The grants of one session (PERM-5): kept in memory, shared by its agents, listed and revocable. A
 // grant is found by tool and target together, so no yes reaches further than it was meant.
 
-import type { Resource } from "../tool/index.ts";
+import type { PathResource } from "./facts.ts";
 import { quote } from "./decision.ts";
 
 export interface ToolGrant {
@@ -85,7 +85,7 @@ function frozenCopy(scope: GrantScope): GrantScope {
   return Object.freeze(scope.kind === "argv" ? { ...scope, argv: [...scope.argv] } : { ...scope });
 }
 
-type Access = Extract<Resource, { kind: "path" }>["access"];
+type Access = PathResource["access"];
 
 export type GrantScope =
   /** Files directly in it, not below. */

@@ -1,10 +1,9 @@
 // The highest layer (PERM-2): what no rule can lift. Denies for what is never written (PERM-14) and for
 // what cannot be judged; asks at the path boundary (PATH-2, PATH-3, PATH-5). It never allows.
 
-import type { Resource } from "../tool/index.ts";
 import type { Boundary } from "./boundary.ts";
 import { type ChainEntry, quote } from "./decision.ts";
-import type { Subject } from "./facts.ts";
+import type { PathResource, Subject } from "./facts.ts";
 import { selfRunningBy } from "./self-running-files.ts";
 
 /** One entry for each kind of finding, however many paths share it. */
@@ -35,8 +34,6 @@ interface Finding {
 function found(verdict: Finding["verdict"], rule: string, code: string, sentence: string): Finding {
   return { rule: `runtime.${rule}`, verdict, code, sentence };
 }
-
-type PathResource = Extract<Resource, { kind: "path" }>;
 
 const NOTHING_FOUND: readonly ChainEntry[] = Object.freeze([]);
 

@@ -1,8 +1,13 @@
 // The scopes of one call: every target it has, as narrow as a person would have meant them. A target
 // outside the ordinary (another place, a secret) is covered by itself alone (PATH-2).
 
-import type { Resource } from "../tool/index.ts";
-import { type PermissionFacts, type Subject, subjectOfCall } from "./facts.ts";
+import {
+  type CommandResource,
+  type PathResource,
+  type PermissionFacts,
+  type Subject,
+  subjectOfCall,
+} from "./facts.ts";
 import { type GrantScope, scopeKey } from "./grants.ts";
 import { parentOf } from "./path.ts";
 import type { Policy } from "./policy.ts";
@@ -38,9 +43,6 @@ export function scopesOfSubject(
   return distinct(scopes);
 }
 
-type PathResource = Extract<Resource, { kind: "path" }>;
-type Command = Extract<Resource, { kind: "command" }>;
-
 function scopeOfPath(policy: Policy, resource: PathResource): GrantScope {
   const { path, access } = resource;
   const wholeDirectory =
@@ -61,7 +63,7 @@ function isOrdinary(policy: Policy, path: string, access: "read" | "write"): boo
   return inside !== false && (ceiling === undefined || isOrdinary(ceiling, path, access));
 }
 
-function scopeOfCommand(policy: Policy, command: Command): GrantScope {
+function scopeOfCommand(policy: Policy, command: CommandResource): GrantScope {
   const { executable, argv, cwd } = command;
   const anything =
     // What it may reach without naming it was allowed for these arguments only.
