@@ -3,13 +3,21 @@
 
 import { escapeGlob } from "./glob.ts";
 import { foldCase, isWithin } from "./path.ts";
-import { patternPlaces } from "./path-pattern.ts";
-import type { PolicyInput } from "./policy.ts";
+import { patternPlaces, type PlacesInput } from "./path-pattern.ts";
 import { compileSensitivePaths } from "./sensitive-paths.ts";
+
+export interface BoundaryInput extends PlacesInput {
+  /** Never written to, whatever the rules (PERM-14). */
+  readonly protected_roots?: readonly string[];
+  /** Globs, added to the built-in list. */
+  readonly sensitive_paths?: readonly string[];
+  /** Given when writing there is ordinary. */
+  readonly tmp_dir?: string;
+}
 
 export type Boundary = ReturnType<typeof compileBoundary>;
 
-export function compileBoundary(input: PolicyInput) {
+export function compileBoundary(input: BoundaryInput) {
   const { roots, protected_roots = [], sensitive_paths: extra } = input;
   const fold = input.case_insensitive_paths === true ? foldCase : (path: string) => path;
   const project = roots && fold(roots.project);

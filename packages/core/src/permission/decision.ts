@@ -2,7 +2,6 @@
 // Every type here is a record that leaves the process with the run (PERM-1, PERM-11).
 
 import type { GrantScope } from "./grants.ts";
-import { visibleJson } from "../result/index.ts";
 
 export type Decision = "allow" | "ask" | "deny";
 
@@ -54,8 +53,4 @@ export interface Judgement {
   readonly grant_id?: string;
   /** Every such call is asked about: no grant counts, and none is offered. */
   readonly every_time: boolean;
-}
-
-export function quote(text: string): string {
-  return visibleJson(text);
 }

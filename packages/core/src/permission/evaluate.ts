@@ -8,10 +8,10 @@ import { type PermissionFacts, type Subject, isOwnSource, subjectOfCall } from "
 import type { GrantLookup, ToolGrant } from "./grants.ts";
 import { judge } from "./judge.ts";
 import { type Policy, isMarkedReadonly } from "./policy.ts";
-import { quote } from "./decision.ts";
 import { spellsOutCommand } from "./rules-layer.ts";
 import { runtimeEntries } from "./runtime-layer.ts";
 import { scopesOfSubject } from "./scopes-of-call.ts";
+import { quote } from "./path.ts";
 
 /** The decision of a policy about one call, with the chain that led to it (PERM-2). */
 export function evaluate(policy: Policy, facts: PermissionFacts, grants: GrantLookup): Judgement {

@@ -4,8 +4,7 @@
 import type { Effects, Permission, Resource, SourceKind, ToolTrust } from "../tool/index.ts";
 import { canonicalHost } from "./host.ts";
 import { isRecord } from "@soong/schema";
-import { pathProblem } from "./path.ts";
-import { quote } from "./decision.ts";
+import { pathProblem, quote } from "./path.ts";
 
 export interface PermissionFacts {
   readonly tool_name: string;

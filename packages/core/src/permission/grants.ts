@@ -2,7 +2,7 @@
 // grant is found by tool and target together, so no yes reaches further than it was meant.
 
 import type { PathResource } from "./facts.ts";
-import { quote } from "./decision.ts";
+import { quote } from "./path.ts";
 
 export interface ToolGrant {
   readonly grant_id: string;

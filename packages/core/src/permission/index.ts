@@ -37,7 +37,7 @@ export {
   optionValues,
   readArguments,
 } from "./argv/index.ts";
-export { quote } from "./decision.ts";
+export { quote } from "./path.ts";
 export type { PermissionRule } from "./permission-rule.ts";
 export { READING_SUBJECT } from "./compile-rule.ts";
 export type { RestrictedPath } from "./restriction.ts";

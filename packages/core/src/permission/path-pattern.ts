@@ -1,9 +1,9 @@
 // Path patterns of rules and hooks (CONF-4, PERM-15): one matcher for both. A pattern that restricts is read
 // broadly: what is below a path it names, any Unicode form of a name, and the place its own links lead to.
 
+import type { Roots } from "../tool/index.ts";
 import { compileGlob, escapeGlob, globProblem, literalPrefix } from "./glob.ts";
 import { foldCase, joined } from "./path.ts";
-import type { PolicyInput } from "./policy.ts";
 
 export interface PatternPlaces {
   readonly project?: string;
@@ -21,8 +21,16 @@ export interface PathPattern {
   matches(path: string, ignoresCase?: boolean): boolean;
 }
 
-/** Where the patterns of a policy are read from. */
-export function patternPlaces(input: PolicyInput): PatternPlaces {
+/** What a policy says of its places. */
+export interface PlacesInput {
+  readonly roots?: Roots;
+  readonly home?: string;
+  readonly case_insensitive_paths?: boolean;
+  /** Where the links in the literal part of a rule's path lead (PERM-15), by that part: see `linkedPaths`. */
+  readonly links?: Readonly<Record<string, string>>;
+}
+
+export function patternPlaces(input: PlacesInput): PatternPlaces {
   const { roots, home, links, case_insensitive_paths: caseInsensitive } = input;
   const resolvePath = links && ((path: string) => links[path]);
   return { project: roots?.project, home, caseInsensitive, resolvePath };

@@ -1,6 +1,8 @@
 // Canonical paths as strings (the judging half of PATH-1): absolute, `/` between segments, nothing
 // left to resolve. Whoever knows the disk resolves links first; what is not canonical is not judged.
 
+import { visibleJson } from "../result/index.ts";
+
 /** Says why a path cannot be compared segment by segment; undefined when it can. */
 export function pathProblem(path: unknown): string | undefined {
   if (typeof path !== "string") return "is not a string";
@@ -45,3 +47,11 @@ export function foldCase(path: string): string {
 
 const SLASH = 47;
 const ASCII = /^[\0-\x7f]*$/;
+
+/**
+ * Text from outside inside our own sentences. A path or a host may hold line breaks, terminal escapes or direction marks; in a question
+ * to the user none of them may take effect.
+ */
+export function quote(text: string): string {
+  return visibleJson(text);
+}

@@ -1,11 +1,12 @@
 // The second layer: the rules that config, flags and code wrote, and the two settings that amount to
 // rules, `permissions.destructive` (PERM-9) and `permissions.network` (PERM-10).
 
-import { type ChainEntry, quote } from "./decision.ts";
+import type { ChainEntry } from "./decision.ts";
 import type { Subject } from "./facts.ts";
 import { matchesHost } from "./host.ts";
 import type { Policy } from "./policy.ts";
 import type { CompiledRule, RuleMatch } from "./compile-rule.ts";
+import { quote } from "./path.ts";
 
 export function rulesEntries(policy: Policy, subject: Subject): ChainEntry[] {
   const entries: ChainEntry[] = [];

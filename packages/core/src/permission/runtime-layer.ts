@@ -2,9 +2,10 @@
 // what cannot be judged; asks at the path boundary (PATH-2, PATH-3, PATH-5). It never allows.
 
 import type { Boundary } from "./boundary.ts";
-import { type ChainEntry, quote } from "./decision.ts";
+import type { ChainEntry } from "./decision.ts";
 import type { PathResource, Subject } from "./facts.ts";
 import { selfRunningBy } from "./self-running-files.ts";
+import { quote } from "./path.ts";
 
 /** One entry for each kind of finding, however many paths share it. */
 export function runtimeEntries(boundary: Boundary, subject: Subject): readonly ChainEntry[] {

@@ -4,7 +4,7 @@
 
 import { messageOf, type ArtifactRef, type ArtifactSink, type ToolContext } from "@soong/core";
 import { MARGIN } from "@soong/core/internal";
-import { isBinary } from "./shown-output.ts";
+import { isBinary, type OutputEnds } from "./shown-output.ts";
 
 export interface CapturedOutput {
   readonly name: "stdout" | "stderr";
@@ -20,10 +20,6 @@ export interface CapturedOutput {
   /** Gives up what the artifact has so far. */
   discard(): Promise<void>;
 }
-
-export type OutputEnds =
-  | { readonly whole: Buffer }
-  | { readonly first: Buffer; readonly last: Buffer };
 
 export type KeptOutput =
   | { readonly kind: "inline" }

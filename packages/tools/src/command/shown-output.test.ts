@@ -3,9 +3,7 @@ import { MARGIN } from "@soong/core/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { isBinary } from "./shown-output.ts";
-import type { OutputEnds } from "./captured-output.ts";
-import { showOutput, wholeLength } from "./shown-output.ts";
+import { isBinary, showOutput, wholeLength, type OutputEnds } from "./shown-output.ts";
 
 const same = (text: string): string => text;
 

@@ -3,7 +3,10 @@
 
 import { headTail, MARGIN } from "@soong/core/internal";
 import { cutToBytes } from "../text/index.ts";
-import type { OutputEnds } from "./captured-output.ts";
+
+export type OutputEnds =
+  | { readonly whole: Buffer }
+  | { readonly first: Buffer; readonly last: Buffer };
 
 export interface ShownOutput {
   readonly text: string;
