@@ -8,12 +8,17 @@ import { anyCharacter } from "../../../../test/any-character.ts";
 import type { JsonObject } from "@soong/schema";
 import type { Resource } from "../tool/index.ts";
 import type { Decision } from "./decision.ts";
-import { compileRecordedPolicy, describePolicy } from "./policy.ts";
+import {
+  type Policy,
+  type PolicyInput,
+  compilePolicy,
+  compileRecordedPolicy,
+  describePolicy,
+} from "./policy.ts";
 import { evaluate } from "./evaluate.ts";
 import type { PermissionFacts } from "./facts.ts";
 import { createGrants, NO_GRANTS } from "./grants.ts";
 import type { PermissionRule } from "./permission-rule.ts";
-import { compilePolicy, type Policy, type PolicyInput } from "./policy.ts";
 import { scopesOf } from "./scopes-of-call.ts";
 import { staticVerdict } from "./static-verdict.ts";
 

@@ -159,19 +159,19 @@ export function resourceProblem(resource: unknown): string | undefined {
   if (kind === "path") {
     const { access, path, also = [] } = resource;
     if (!ACCESS.has(access)) return "a path comes with no known kind of access";
-    if (!Array.isArray(also)) return "further names of a path are not a list";
-    if (!Array.isArray(reached)) return "what is below a path is not a list";
+    if (!isList(also)) return "further names of a path are not a list";
+    if (!isList(reached)) return "what is below a path is not a list";
     return firstProblem("the path", [path, ...also, ...reached]);
   }
   if (kind !== "command") return "a resource is of no known kind";
   const { argv, config_runs: config } = resource;
-  if (!Array.isArray(reached) || !Array.isArray(written)) {
+  if (!isList(reached) || !isList(written)) {
     return "what a command may reach is not a list";
   }
-  if (config !== undefined && typeof (config as { why?: unknown } | null)?.why !== "string") {
+  if (config !== undefined && (!isRecord(config) || typeof config.why !== "string")) {
     return "what the config of a repository runs has no reason";
   }
-  if (!Array.isArray(argv) || argv.length === 0) return "a command has no argv";
+  if (!isList(argv) || argv.length === 0) return "a command has no argv";
   if (!argv.every((item) => typeof item === "string"))
     return "a command has an item that is not text";
   return (
@@ -179,6 +179,10 @@ export function resourceProblem(resource: unknown): string | undefined {
     firstProblem("the working directory", [resource.cwd]) ??
     firstProblem("the path", [...reached, ...written])
   );
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }
 
 const ACCESS: ReadonlySet<unknown> = new Set(["read", "write", "list", "search"]);

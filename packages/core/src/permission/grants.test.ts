@@ -4,8 +4,13 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { Resource } from "../tool/index.ts";
 import type { PermissionFacts } from "./facts.ts";
-import { describeScopes, scopeKey, type GrantScope } from "./grants.ts";
-import { createGrants, type ToolGrant } from "./grants.ts";
+import {
+  type GrantScope,
+  type ToolGrant,
+  createGrants,
+  describeScopes,
+  scopeKey,
+} from "./grants.ts";
 import { compilePolicy } from "./policy.ts";
 import { scopesOf } from "./scopes-of-call.ts";
 

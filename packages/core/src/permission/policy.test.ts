@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { compileRecordedPolicy, describePolicy } from "./policy.ts";
+import {
+  type Policy,
+  type PolicyInput,
+  compilePolicy,
+  compileRecordedPolicy,
+  describePolicy,
+} from "./policy.ts";
 import { evaluate } from "./evaluate.ts";
 import type { PermissionFacts } from "./facts.ts";
 import { NO_GRANTS } from "./grants.ts";
-import { compilePolicy, type Policy, type PolicyInput } from "./policy.ts";
 
 const ROOTS = { project: "/p", write: [] };
 

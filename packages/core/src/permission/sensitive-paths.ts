@@ -135,7 +135,7 @@ const SYSTEM =
 /** Where all of these are: few paths are, so the patterns are compiled when one is. */
 const SYSTEM_PLACE = /\/\.git\/|^\/(?:etc|proc|users)\//i;
 
-type CompiledPattern = { readonly pattern: string; matches(path: string): boolean };
+type CompiledPattern = { readonly pattern: string; readonly matches: (path: string) => boolean };
 const compiledSystem = new Map<boolean, readonly CompiledPattern[]>();
 
 function systemGlobs(caseInsensitive: boolean): readonly CompiledPattern[] {

@@ -7,15 +7,15 @@ import type { FilesRead } from "../file/index.ts";
 import { resolvePath, shownPath } from "../path/index.ts";
 import { findExecutable, type startProcess } from "@soong/platform";
 import { captureOutput } from "./captured-output.ts";
-import { type CommandInput } from "./plan-command.ts";
-import { describeEnd, partialText } from "./describe-end.ts";
-import { noteNames, type NotedNames } from "./note-names.ts";
 import {
+  type CommandFacts,
+  type CommandInput,
+  type Environment,
   restrictedPathsOf,
   stampText,
-  type CommandFacts,
-  type Environment,
 } from "./plan-command.ts";
+import { describeEnd, partialText } from "./describe-end.ts";
+import { noteNames, type NotedNames } from "./note-names.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
 import { reportProgress } from "./report-progress.ts";
 import { scriptsOfCommand } from "./scripts-of-command.ts";

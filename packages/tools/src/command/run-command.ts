@@ -4,10 +4,15 @@ import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from 
 import { omitUndefined } from "@soong/schema";
 import type { FilesRead } from "../file/index.ts";
 import { commandEnvironment, startProcess } from "@soong/platform";
-import { commandInput, type CommandInput } from "./plan-command.ts";
+import {
+  type CommandInput,
+  type Environment,
+  commandInput,
+  planCommand,
+  targetsOfCommand,
+} from "./plan-command.ts";
 import { changed, conductCommand } from "./conduct-command.ts";
 import { canonicalPath } from "./places-of-command.ts";
-import { planCommand, targetsOfCommand, type Environment } from "./plan-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
 
 export interface RunCommandOptions {
