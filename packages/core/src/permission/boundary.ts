@@ -6,12 +6,9 @@ import { foldCase, isWithin } from "./path.ts";
 import { patternPlaces, type PlacesInput } from "./path-pattern.ts";
 import { compileSensitivePaths } from "./sensitive-paths.ts";
 
-export interface BoundaryInput extends PlacesInput {
-  /** Never written to, whatever the rules (PERM-14). */
+interface BoundaryInput extends PlacesInput {
   readonly protected_roots?: readonly string[];
-  /** Globs, added to the built-in list. */
   readonly sensitive_paths?: readonly string[];
-  /** Given when writing there is ordinary. */
   readonly tmp_dir?: string;
 }
 

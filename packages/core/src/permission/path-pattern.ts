@@ -21,12 +21,11 @@ export interface PathPattern {
   matches(path: string, ignoresCase?: boolean): boolean;
 }
 
-/** What a policy says of its places. */
+/** The part of a policy that says where its places are. */
 export interface PlacesInput {
   readonly roots?: Roots;
   readonly home?: string;
   readonly case_insensitive_paths?: boolean;
-  /** Where the links in the literal part of a rule's path lead (PERM-15), by that part: see `linkedPaths`. */
   readonly links?: Readonly<Record<string, string>>;
 }
 

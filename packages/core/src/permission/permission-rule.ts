@@ -30,8 +30,6 @@ export interface PermissionRule {
 }
 
 /** What a rule says of a call it matches, might match, could be reached by, or matches without weight (PERM-7, PERM-16). */
-export type RuleEntries = ReturnType<typeof entriesOfRule>;
-
 export function entriesOfRule(rule: PermissionRule, id: string) {
   const { decision, every_time } = rule;
   const summary = summaryOf(rule);

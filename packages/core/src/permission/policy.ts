@@ -1,8 +1,8 @@
 // The effective policy of a run: checked and compiled once, then frozen (PERM-9). Nothing outside this
 // module can make or change one, so what is recorded with the run is what judged it.
 
-import { type NamePattern, isExactName, matchesName } from "../tool/index.ts";
-import { type Boundary, type BoundaryInput, compileBoundary } from "./boundary.ts";
+import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/index.ts";
+import { type Boundary, compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
 import type { ToolFacts } from "./facts.ts";
 import { type PolicyProblem, policyProblems } from "./policy-problems.ts";
@@ -16,13 +16,24 @@ import type { PermissionRule } from "./permission-rule.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
 import { type JsonObject, asJson, omitUndefined } from "@soong/schema";
 
-export interface PolicyInput extends BoundaryInput {
+export interface PolicyInput {
   readonly rules?: readonly PermissionRule[];
   readonly mode?: Mode;
   readonly destructive?: "ask" | "deny";
   readonly network?: NetworkPolicy;
+  readonly roots?: Roots;
+  /** Never written to, whatever the rules (PERM-14). */
+  readonly protected_roots?: readonly string[];
+  /** Globs, added to the built-in list. */
+  readonly sensitive_paths?: readonly string[];
+  readonly home?: string;
+  readonly case_insensitive_paths?: boolean;
   /** MCP tools the user marked readonly. A pattern does not reach a tool that warns of itself; its name does. */
   readonly readonly_mcp?: readonly NamePattern[];
+  /** Where the links in the literal part of a rule's path lead (PERM-15), by that part: see `linkedPaths`. */
+  readonly links?: Readonly<Record<string, string>>;
+  /** Given when writing there is ordinary. */
+  readonly tmp_dir?: string;
   /** The parent's policy: a child is never judged more leniently (PERM-12). */
   readonly ceiling?: Policy;
 }
