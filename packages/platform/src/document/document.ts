@@ -8,7 +8,6 @@ import {
   sortProblems,
   type DocumentPath,
   type DocumentPosition,
-  type ParsedText,
   type PlacedMessage,
   type Problem,
 } from "./problem.ts";
@@ -39,7 +38,12 @@ const MAX_SYNTAX_PROBLEMS = 100;
 /** `file` is only for the problems. */
 export function parseDocument(text: string, file: string, format: DocumentFormat): ParsedDocument {
   const plain = text.replace(/^\uFEFF/, "");
-  const parsed = parseText(plain, format);
+  const parsed =
+    format === "toml"
+      ? parseToml(plain)
+      : format === "yaml"
+        ? parseYaml(plain)
+        : parseJson(plain, format);
   const placed = ({ path, line, column, message }: PlacedMessage): Problem =>
     problemAt({ file, positionOf: () => ({ line, column }) }, path, message);
   if (!parsed.ok)
@@ -54,11 +58,6 @@ export function parseDocument(text: string, file: string, format: DocumentFormat
       problems: parsed.repeatedKeys.map(placed),
     },
   };
-}
-
-function parseText(text: string, format: DocumentFormat): ParsedText {
-  if (format === "toml") return parseToml(text);
-  return format === "yaml" ? parseYaml(text) : parseJson(text, format);
 }
 
 export type CheckedDocument<T> =

@@ -26,8 +26,12 @@ export async function withFileLock<Result>(
   work: (lock: HeldLock) => Promise<Result>,
 ): Promise<Result> {
   const { signal } = options;
+  // Folded, so that a disk that ignores case has one lock a file; on others two names share one.
+  const folded = path.normalize("NFC").toLowerCase();
   const lockPath =
-    options.lockDirectory === undefined ? `${path}.lock` : lockPathOf(options.lockDirectory, path);
+    options.lockDirectory === undefined
+      ? `${path}.lock`
+      : join(options.lockDirectory, `${createHash("sha256").update(folded).digest("hex")}.lock`);
   const lockDirectory = dirname(lockPath);
   // The timer only bounds the wait: it is over before the work begins.
   const giveUp = new AbortController();
@@ -62,12 +66,6 @@ export async function withFileLock<Result>(
 
 const WAIT_MS = 10_000;
 const LONGEST_PAUSE_MS = 20;
-
-/** Folded, so that a disk that ignores case has one lock a file; on others two names share one. */
-function lockPathOf(lockDirectory: string, path: string): string {
-  const folded = path.normalize("NFC").toLowerCase();
-  return join(lockDirectory, `${createHash("sha256").update(folded).digest("hex")}.lock`);
-}
 
 async function contend(lockPath: string, path: string, signal: AbortSignal): Promise<HeldLock> {
   const claim = await claimLock(lockPath, path);

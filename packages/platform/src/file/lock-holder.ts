@@ -61,15 +61,17 @@ async function readOwnIdentity(): Promise<Omit<LockHolder, "nonce">> {
   return {
     pid: process.pid,
     started: (await processState(process.pid))?.started ?? null,
-    boot_id: await readFile("/proc/sys/kernel/random/boot_id", "utf8").then(trim, unknown),
-    pid_namespace: await readlink("/proc/self/ns/pid").catch(unknown),
+    boot_id: await readFile("/proc/sys/kernel/random/boot_id", "utf8")
+      .then((text) => text.trim())
+      .catch(() => null),
+    pid_namespace: await readlink("/proc/self/ns/pid").catch(() => null),
     host: hostname(),
   };
 }
 
 /** Fields 3 (state) and 22 (start time) of proc(5); field 2 is a name that may hold anything. */
 async function processState(pid: number): Promise<{ state: string; started: string } | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(unknown);
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   const [state, ...rest] = text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
   const started = rest[18];
   return state === undefined || started === undefined ? undefined : { state, started };
@@ -89,12 +91,4 @@ function isHolder(value: unknown): value is LockHolder {
     /^[0-9a-f]{32}$/.test(holder.nonce) &&
     (holder.path === undefined || typeof holder.path === "string")
   );
-}
-
-function trim(text: string): string {
-  return text.trim();
-}
-
-function unknown(): null {
-  return null;
 }

@@ -54,7 +54,13 @@ export interface RunningProcess {
 /** Throws a ToolFailure when it cannot be started (executable_not_found, cwd_not_found…). */
 export function startProcess(options: ProcessOptions): RunningProcess {
   refuseUnstartable(options);
-  if (options.signal?.aborted === true) throw abortedBefore(options.executable);
+  if (options.signal?.aborted === true) {
+    throw new ToolFailure({
+      code: "aborted",
+      error_class: "canceled",
+      message: `${options.executable} was not started: the call had been aborted before.`,
+    });
+  }
   // First, so that there is no moment in which a command would survive the runtime.
   ensureWatchdog();
   const marker = nextMarker();
@@ -86,7 +92,14 @@ function spawnChild(options: ProcessOptions, marker: Marker): ChildProcess & { p
     child = spawn(executable, argv.slice(1), {
       argv0: argv[0] ?? executable,
       cwd,
-      env: { ...unlessGiven(stdin), ...env, [MARKER_NAME]: marker.value },
+      env: {
+        // Node would add its coverage variable by itself where it is not mentioned.
+        NODE_V8_COVERAGE: undefined,
+        // bash takes a pipe of Node's for a remote login and would run ~/.bashrc, except in an inner shell.
+        ...(stdin !== undefined && { SHLVL: "1" }),
+        ...env,
+        [MARKER_NAME]: marker.value,
+      },
       detached: true,
       stdio: [pipeIf(stdin), pipeIf(onStdout), pipeIf(onStderr), ...descriptors],
     });
@@ -99,25 +112,8 @@ function spawnChild(options: ProcessOptions, marker: Marker): ChildProcess & { p
   return child as ChildProcess & { pid: number };
 }
 
-function unlessGiven(stdin: unknown): Record<string, string | undefined> {
-  return {
-    // Node would add its coverage variable by itself where it is not mentioned.
-    NODE_V8_COVERAGE: undefined,
-    // bash takes a pipe of Node's for a remote login and would run ~/.bashrc, except in an inner shell.
-    ...(stdin === undefined ? {} : { SHLVL: "1" }),
-  };
-}
-
 function pipeIf(used: unknown): "pipe" | "ignore" {
   return used === undefined ? "ignore" : "pipe";
-}
-
-function abortedBefore(executable: string): ToolFailure {
-  return new ToolFailure({
-    code: "aborted",
-    error_class: "canceled",
-    message: `${executable} was not started: the call had been aborted before.`,
-  });
 }
 
 export interface ProcessEnd {

@@ -49,7 +49,11 @@ export function differences(old: string, actual: string, where: Where): string[]
       at += 1;
       there += 1;
     } else if (one !== "" && other !== "" && foldsAlike(one, other)) {
-      note(nameOfKind(kinds), nameOf(one), nameOf(other));
+      note(
+        KIND_NAMES.find(([kind]) => kinds.includes(kind))?.[1] ?? "letter case",
+        nameOf(one),
+        nameOf(other),
+      );
       at += 1;
       there += 1;
     } else {
@@ -131,12 +135,11 @@ function spaceWords(space: string): string {
   return words.length > 6 ? `${words.slice(0, 6).join(", ")}, …` : words.join(", ");
 }
 
-function nameOfKind(kinds: readonly string[]): string {
-  if (kinds.includes("quote")) return "quotes";
-  if (kinds.includes("dash")) return "dash";
-  if (kinds.includes("full_width")) return "full-width character";
-  return "letter case";
-}
+const KIND_NAMES = [
+  ["quote", "quotes"],
+  ["dash", "dash"],
+  ["full_width", "full-width character"],
+] as const;
 
 function nameOf(character: string): string {
   const code = character.charCodeAt(0);

@@ -127,19 +127,15 @@ async function changeFile<Result>(
       return result;
     } catch (error) {
       await place.undo();
-      throw commitFailure(error, path, directory);
+      const errno = errnoOf(error) ?? "";
+      if (errno === "ENOENT") throw pathChanged(path);
+      // The file itself was found writable: it is its directory that refuses.
+      const isRefused = ["EACCES", "EPERM", "EROFS"].includes(errno);
+      throw failureOf(error, isRefused ? directory.path : path);
     } finally {
       await place.close();
     }
   });
-}
-
-function commitFailure(error: unknown, path: string, directory: VerifiedDirectory): unknown {
-  const errno = errnoOf(error) ?? "";
-  if (errno === "ENOENT") return pathChanged(path);
-  // The file itself was found writable: it is its directory that refuses.
-  const isRefused = ["EACCES", "EPERM", "EROFS"].includes(errno);
-  return failureOf(error, isRefused ? directory.path : path);
 }
 
 /**

@@ -153,7 +153,12 @@ async function search(
     unreadable: answer.unreadable,
     engine,
   };
-  const summary = summaryOf(data);
+  const files = plural(data.files_searched, "file");
+  const found = `${plural(data.matches.length, "matching line")}${data.truncated ? ", and more" : ""}`;
+  const summary =
+    data.matches.length === 0
+      ? `no match in ${files}`
+      : `${found}; matches in ${data.files_with_matches} of ${files}`;
   const lines = [...matchLines(data, request.contextLines), "", ...notesOf(data, summary)];
   const text = lines.join("\n").trimStart();
   return toolResult({ content: [{ type: "text", text }], summary, data });
@@ -208,15 +213,6 @@ interface SearchData {
   /** Files and directories. */
   unreadable: number;
   engine: "ripgrep" | "plain_walk";
-}
-
-function summaryOf(data: SearchData): string {
-  const lines = plural(data.matches.length, "matching line");
-  const more = data.truncated ? ", and more" : "";
-  const files = `${data.files_with_matches} of ${plural(data.files_searched, "file")}`;
-  return data.matches.length === 0
-    ? `no match in ${plural(data.files_searched, "file")}`
-    : `${lines}${more}; matches in ${files}`;
 }
 
 function matchLines({ matches }: SearchData, contextLines: number): string[] {
