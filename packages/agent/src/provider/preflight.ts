@@ -3,15 +3,11 @@
 
 import { lowerSchema, type ModelProfile, type ModelTool } from "@soong/core";
 import { keywordsOf } from "@soong/schema";
-import type { ModelError, ModelMessage, ModelRequest } from "../model/index.ts";
+import type { ModelError, ModelRequest } from "../model/index.ts";
 import type { ProviderProfile } from "./profile.ts";
 
 export function preflight(request: ModelRequest, profile: ProviderProfile): ModelError | undefined {
-  const violation =
-    tooManyTools(request.tools, profile) ??
-    first(request.tools, (tool) => toolViolation(tool, profile)) ??
-    repeatedName(request.tools) ??
-    first(request.messages, (message) => messageViolation(message, profile));
+  const [violation] = findViolations(request, profile);
   if (violation === undefined) return undefined;
   return {
     kind: "unsupported_capability",
@@ -19,17 +15,36 @@ export function preflight(request: ModelRequest, profile: ProviderProfile): Mode
   };
 }
 
-function tooManyTools(tools: readonly ModelTool[], { max_tools }: ProviderProfile) {
-  if (max_tools === undefined || tools.length <= max_tools) return undefined;
-  return `${tools.length} tools are loaded and at most ${max_tools} can be sent; defer or exclude some`;
-}
-
-function toolViolation(tool: ModelTool, profile: ProviderProfile): string | undefined {
-  const { names } = profile;
-  if (!fitsNames(tool.name, profile)) {
-    return `the tool name "${tool.name}" must be 1 to ${names.max_length} characters of ${names.chars}, the first of ${names.first_chars}`;
+function* findViolations(
+  { tools, messages }: ModelRequest,
+  profile: ProviderProfile,
+): Generator<string, undefined> {
+  const { max_tools, names, parallel_calls, images } = profile;
+  if (max_tools !== undefined && tools.length > max_tools) {
+    yield `${tools.length} tools are loaded and at most ${max_tools} can be sent; defer or exclude some`;
   }
-  return schemaViolation(tool, profile);
+  for (const tool of tools) {
+    if (!fitsNames(tool.name, profile)) {
+      yield `the tool name "${tool.name}" must be 1 to ${names.max_length} characters of ${names.chars}, the first of ${names.first_chars}`;
+    }
+    const violation = schemaViolation(tool, profile);
+    if (violation !== undefined) yield violation;
+  }
+  const seen = new Set<string>();
+  for (const { name } of tools) {
+    if (seen.has(name)) yield `two tools have the name "${name}"`;
+    seen.add(name);
+  }
+  for (const message of messages) {
+    if (message.role === "assistant" && message.calls.length > 1 && !parallel_calls) {
+      yield `an answer in the conversation holds ${message.calls.length} calls and only one at a time is taken`;
+    }
+    const isUser = message.role === "user" && !images.user;
+    if (isUser && message.content.some(({ type }) => type === "image")) {
+      yield "a user message holds an image";
+    }
+  }
+  return undefined;
 }
 
 /** A clause that names the tool and the keyword. */
@@ -54,32 +69,4 @@ export function fitsNames(name: string, { names }: ProviderProfile): boolean {
     name.length <= names.max_length &&
     new RegExp(`^[${names.first_chars}][${names.chars}]*$`).test(name)
   );
-}
-
-function repeatedName(tools: readonly ModelTool[]): string | undefined {
-  const seen = new Set<string>();
-  for (const { name } of tools) {
-    if (seen.has(name)) return `two tools have the name "${name}"`;
-    seen.add(name);
-  }
-  return undefined;
-}
-
-function messageViolation(message: ModelMessage, profile: ProviderProfile): string | undefined {
-  if (message.role === "assistant" && message.calls.length > 1 && !profile.parallel_calls) {
-    return `an answer in the conversation holds ${message.calls.length} calls and only one at a time is taken`;
-  }
-  if (message.role === "user" && !profile.images.user) {
-    const image = message.content.find(({ type }) => type === "image");
-    if (image !== undefined) return "a user message holds an image";
-  }
-  return undefined;
-}
-
-function first<Item>(items: readonly Item[], find: (item: Item) => string | undefined) {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
