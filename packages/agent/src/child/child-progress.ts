@@ -132,36 +132,27 @@ export function createChildDeadline(clock: Clock, limitMs: number, expired: () =
   }
 }
 
-export interface ChildWaits {
-  /** Calls of the child that wait for an answer. */
-  readonly open: ReadonlySet<string>;
-  /** For the child's run. */
-  readonly onPersonAsked: OnPersonAsked;
-  /** A call that has ended no longer waits, even if its handler still runs. */
-  ended(tool_call_id: string): void;
-  close(): void;
-}
+export type ChildWaits = ReturnType<typeof createChildWaits>;
 
-export function createChildWaits(context: ToolContext, deadline: ChildDeadline): ChildWaits {
+export function createChildWaits(context: ToolContext, deadline: ChildDeadline) {
   const open = new Set<string>();
   let answered = (): void => {};
-  return {
-    open,
-    onPersonAsked({ tool_call_id, waits }) {
-      if (!waits) return ended(tool_call_id);
-      const isFirst = open.size === 0;
-      open.add(tool_call_id);
-      if (!isFirst) return;
-      deadline.pause();
-      const answer = new Promise<void>((resolve) => {
-        answered = resolve;
-      });
-      context.waitForPerson(answer).catch(() => {});
-    },
-    ended,
-    close: () => answered(),
-  };
+  return { open, onPersonAsked, ended, close: () => answered() };
 
+  /** For the child's run. `open` has its calls that wait for an answer. */
+  function onPersonAsked({ tool_call_id, waits }: Parameters<OnPersonAsked>[0]): void {
+    if (!waits) return ended(tool_call_id);
+    const isFirst = open.size === 0;
+    open.add(tool_call_id);
+    if (!isFirst) return;
+    deadline.pause();
+    const answer = new Promise<void>((resolve) => {
+      answered = resolve;
+    });
+    context.waitForPerson(answer).catch(() => {});
+  }
+
+  /** A call that has ended no longer waits, even if its handler still runs. */
   function ended(tool_call_id: string): void {
     if (!open.delete(tool_call_id) || open.size > 0) return;
     deadline.resume();

@@ -4,7 +4,7 @@
 import { randomIds, systemClock, type ContentBlock } from "@soong/core";
 import { ContextBook, readLoadedTools } from "../context/index.ts";
 import { beginRun, type LoopRun } from "./begin-run.ts";
-import { createInstructionCache } from "./instruction-cache.ts";
+import { InstructionCache } from "./instruction-cache.ts";
 import { findContextTokens, loopLimits } from "./limits.ts";
 import type { ConversationState, LoopOptions } from "./running.ts";
 
@@ -32,7 +32,7 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
     contextTokens: findContextTokens(limits, options.models),
     book: new ContextBook(history),
     unrecorded: [...unrecorded],
-    instructions: createInstructionCache(options.instructions, history),
+    instructions: new InstructionCache(options.instructions, history),
     found: new Set([...readLoadedTools(history), ...(given?.loadedTools ?? [])]),
   };
   const open = new Set<LoopRun>();

@@ -29,41 +29,33 @@ export type InstructionSource = (
   places: Places,
 ) => Promise<InstructionTexts>;
 
-export interface InstructionCache {
+export class InstructionCache {
   /** What the conversation is to begin with; gone once it is loaded. */
   source: InstructionSource | undefined;
-  skipped: readonly SkippedInstructions[];
-  /** Whether the conversation does not have this content yet. From now on it has. */
-  add(node: AddedNode): boolean;
-  /** For the kernel's run: what a call has read, if it is new. */
-  admit(node: AddedNode): AddedNode | undefined;
-}
-
-export function createInstructionCache(
-  source: InstructionSource | undefined,
-  history: readonly ConversationNode[],
-): InstructionCache {
+  skipped: readonly SkippedInstructions[] = [];
   /** The current content of each file, as its hash. */
-  const current = new Map<string, string>();
-  for (const { path, sha256 } of readInstructionBlocks(history).blocks)
-    current.set(path ?? sha256, sha256);
+  readonly #current = new Map<string, string>();
 
-  return {
-    source,
-    skipped: [],
-    add,
-    admit(node) {
-      // The model has it from the result of the call; the node only says whose it is (STORE-2).
-      if (node.kind === "child_result") return { ...node, content: [] };
-      if (node.kind !== "instruction_context") return node;
-      return add(node) ? addContentHash(node) : undefined;
-    },
-  };
+  constructor(source: InstructionSource | undefined, history: readonly ConversationNode[]) {
+    this.source = source;
+    for (const { path, sha256 } of readInstructionBlocks(history).blocks) {
+      this.#current.set(path ?? sha256, sha256);
+    }
+  }
 
-  function add(node: AddedNode): boolean {
+  /** Whether the conversation does not have this content yet. From now on it has. */
+  add(node: AddedNode): boolean {
     const { path, sha256 } = readInstructions(node);
-    if ([...current.values()].includes(sha256)) return false;
-    current.set(path ?? sha256, sha256);
+    if ([...this.#current.values()].includes(sha256)) return false;
+    this.#current.set(path ?? sha256, sha256);
     return true;
+  }
+
+  /** For the kernel's run: what a call has read, if it is new. */
+  admit(node: AddedNode): AddedNode | undefined {
+    // The model has it from the result of the call; the node only says whose it is (STORE-2).
+    if (node.kind === "child_result") return { ...node, content: [] };
+    if (node.kind !== "instruction_context") return node;
+    return this.add(node) ? addContentHash(node) : undefined;
   }
 }
