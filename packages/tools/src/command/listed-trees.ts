@@ -134,7 +134,7 @@ export function restrictedNamesListed(
   for (const given of operands.length === 0 ? [cwd] : operands) {
     const directory = canonicalPath(cwd, given);
     if (directory === undefined || !isDirectory(directory)) continue;
-    for (const { name } of entriesOf(directory)) {
+    for (const name of Array.from(entriesOf(directory), (entry) => entry.name).toSorted()) {
       if (name.startsWith(".") && !showsHidden) continue;
       const path = join(directory, name);
       const restriction = restrictedBy(path, "list");
