@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ArtifactRecord } from "@soong/core";
 import type { SessionReader } from "@soong/store";
-import { InspectorError } from "./ports.ts";
+import { missing } from "./ports.ts";
 import { createRecent } from "./recent.ts";
 
 export interface ArtifactBytes {
@@ -18,9 +18,7 @@ export async function artifactBytes(
   artifact_id: string,
 ): Promise<ArtifactBytes> {
   const record = (await reader.artifacts()).find((one) => one.artifact_id === artifact_id);
-  if (record === undefined) {
-    throw new InspectorError("not_found", "This session has no such artifact.");
-  }
+  if (record === undefined) throw missing("This session has no such artifact.");
   return {
     record,
     async read(from, to) {
@@ -29,7 +27,7 @@ export async function artifactBytes(
       if (length <= 0) return Buffer.alloc(0);
       const bytes = await reader.readArtifact(artifact_id, { offset, length });
       if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      throw new InspectorError("not_found", "The bytes of this artifact are no longer there.");
+      throw missing("The bytes of this artifact are no longer there.");
     },
   };
 }

@@ -16,9 +16,8 @@ export async function readArtifactPage(
 ): Promise<Omit<ArtifactPage, "line">> {
   const { record } = artifact;
   const { size } = record;
-  if (asked.offset > size) {
+  if (asked.offset > size)
     throw bad(`offset is past the end of the artifact, which has ${size} bytes.`);
-  }
   const first = Math.max(0, asked.offset - MARGIN_BYTES);
   const bytes = await artifact.read(first, asked.offset + asked.length + MARGIN_BYTES);
   const from = characterStart(bytes, asked.offset - first);

@@ -43,6 +43,10 @@ export function bad(message: string): InspectorError {
   return new InspectorError("bad_request", message);
 }
 
+export function missing(message: string): InspectorError {
+  return new InspectorError("not_found", message);
+}
+
 export interface InspectorPorts {
   /** What facts say. Default: those of the kernel; others are described by their fields. */
   readonly factTexts?: Partial<FactTexts>;

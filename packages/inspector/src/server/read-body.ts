@@ -80,9 +80,8 @@ export function acceptBody(given: unknown): { shown: ChangedTool[] } {
     shown: shown.map((one: unknown) => {
       const tool = record(one, "Each of shown");
       const { changes } = tool;
-      if (!Array.isArray(changes) || !changes.every((line) => typeof line === "string")) {
+      if (!Array.isArray(changes) || !changes.every((line) => typeof line === "string"))
         throw bad("changes must be a list of lines.");
-      }
       return { tool_name: text(tool, "tool_name"), hash: text(tool, "hash"), changes };
     }),
   };

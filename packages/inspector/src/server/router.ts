@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import type { PathNames, Routes } from "../wire/index.ts";
 import { readBody } from "./read-body.ts";
-import { bad, InspectorError } from "./ports.ts";
+import { bad, InspectorError, missing } from "./ports.ts";
 
 type RouteName = keyof Routes;
 type BodyOf<R extends RouteName> = Routes[R] extends { body: infer B } ? B : undefined;
@@ -45,9 +45,7 @@ export function createRouter(handlers: Handlers, bodyMs: number) {
     const [path = "", query = ""] = (request.url ?? "").split(/\?(.*)/su);
     const segments = path.split("/");
     const here = routes.filter(({ pattern }) => isPath(pattern, segments));
-    if (here.length === 0) {
-      throw new InspectorError("not_found", "The inspector has no such address.");
-    }
+    if (here.length === 0) throw missing("The inspector has no such address.");
     const route = here.find(({ method }) => method === request.method);
     if (route === undefined) {
       const allow = here.map(({ method }) => method);
@@ -97,9 +95,8 @@ function readQuery<Name extends string>(text: string, names: readonly Name[]) {
       throw bad(`The query has "${name.slice(0, 80)}"; it may have ${known}.`);
     }
     if (values.has(name)) throw bad(`The query has ${name} twice.`);
-    if (value.length > LONGEST_VALUE) {
+    if (value.length > LONGEST_VALUE)
       throw bad(`${name} may have ${LONGEST_VALUE} characters, and this one is longer.`);
-    }
     values.set(name, value);
   }
 

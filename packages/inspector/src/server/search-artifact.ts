@@ -34,9 +34,8 @@ export function compilePattern(q: string, isRegex: boolean): Pattern {
   if (!isRegex) return (text) => (text.includes(q) ? text.indexOf(q) : undefined);
   const compiled = createRegex(q);
   if (!compiled.ok) throw bad(`q: ${compiled.message}`);
-  if (compiled.regex.size > LARGEST_PATTERN) {
+  if (compiled.regex.size > LARGEST_PATTERN)
     throw bad("q is too large once its repeats are written out; search for something simpler.");
-  }
   return (text) => compiled.regex.exec(text)?.index;
 }
 

@@ -16,7 +16,7 @@ import { createHandlers } from "./handlers.ts";
 import { createHomeStore, type OpenStore } from "./home-store.ts";
 import { createHomeWatch } from "./home-watch.ts";
 import { readPageFile } from "./page-files.ts";
-import { InspectorError, type InspectorPorts } from "./ports.ts";
+import { InspectorError, missing, type InspectorPorts } from "./ports.ts";
 import { createRouter } from "./router.ts";
 import { createSessionIndexes } from "./session-indexes.ts";
 
@@ -141,9 +141,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
     response: ServerResponse,
   ): Promise<void> {
     const file = await readPageFile(assets, path);
-    if (file === undefined) {
-      throw new InspectorError("not_found", "The inspector has no such page.");
-    }
+    if (file === undefined) throw missing("The inspector has no such page.");
     if (request.method !== "GET") {
       const only = { status: 405, allow: ["GET"] };
       throw new InspectorError("bad_request", "A page can only be read.", only);

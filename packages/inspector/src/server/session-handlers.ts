@@ -16,7 +16,7 @@ import { artifactBytes, createLineCounter } from "./artifact-bytes.ts";
 import { readArtifactPage } from "./artifact-page.ts";
 import type { HomeStore } from "./home-store.ts";
 import { sessionRow } from "./home-watch.ts";
-import { bad, InspectorError, type LivePort } from "./ports.ts";
+import { bad, missing, type LivePort } from "./ports.ts";
 import { wholeNumber, type Handlers } from "./router.ts";
 import type { Redact } from "./safe-cut.ts";
 import { compilePattern, searchArtifact } from "./search-artifact.ts";
@@ -88,7 +88,7 @@ export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
         await reader.record();
         const [fact] = await reader.facts({ after: seq - 1, limit: 1 });
         if (fact?.seq === seq) return { fact };
-        throw new InspectorError("not_found", `This session has no fact ${seq}.`);
+        throw missing(`This session has no fact ${seq}.`);
       },
     },
     "GET /api/sessions/:session_id/conversation": {
@@ -97,9 +97,8 @@ export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
         const agent_id = query.needed("agent_id");
         const { reader } = await indexes.of(session_id);
         const agents = await reader.agents();
-        if (!agents.some((agent) => agent.agent_id === agent_id)) {
-          throw new InspectorError("not_found", "This session has no such agent.");
-        }
+        if (!agents.some((agent) => agent.agent_id === agent_id))
+          throw missing("This session has no such agent.");
         const path = await reader.activePath(agent_id);
         return conversation(path, { agent_id, before: query.text("before") });
       },
@@ -110,9 +109,7 @@ export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
         const index = await indexes.of(session_id);
         await index.readAll(signal);
         const lane = index.timeline.lane(tool_call_id, query.text("run_id"));
-        if (lane === undefined) {
-          throw new InspectorError("not_found", "This session has no such call.");
-        }
+        if (lane === undefined) throw missing("This session has no such call.");
         const { seqs, left_out } = index.calls.seqsOf(lane);
         const facts = await index.factsAt(seqs);
         const node = await findResultNode(index, lane, facts);
@@ -131,7 +128,7 @@ export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
         const surface = await readSurface(session_id, run_id, signal, revision);
         const view = surfaceView(surface.facts, { run_id, revision, ...surface });
         if (view !== undefined) return view;
-        throw new InspectorError("not_found", "This run had no such surface.");
+        throw missing("This run had no such surface.");
       },
     },
     "GET /api/sessions/:session_id/runs/:run_id/search": {
@@ -197,7 +194,7 @@ export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
 async function readRun(index: SessionIndex, run_id: string, signal: AbortSignal): Promise<void> {
   await index.readAll(signal);
   if (index.timeline.run(run_id) !== undefined) return;
-  throw new InspectorError("not_found", "This session has no such run.");
+  throw missing("This session has no such run.");
 }
 
 /** The terminal fact names the last node of the call: what the model reads of it is that or above. */

@@ -4,7 +4,7 @@
 import { type ContentBlock, type ToolError, type ToolResult, visibleLine } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
-import { CopyButton } from "../parts/button.tsx";
+import { CopyButton, onTabKey } from "../parts/button.tsx";
 import { JsonCode } from "../parts/json-code.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { SignMark } from "../parts/signs.tsx";
@@ -72,20 +72,9 @@ function Tabs(props: { label: string; tabs: Readonly<Record<string, () => Compon
   const [at, setAt] = useState(0);
   const id = useId();
 
-  function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
-    const last = names.length - 1;
-    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: last }[event.key];
-    if (next === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const wrapped = next > last ? 0 : next < 0 ? last : next;
-    setAt(wrapped);
-    event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")[wrapped]?.focus();
-  }
-
   return (
     <div class="result-tabs">
-      <div role="tablist" aria-label={props.label} onKeyDown={onKeyDown}>
+      <div role="tablist" aria-label={props.label} onKeyDown={onTabKey}>
         {names.map((name, index) => (
           <button
             key={name}

@@ -143,3 +143,16 @@ export function CopyButton({ text, what }: { text: string | (() => string); what
     </>
   );
 }
+
+/** In a list of tabs: the arrows lead around, Home and End to the first and the last. */
+export function onTabKey(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")];
+  const at = tabs.findIndex((tab) => tab === document.activeElement);
+  const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const tab = tabs.at(next % tabs.length);
+  tab?.focus();
+  tab?.click();
+}

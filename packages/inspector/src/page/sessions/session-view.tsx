@@ -7,7 +7,7 @@ import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { ArtifactViewer } from "../call/artifact-viewer.tsx";
 import { FactsView } from "../facts/facts-view.tsx";
-import { LinkButton } from "../parts/button.tsx";
+import { LinkButton, onTabKey } from "../parts/button.tsx";
 import { Table } from "../parts/list.tsx";
 import { countText, Loaded, Mono, ProblemText } from "../parts/text.tsx";
 import { instantText, recordedMoment, useSlowed, zoneText } from "../parts/time.ts";
@@ -96,17 +96,6 @@ function Tabs({ route }: { route: SessionRoute }) {
       ))}
     </div>
   );
-}
-
-function onTabKey(event: KeyboardEvent): void {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (step === undefined || !(event.currentTarget instanceof HTMLElement)) return;
-  const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")];
-  const at = tabs.findIndex((tab) => tab === document.activeElement);
-  const next = tabs[(at + step + tabs.length) % tabs.length];
-  event.preventDefault();
-  next?.focus();
-  next?.click();
 }
 
 function renderTab(route: SessionRoute, model: SessionModel): JSX.Element {
