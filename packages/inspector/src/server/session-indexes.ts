@@ -9,50 +9,46 @@ const MOST = 8;
 /** Of all of them together: some 110 bytes each. The one in use stays, whatever its size. */
 const MOST_FACTS = 2_000_000;
 
+interface Kept {
+  readonly index: Promise<SessionIndex>;
+  /** Once it is there. */
+  made?: SessionIndex;
+}
+
 export function createSessionIndexes(store: HomeStore, mostFacts = MOST_FACTS) {
-  const indexes = new Map<string, Promise<SessionIndex>>();
-  const made = new Map<string, SessionIndex>();
+  const kept = new Map<string, Kept>();
 
   return {
     /** Throws the store's sentence when there is no such session, or no longer. */
     of(session_id: string): Promise<SessionIndex> {
-      const index = indexes.get(session_id) ?? create(session_id);
+      const entry = kept.get(session_id) ?? create(session_id);
       // Last in the order: it was used last.
-      indexes.delete(session_id);
-      indexes.set(session_id, index);
-      for (const oldest of indexes.keys()) {
-        const isMuch = indexes.size > MOST || factsRead() > mostFacts;
+      kept.delete(session_id);
+      kept.set(session_id, entry);
+      for (const oldest of kept.keys()) {
+        const isMuch = kept.size > MOST || countFacts() > mostFacts;
         if (!isMuch || oldest === session_id) break;
-        forget(oldest);
+        kept.delete(oldest);
       }
-      return index;
+      return entry.index;
     },
   };
 
-  function factsRead(): number {
-    return [...made.values()].reduce((sum, index) => sum + index.readSeq(), 0);
+  function countFacts(): number {
+    return [...kept.values()].reduce((sum, { made }) => sum + (made?.readSeq() ?? 0), 0);
   }
 
-  function forget(session_id: string): void {
-    indexes.delete(session_id);
-    made.delete(session_id);
-  }
-
-  function create(session_id: string): Promise<SessionIndex> {
-    const index = read(session_id);
-    index.then(
-      (read) => {
-        if (indexes.get(session_id) === index) made.set(session_id, read);
+  function create(session_id: string): Kept {
+    const reader = store.get().then((opened) => opened.readSession(session_id));
+    const entry: Kept = { index: reader.then(createSessionIndex) };
+    entry.index.then(
+      (made) => {
+        entry.made = made;
       },
       () => {
-        if (indexes.get(session_id) === index) forget(session_id);
+        if (kept.get(session_id) === entry) kept.delete(session_id);
       },
     );
-    return index;
-  }
-
-  async function read(session_id: string): Promise<SessionIndex> {
-    const reader = await (await store.get()).readSession(session_id);
-    return createSessionIndex(reader);
+    return entry;
   }
 }

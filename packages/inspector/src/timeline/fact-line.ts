@@ -9,18 +9,7 @@ const MOST_LINE_CHARS = 300;
 
 export function factLine(fact: Fact, texts: Partial<FactTexts> = KERNEL_FACT_TEXTS): FactRow {
   const { seq, time, type, level, run_id, tool_call_id, tool_name } = fact;
-  const isArguments = type === "tool.requested";
-  return {
-    seq,
-    time,
-    type,
-    level,
-    run_id,
-    tool_call_id,
-    tool_name,
-    text: oneLine(
-      describeFact(soundFact(fact), texts),
-      isArguments ? MOST_SUMMARY_CHARS : MOST_LINE_CHARS,
-    ),
-  };
+  const most = type === "tool.requested" ? MOST_SUMMARY_CHARS : MOST_LINE_CHARS;
+  const text = oneLine(describeFact(soundFact(fact), texts), most);
+  return { seq, time, type, level, run_id, tool_call_id, tool_name, text };
 }

@@ -60,16 +60,11 @@ export function callKey(run_id: string, tool_call_id: string): string {
   return `${run_id} ${tool_call_id}`;
 }
 
-interface Placed {
-  seq: number;
-  parent_run_id?: string;
-  parent_call_id?: string;
-}
+type Placed = Pick<RunRow, "seq" | "parent_run_id" | "parent_call_id">;
 
 function isSamePlace(before: Placed | undefined, after: Placed): boolean {
   return (
-    before !== undefined &&
-    before.seq === after.seq &&
+    before?.seq === after.seq &&
     before.parent_run_id === after.parent_run_id &&
     before.parent_call_id === after.parent_call_id
   );

@@ -36,20 +36,14 @@ export function createLaneFilter(
 function hasStatus(lane: Lane, status: LaneFilter["status"], isLive: boolean): boolean {
   const { state, outcome } = lane;
   const isSuccess = outcome === "succeeded" || outcome === "partial";
-  switch (status) {
-    case "any":
-      return true;
-    case "waiting":
-      return isLive && state === "waiting";
-    case "going_on":
-      return isLive && state !== "ended";
-    case "left_open":
-      return !isLive && state !== "ended";
-    case "succeeded":
-      return isSuccess;
-    case "not_succeeded":
-      return outcome !== undefined && !isSuccess;
-  }
+  return {
+    any: true,
+    waiting: isLive && state === "waiting",
+    going_on: isLive && state !== "ended",
+    left_open: !isLive && state !== "ended",
+    succeeded: isSuccess,
+    not_succeeded: outcome !== undefined && !isSuccess,
+  }[status];
 }
 
 export function TimelineTools(props: {
