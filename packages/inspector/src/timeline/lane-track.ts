@@ -2,7 +2,6 @@
 // before it began, even if the clock was set back. There are many of these: plain data, and little of it.
 
 import { isTerminalFact, type Fact, type TerminalFactType } from "@soong/core";
-import { omitUndefined } from "@soong/schema";
 import type { Lane, LaneState, Span, SpanKind } from "../wire/index.ts";
 import { MOST_SUMMARY_CHARS, oneLine, summarizeArguments } from "./read-data.ts";
 
@@ -42,7 +41,7 @@ export function trackLane(requested: RequestedCall, at: number): LaneTrack {
 export function readLane(track: LaneTrack): Lane {
   const { kinds, times, isRunOver: _, child_runs: __, child_calls: ___, ...lane } = track;
   const spans = kinds.map((kind, i): Span => [kind, times[i] ?? 0, times[i + 1] ?? null]);
-  return omitUndefined({ ...lane, spans });
+  return { ...lane, spans };
 }
 
 /** True where the fact made a difference. */
