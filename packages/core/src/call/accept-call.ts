@@ -21,9 +21,13 @@ export async function acceptCall(call: Call): Promise<Ending | undefined> {
   const parsed = parseWithoutSecrets(call, { maxBytes, maxDepth });
   const long = recordRequest(call, parsed);
   if (long !== undefined) await keepArguments(call, long);
-  const unavailable = checkAvailable(call);
-  if (unavailable !== undefined) return unavailable;
-  const tool = call.tool as RegisteredTool;
+  const standing = call.run.surface.standing.get(call.tool_name);
+  if (standing === undefined || standing.state === "excluded") return endUnavailable(call);
+  if (standing.state === "deferred") return endNotLoaded(call);
+  call.tool = standing.tool;
+  const changed = checkDefinitionCurrent(call);
+  if (changed !== undefined) return refuse(call, standing.tool, changed);
+  const { tool } = call;
   call.effects = effectsUnder(policy, tool);
   const problem = parsed.ok
     ? await validateInput(call as AcceptedCall, parsed.value)
@@ -79,16 +83,6 @@ function excludedName(surface: Surface, wire: string): string | undefined {
   if (wire.includes(".")) return undefined;
   const { names } = surface.profile;
   return surface.excluded.find(({ tool_name }) => wireNameOf(tool_name, names) === wire)?.tool_name;
-}
-
-/** Sets the tool of the call; or says why it cannot be called. */
-function checkAvailable(call: Call): Ending | undefined {
-  const standing = call.run.surface.standing.get(call.tool_name);
-  if (standing === undefined || standing.state === "excluded") return endUnavailable(call);
-  if (standing.state === "deferred") return endNotLoaded(call);
-  call.tool = standing.tool;
-  const problem = checkDefinitionCurrent(call);
-  return problem === undefined ? undefined : refuse(call, standing.tool, problem);
 }
 
 /** A call on a definition that has changed, or gone, since it was shown (REG-3). */

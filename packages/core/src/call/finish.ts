@@ -8,7 +8,6 @@ import { boundResult, fitsInline, mapResult, viewsOf, type MappingRules } from "
 import {
   isPromise,
   messageOf,
-  type ContextNode,
   type ResultMetadata,
   type ToolError,
   type ToolResult,
@@ -154,7 +153,11 @@ function takeAdditions(call: Call, { outcome }: Ending): void {
   } else if (modify !== undefined) modifyContext(call, modify);
   const nodes = isRefused ? [] : given;
   if (nodes.length === 0 && call.hookContext === undefined) return;
-  const added = nodes.map((node) => contextNode(call, node));
+  const { redactor } = call.run;
+  const added = nodes.map(({ kind, text, data }): AddedNode => {
+    const content: AddedNode["content"] = [{ type: "text", text: redactor.text(text) }];
+    return { kind, content, ...omitUndefined({ data: data && redactor.value(data) }) };
+  });
   for (const [hook, text] of call.hookContext ?? []) added.push(hookNode(call, hook, text));
   call.added = added;
 }
@@ -183,22 +186,20 @@ function modifyContext(call: Call, modify: NonNullable<Ending["outcome"]["modify
   }
 }
 
-function contextNode({ run }: Call, { kind, text, data }: ContextNode): AddedNode {
-  const content: AddedNode["content"] = [{ type: "text", text: run.redactor.text(text) }];
-  return { kind, content, ...omitUndefined({ data: data && run.redactor.value(data) }) };
-}
-
 /** Result first, then what it brings along; the last one has the id the next call links to. */
 function createNodes(call: Call, result: ToolResult): ConversationNode[] {
   const { run, tool_call_id } = call;
   const { session_id, run_id, agent_id } = run.identity;
-  const files_read = result.is_error ? [] : filesRead(call);
+  // Which files the model has read by it: a later request says which it holds (CTX-1).
+  const files_read = (call.plan?.resources ?? []).flatMap((one) =>
+    one.kind === "path" && one.access === "read" ? [one.path] : [],
+  );
   const own: AddedNode & Pick<ConversationNode, "is_error"> = {
     kind: "tool_result",
     content: call.replaced ?? result.content,
     is_error: result.is_error,
   };
-  if (files_read.length > 0) own.data = { files_read };
+  if (files_read.length > 0 && !result.is_error) own.data = { files_read };
   const nodes = call.added.length === 0 ? [own] : [own, ...admitNodes(call)];
   let parent_id = call.parentNodeId;
   return nodes.map((node, i) => {
@@ -207,13 +208,6 @@ function createNodes(call: Call, result: ToolResult): ConversationNode[] {
     parent_id = node_id;
     return placed;
   });
-}
-
-/** Which files the model has read by it: a later request says which it holds (CTX-1). */
-function filesRead({ plan }: Call): string[] {
-  return (plan?.resources ?? []).flatMap((one) =>
-    one.kind === "path" && one.access === "read" ? [one.path] : [],
-  );
 }
 
 /** The answer is about what the conversation has; a node that cannot be asked about is added. */
