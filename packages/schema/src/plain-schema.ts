@@ -30,8 +30,10 @@ const COUNTS = wordSet("minLength maxLength minItems maxItems");
 const NUMBERS = wordSet("minimum maximum default");
 const FLAGS = wordSet("uniqueItems additionalProperties default");
 
-function copyNode(given: unknown, depth: number): JsonSchema | undefined {
-  if (!isOrdinaryRecord(given) || depth > MAX_DEPTH || !TYPES.has(given.type)) return undefined;
+function copyNode(node: unknown, depth: number): JsonSchema | undefined {
+  if (typeof node !== "object" || node === null || depth > MAX_DEPTH) return undefined;
+  const given = node as JsonSchema;
+  if (Object.getPrototypeOf(given) !== Object.prototype || !TYPES.has(given.type)) return undefined;
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(given)) {
     const held = given[name];
@@ -56,8 +58,10 @@ function copyNode(given: unknown, depth: number): JsonSchema | undefined {
   return Object.freeze(copy);
 }
 
-function copyFields(given: unknown, depth: number): JsonSchema | undefined {
-  if (!isOrdinaryRecord(given)) return undefined;
+function copyFields(held: unknown, depth: number): JsonSchema | undefined {
+  if (typeof held !== "object" || held === null) return undefined;
+  const given = held as JsonSchema;
+  if (Object.getPrototypeOf(given) !== Object.prototype) return undefined;
   const names = Object.keys(given);
   if (names.length > MAX_FIELDS) return undefined;
   const copy: Record<string, unknown> = {};
@@ -78,10 +82,4 @@ function copyNames(given: unknown): readonly string[] | undefined {
     names.add(name);
   }
   return Object.freeze([...names]);
-}
-
-function isOrdinaryRecord(value: unknown): value is { readonly [key: string]: unknown } {
-  return (
-    typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  );
 }

@@ -53,13 +53,10 @@ export function definedEffects(
     open_world: tool.open_world ?? tags.includes("network"),
     repeatable: isRepeatable(tool, { read_only, concurrency_safe }),
   });
-  return {
-    ...worst,
-    worst,
-    permission,
-    interrupt_behavior: tool.interrupt_behavior ?? "block",
-    declared: FACTS.filter((fact) => tool[fact] !== undefined),
-  };
+  const { interrupt_behavior = "block" } = tool;
+  const declared: string[] = [];
+  for (const fact of FACTS) if (tool[fact] !== undefined) declared.push(fact);
+  return { ...worst, worst, permission, interrupt_behavior, declared };
 }
 
 /** Left out: what may run beside any other call has nothing that another could find changed. */
