@@ -88,9 +88,7 @@ function readGitHeader(patch: string, start: number): ReadHeader | "none" {
     }
     at += line.length;
   }
-  if (!patch.startsWith(HUNK_MARK, at)) {
-    return at === start + first.length ? "none" : undefined;
-  }
+  if (!patch.startsWith(HUNK_MARK, at)) return at === start + first.length ? "none" : undefined;
   const named = names.length > 0 ? names : readGitNames(first.slice("diff --git ".length));
   return { hunksAt: at, names: named, creates };
 }

@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countLineFeeds } from "./count-line-feeds.ts";
+import { countLineFeeds } from "./file-text.ts";
 
 const byte = fc.oneof(fc.constantFrom(0x0a, 0x0b, 0x09, 0x8a, 0x00, 0xff, 0x80), fc.nat(0xff));
 

@@ -1,7 +1,6 @@
 // The text module: what encoding some bytes are in, where their lines end, and the way from bytes to text and
 // back. Pure: it is given bytes and touches no file.
 
-export { countLineFeeds } from "./count-line-feeds.ts";
 export * from "./file-text.ts";
 export {
   asBuffer,
