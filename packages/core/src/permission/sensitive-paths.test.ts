@@ -29,6 +29,7 @@ describe("sensitive paths", () => {
     "/p/id_ed25519.old",
     "/p/id_work",
     "/etc/shadow",
+    "/private/etc/shadow",
     "/etc/ssl/private/x",
     "/proc/self/environ",
     "/proc/12/task/13/environ",

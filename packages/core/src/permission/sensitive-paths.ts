@@ -51,8 +51,10 @@ export function compileSensitivePaths(options: SensitivePathOptions): SensitiveP
         if (hit !== -1) return `~/${UNDER_HOME[hit]}`;
       }
     }
-    const inSystem = SYSTEM_PLACE.test(path)
-      ? systemGlobs(caseInsensitive).find(({ matches }) => matches(path))
+    // Where `/etc` is a link, on macOS, the canonical path has its target.
+    const system = path.replace(/^\/private(?=\/etc\/)/, "");
+    const inSystem = SYSTEM_PLACE.test(system)
+      ? systemGlobs(caseInsensitive).find(({ matches }) => matches(system))
       : undefined;
     return (inSystem ?? own.find(({ matches }) => matches(path)))?.pattern;
   }
