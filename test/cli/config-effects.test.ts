@@ -136,6 +136,9 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   ],
   "store.url": "PostgreSQL",
   "store.busy_timeout_ms": [["test/cli/kept.test.ts", "are waited for as long as the config says"]],
+  "store.durability": [
+    ["packages/store/src/store/durability.test.ts", "with full durability everything does"],
+  ],
   "store.retention.max_age_days": [
     ["packages/cli/src/runtime/keep-retention.test.ts", "removes what is too old, once a day"],
   ],
