@@ -1,7 +1,7 @@
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createFilesRead } from "../../packages/tools/src/file/index.ts";
-import { stampOf } from "../../packages/tools/src/path/index.ts";
+import { readStamp } from "../../packages/tools/src/path/index.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { dataOf, openDesk, textOf, type Desk, type DeskOptions } from "./command-desk.ts";
@@ -233,7 +233,7 @@ describe("what the model reads", () => {
     const { command, run, write, base } = await open({ tool: () => ({ filesRead }) });
     const paths = [write("a.txt", "a"), write("b.txt", "b"), write("sub/c.txt", "c")];
     for (const path of [...paths, join(base, "home")]) {
-      const stamp = await stampOf(path);
+      const stamp = await readStamp(path);
       if (stamp !== undefined) filesRead.note(run.identity.run_id, path, stamp);
     }
     expect(dataOf(await command(["ls"]))).not.toHaveProperty("changed_files");

@@ -199,7 +199,7 @@ export function serveClient(
 
   /** Told of every question, also of those that are open; it answers with `questions.answer`. */
   function attend(params: Params): Record<string, never> {
-    const name = nameOf(params);
+    const name = readName(params);
     const { kinds = KINDS } = params;
     if (!Array.isArray(kinds) || !kinds.every((kind) => KINDS.includes(kind))) {
       throw new ControlError("bad_params", `kinds is a list of ${KINDS.join(" and ")}.`);
@@ -267,9 +267,9 @@ export function serveClient(
   }
 
   /** On record: only what is at a terminal is called one. */
-  function responderOf(params: Params): string {
+  function readResponder(params: Params): string {
     const { isTerminal } = requirePeer();
-    const name = nameOf(params) || (attending?.name ?? "");
+    const name = readName(params) || (attending?.name ?? "");
     if (name === "") return "control";
     return `control:${/terminal/i.test(name) && !isTerminal ? "program" : name}`;
   }
@@ -284,7 +284,7 @@ export function serveClient(
     const answer = action === undefined ? readPermissionAnswer({ decision, reason, ...where }) : "";
     const given = readElicitationAnswer({ action, content });
     if (typeof answer === "object") {
-      const answered_by = responderOf(params);
+      const answered_by = readResponder(params);
       isTaken = await broker.answer(question_id, { ...answer, answered_by });
     } else if (given !== undefined) {
       requirePeer();
@@ -374,7 +374,7 @@ function settledQuestion(
 
 const MAX_NAME_CHARS = 80;
 
-function nameOf(params: Params): string {
+function readName(params: Params): string {
   return (optionalText(params, "name") ?? "").slice(0, MAX_NAME_CHARS);
 }
 

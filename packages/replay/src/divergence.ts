@@ -198,17 +198,17 @@ function describeCall({ recorded: { id, requested } }: LiveCall): string {
 
 /** What changed its class on its way began as the other. */
 function isBarrier({ queued, started }: RecordedCall): boolean {
-  const first = classOf(queued);
-  const last = classOf(started) ?? first;
+  const first = readClass(queued);
+  const last = readClass(started) ?? first;
   return first === last && (first === "write" || first === "exclusive");
 }
 
 function isWriting({ queued }: RecordedCall): boolean {
-  const first = classOf(queued);
+  const first = readClass(queued);
   return first === "write" || first === "spawns_agent";
 }
 
-function classOf(fact: Fact<"tool.queued" | "tool.started"> | undefined) {
+function readClass(fact: Fact<"tool.queued" | "tool.started"> | undefined) {
   const recorded = fact?.data.class;
   return recorded === undefined ? undefined : readCallClass(recorded);
 }

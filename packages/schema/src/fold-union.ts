@@ -18,7 +18,7 @@ import {
   asType,
   distinctValues,
   tidySchema,
-  typesOf,
+  listTypes,
   type MutableSchema,
 } from "./tidy-schema.ts";
 import { VOCABULARY } from "./vocabulary.ts";
@@ -59,7 +59,7 @@ function readBranch(given: SchemaNode): Branch {
     const isNote = VOCABULARY.get(name)?.standing === "note";
     if (name !== "type" && name !== "enum" && !isNote) rest[name] = node[name];
   }
-  const types = typesOf(node);
+  const types = listTypes(node);
   const values = Array.isArray(node.enum) ? node.enum : undefined;
   const constraints = { ...omitUndefined({ type: types && asType(types), enum: values }), ...rest };
   return { node, types, values, rest, hasRest: Object.keys(rest).length > 0, constraints };

@@ -50,4 +50,4 @@ export {
   utf8Length,
 } from "./text.ts";
 export { formatIssues, type ValidationIssue } from "./validation-issues.ts";
-export { keywordsOf, type SchemaProblem } from "./vocabulary.ts";
+export { listKeywords, type SchemaProblem } from "./vocabulary.ts";

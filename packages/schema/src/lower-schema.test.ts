@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { compileSchema, keywordsOf, lowerSchema, readSchema, type JsonSchema } from "./index.ts";
+import { compileSchema, listKeywords, lowerSchema, readSchema, type JsonSchema } from "./index.ts";
 
 /** The lowered form of one property's schema. */
 function lowered(schema: unknown, more: JsonSchema = {}): unknown {
@@ -426,7 +426,7 @@ describe("lowering loses nothing", () => {
   test("names the keywords a schema uses, for model profiles", () => {
     verifies("SCHEMA-5");
     expect([
-      ...keywordsOf({
+      ...listKeywords({
         type: "object",
         properties: { a: { type: ["string", "number", "null"] }, $ref: { type: "string" } },
         $defs: { constructor: { multipleOf: 2 } },

@@ -23,7 +23,7 @@ import {
   type References,
   type Target,
 } from "./references.ts";
-import { isOpen, tidySchema, typesOf, type MutableSchema } from "./tidy-schema.ts";
+import { isOpen, tidySchema, listTypes, type MutableSchema } from "./tidy-schema.ts";
 import { childSchemas, mapSchemas, VOCABULARY, type SchemaProblem } from "./vocabulary.ts";
 
 export type LoweredSchema =
@@ -150,7 +150,7 @@ function asArguments(run: Run, root: SchemaNode): JsonSchema {
     report(run, TOP, "not", "no arguments could ever be valid");
     return { not: {} };
   }
-  const types = typesOf(root);
+  const types = listTypes(root);
   if (types === undefined) return { type: "object", ...root };
   if (!types.includes("object")) {
     report(run, TOP, "type", "the root of an input schema must be an object");

@@ -15,7 +15,7 @@ import {
   asType,
   isOpen,
   tidySchema,
-  typesOf,
+  listTypes,
   type MutableSchema,
 } from "./tidy-schema.ts";
 
@@ -90,7 +90,7 @@ function mergeKeyword(name: string, left: JsonSchema, right: JsonSchema, budget:
     case "description":
       return joinDescriptions(a, b);
     case "type":
-      return commonTypes(typesOf(left) ?? [], typesOf(right) ?? []);
+      return commonTypes(listTypes(left) ?? [], listTypes(right) ?? []);
     case "enum": {
       const isInBoth = (value: unknown): boolean =>
         (b as unknown[]).some((other) => sameJson(value, other, budget));

@@ -136,11 +136,11 @@ function copyArguments(raw: unknown, limits: ArgumentLimits): ParsedArguments {
     if (typeof value === "number") {
       return Number.isFinite(value) ? value : refuse(notJson(path, String(value)));
     }
-    if (typeof value !== "object") return refuse(notJson(path, kindOf(value)));
+    if (typeof value !== "object") return refuse(notJson(path, describeKind(value)));
     if (open.includes(value)) return refuse(notJson(path, "a value that contains itself"));
     if (open.length >= limits.maxDepth) return refuse(tooDeep(limits));
     if (!Array.isArray(value) && !isPlainRecord(value)) {
-      return refuse(notJson(path, kindOf(value)));
+      return refuse(notJson(path, describeKind(value)));
     }
     open.push(value);
     const result = Array.isArray(value) ? copyItems(value, path) : copyFields(value, path);
@@ -191,7 +191,7 @@ function refused(code: Refusal["code"], message: string): Refusal {
 function notObject(value: unknown): Refusal {
   const isEncodedTwice = typeof value === "string" && value.trimStart().startsWith("{");
   const hint = isEncodedTwice ? " (the object was encoded twice: send it as it is)" : "";
-  const message = `The arguments must be a JSON object, not ${kindOf(value)}${hint}.`;
+  const message = `The arguments must be a JSON object, not ${describeKind(value)}${hint}.`;
   return refused("arguments_not_object", message);
 }
 
@@ -218,7 +218,7 @@ function tooDeep({ maxDepth }: ArgumentLimits): Refusal {
   return refused("arguments_too_deep", message);
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "undefined";
   if (Array.isArray(value)) return "an array";

@@ -49,7 +49,7 @@ type ReadKeyword = (held: unknown, nodes: Counter, node: JsonSchema) => PlainNod
 const KEYWORDS: Readonly<Record<string, ReadKeyword>> = {
   type(held) {
     const types = [held].flat();
-    return { test: (value) => types.some((type) => isOf(type, value)) };
+    return { test: (value) => types.some((type) => isType(type, value)) };
   },
   enum(held) {
     const values = held as unknown[];
@@ -146,7 +146,7 @@ function isScalar(value: unknown): boolean {
   return value === null || typeof value === "string" || typeof value === "boolean";
 }
 
-function isOf(type: unknown, value: unknown): boolean {
+function isType(type: unknown, value: unknown): boolean {
   if (typeof value === "number") {
     return type === "number"
       ? Number.isFinite(value)

@@ -39,21 +39,21 @@ export function readSchema(schema: unknown): ReadSchema {
   try {
     const plain = copyPlainSchema(schema);
     if (plain !== undefined) return { ok: true, original: plain };
-    const standard = standardOf(schema);
+    const standard = readStandard(schema);
     if (standard === undefined) return readJson(schema, () => true);
     if (!("emit" in standard)) return refused(standard.message);
     const read = readJson(standard.emit(), keepsEmitted);
     if (!read.ok || standard.validate === undefined) return read;
     return { ...read, check: standard.validate };
   } catch (error) {
-    return refused(`the schema cannot be read: ${messageOf(error)}`);
+    return refused(`the schema cannot be read: ${readMessage(error)}`);
   }
 }
 
 type Standard = { emit: () => unknown; validate?: OwnCheck };
 
 /** arktype's schemas are functions, so "is it an object" is not the question. */
-function standardOf(schema: unknown): Standard | { message: string } | undefined {
+function readStandard(schema: unknown): Standard | { message: string } | undefined {
   if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) {
     return undefined;
   }
@@ -220,7 +220,7 @@ function quote(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-function messageOf(error: unknown): string {
+function readMessage(error: unknown): string {
   const thrown = (error as { message?: unknown } | null | undefined)?.message ?? error;
   const message = typeof thrown === "string" ? thrown : "something that is no error was thrown";
   return message.length > 300 ? `${message.slice(0, 297)}…` : message;

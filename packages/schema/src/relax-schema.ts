@@ -15,7 +15,7 @@ import { lowerSchema } from "./lower-schema.ts";
 import { openPatterns, type Patterns } from "./prepare-schema.ts";
 import { openReferences, type References } from "./references.ts";
 import { wordSet } from "./text.ts";
-import { keywordsOf, mapSchemas, VOCABULARY } from "./vocabulary.ts";
+import { listKeywords, mapSchemas, VOCABULARY } from "./vocabulary.ts";
 
 /** What a model takes. */
 export interface SchemaTerms {
@@ -68,7 +68,7 @@ export function isTaken(schema: JsonSchema, terms: SchemaTerms): boolean {
 
 function usesAny(schema: JsonSchema, refused: readonly string[]): boolean {
   if (refused.length === 0) return false;
-  const used = keywordsOf(schema);
+  const used = listKeywords(schema);
   return refused.some((keyword) => used.has(keyword));
 }
 
@@ -118,7 +118,7 @@ function relaxNode(run: Run, given: SchemaNode, place: Place): Node {
     else if (entry?.accepts(held) !== true || !takes(run, place, name, held)) {
       dropped[name] = held;
       run.pointers.add(childPointer(place.pointer, name));
-      parts.push(...shapesOf(run, name, held, place, child));
+      parts.push(...listShapes(run, name, held, place, child));
     } else {
       const isKept = typeof held === "boolean";
       kept[name] = isKept ? held : mapSchemas(entry, held, child);
@@ -155,7 +155,7 @@ function takes({ terms, patterns }: Run, place: Place, name: string, held: unkno
 }
 
 /** What can still be said of a part that is dropped: schemas that hold for every value it allows. */
-function shapesOf(
+function listShapes(
   run: Run,
   name: string,
   held: unknown,

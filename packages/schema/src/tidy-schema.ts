@@ -26,7 +26,7 @@ export function tidySchema(node: MutableSchema, budget: Budget): JsonSchema {
 }
 
 /** The types a node names; undefined when it names none and so takes all. */
-export function typesOf(node: JsonSchema): JsonType[] | undefined {
+export function listTypes(node: JsonSchema): JsonType[] | undefined {
   if (node.type === undefined) return undefined;
   return (Array.isArray(node.type) ? node.type : [node.type]) as JsonType[];
 }
@@ -50,7 +50,7 @@ export function isOpen(node: unknown): boolean {
 }
 
 function tidyType(node: MutableSchema): void {
-  const types = typesOf(node);
+  const types = listTypes(node);
   if (types === undefined || (!Array.isArray(node.type) && node.type !== "null")) return;
   const type = asType(types);
   if (!sameJson(type, node.type)) node.type = type;
@@ -59,7 +59,7 @@ function tidyType(node: MutableSchema): void {
 function tidyEnum(node: MutableSchema, budget: Budget): void {
   if (!Array.isArray(node.enum)) return;
   const values = distinctValues(node.enum, budget);
-  const types = typesOf(node);
+  const types = listTypes(node);
   const possible = types && values.filter((value) => acceptsType(types, typeOfJson(value)));
   if (types === undefined && values.length > 0) node.type = asType(values.map(typeOfJson));
   const kept = possible !== undefined && possible.length > 0 ? possible : values;
@@ -103,7 +103,7 @@ function tidyPropertyNames(node: MutableSchema, budget: Budget): void {
   const { type: _, enum: listed, ...others } = asRecord(names);
   if (Object.keys(others).length > 0) return;
   if (listed === undefined) {
-    if (typesOf(asRecord(names))?.includes("string") !== false) delete node.propertyNames;
+    if (listTypes(asRecord(names))?.includes("string") !== false) delete node.propertyNames;
     return;
   }
   if (!Array.isArray(listed) || patternProperties !== undefined) return;

@@ -180,7 +180,7 @@ export function forEachSchema(
  * The keywords a schema uses anywhere, for model profiles. A type list with more than one real type
  * adds "type:list", and `null` among the types adds "type:null": some models take neither.
  */
-export function keywordsOf(schema: JsonSchema): Set<string> {
+export function listKeywords(schema: JsonSchema): Set<string> {
   const used = new Set<string>();
   forEachSchema(schema, (node) => {
     for (const name of Object.keys(node)) used.add(name);

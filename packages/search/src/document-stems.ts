@@ -1,6 +1,6 @@
 // Reads a tool's text into weighted stems: which stems it holds, in which fields, and how strongly
 // each speaks for it. A stem and its fields, or an impact and its fields, travel as one integer.
-import { FIELD, FIELDS, type FieldName, impactOf } from "./ranking.ts";
+import { FIELD, FIELDS, type FieldName, measureImpact } from "./ranking.ts";
 import type { SearchDocument } from "./search-document.ts";
 import { stem } from "./stem.ts";
 import { isStopWord } from "./stop-words.ts";
@@ -22,11 +22,11 @@ export function pack(value: number, fields: number): number {
   return (value << 8) | fields;
 }
 
-export function valueOf(packed: number): number {
+export function unpackValue(packed: number): number {
   return packed >>> 8;
 }
 
-export function fieldsOf(packed: number): number {
+export function unpackFields(packed: number): number {
   return packed & 0xff;
 }
 
@@ -66,7 +66,7 @@ export function readDocument(document: SearchDocument, vocabulary: Vocabulary): 
   const impacts: number[] = [];
   for (const [id, { count: counted, fields }] of found) {
     stems.push(pack(id, fields));
-    impacts.push(pack(Math.round(impactOf(counted) * FULL_IMPACT), fields));
+    impacts.push(pack(Math.round(measureImpact(counted) * FULL_IMPACT), fields));
   }
   return { stems, impacts, nameStems };
 }

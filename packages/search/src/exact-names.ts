@@ -16,7 +16,7 @@ export class ExactNames {
   add(slot: number, name: string, aliases: readonly string[]): void {
     const names = { name, aliases };
     this.#names[slot] = names;
-    for (const key of keysOf(names)) {
+    for (const key of listKeys(names)) {
       const known = this.#slotsByKey.get(key);
       if (known === undefined) this.#slotsByKey.set(key, slot);
       else if (typeof known === "number") this.#slotsByKey.set(key, new Set([known, slot]));
@@ -25,7 +25,7 @@ export class ExactNames {
   }
 
   remove(slot: number): void {
-    for (const key of keysOf(this.#names[slot] ?? NO_NAMES)) {
+    for (const key of listKeys(this.#names[slot] ?? NO_NAMES)) {
       const known = this.#slotsByKey.get(key);
       if (typeof known === "object") known.delete(slot);
       if (known === slot || (typeof known === "object" && known.size === 0)) {
@@ -39,7 +39,7 @@ export class ExactNames {
   find(query: string): ExactName[] {
     if (query.length > MAX_TYPED_CHARS) return [];
     const typed = query.trim();
-    const known = this.#slotsByKey.get(keyOf(typed)) ?? [];
+    const known = this.#slotsByKey.get(nameKey(typed)) ?? [];
     const slots = typeof known === "number" ? [known] : [...known];
     return slots
       .map((slot) => closest(slot, this.#names[slot] ?? NO_NAMES, typed))
@@ -64,22 +64,22 @@ const MAX_TYPED_CHARS = 512;
 /** How a tool found under the key of `typed` came to be there, the strongest way first. */
 function closest(slot: number, { name, aliases }: NamesOfTool, typed: string): RankedName {
   const lower = typed.toLowerCase();
-  const key = keyOf(typed);
+  const key = nameKey(typed);
   const sameAlias = aliases.find((alias) => alias.toLowerCase() === lower);
-  const likeAlias = sameAlias ?? aliases.find((alias) => keyOf(alias) === key);
+  const likeAlias = sameAlias ?? aliases.find((alias) => nameKey(alias) === key);
   const found = (kind: ExactName["kind"], text: string, rank: number): RankedName => {
     return { slot, kind, typed: text, rank, name };
   };
   if (name === typed) return found("name", name, 0);
   if (name.toLowerCase() === lower) return found("name", name, 1);
   if (sameAlias !== undefined) return found("alias", sameAlias, 2);
-  if (keyOf(name) === key) return found("name", name, 3);
+  if (nameKey(name) === key) return found("name", name, 3);
   if (likeAlias !== undefined) return found("alias", likeAlias, 4);
   return found("last_part", lastPart(name), 5);
 }
 
-function keysOf({ name, aliases }: NamesOfTool): Set<string> {
-  return new Set([name, lastPart(name), ...aliases].map(keyOf));
+function listKeys({ name, aliases }: NamesOfTool): Set<string> {
+  return new Set([name, lastPart(name), ...aliases].map(nameKey));
 }
 
 function lastPart(name: string): string {
@@ -87,6 +87,6 @@ function lastPart(name: string): string {
 }
 
 /** A name of nothing but signs still has to be found by itself. */
-function keyOf(name: string): string {
+function nameKey(name: string): string {
   return foldName(name) || name.toLowerCase();
 }

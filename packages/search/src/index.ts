@@ -6,4 +6,8 @@ export {
   type SearchMatch,
   type SearchOptions,
 } from "./search-index.ts";
-export { searchDocumentOf, type SearchableTool, type SearchDocument } from "./search-document.ts";
+export {
+  createSearchDocument,
+  type SearchableTool,
+  type SearchDocument,
+} from "./search-document.ts";

@@ -29,15 +29,15 @@ export class NearStems {
 
   add(id: number): void {
     const known = this.#stems.stemOf(id);
-    const letters = lettersOf(known);
-    (this.#byFirst[bucketOf(known, 0)] ??= []).push(id, letters);
-    (this.#byLast[bucketOf(known, known.length - 1)] ??= []).push(id, letters);
+    const letters = readLetters(known);
+    (this.#byFirst[findBucket(known, 0)] ??= []).push(id, letters);
+    (this.#byLast[findBucket(known, known.length - 1)] ??= []).push(id, letters);
   }
 
   remove(id: number): void {
     const known = this.#stems.stemOf(id);
-    removePair(this.#byFirst[bucketOf(known, 0)]!, id);
-    removePair(this.#byLast[bucketOf(known, known.length - 1)]!, id);
+    removePair(this.#byFirst[findBucket(known, 0)]!, id);
+    removePair(this.#byLast[findBucket(known, known.length - 1)]!, id);
   }
 
   find(word: string): NearStem[] {
@@ -46,10 +46,10 @@ export class NearStems {
     const stemmed = stem(word);
     const byPrefix = isLookedUpByPrefix(stemmed);
     if (slips === 0 && !byPrefix) return found;
-    const forms = formsOf(word, stemmed);
-    const first = bucketOf(word, 0);
+    const forms = listForms(word, stemmed);
+    const first = findBucket(word, 0);
     const shortest = forms.reduce((least, form) => (form.length < least.length ? form : least));
-    const letters = { shared: lettersOf(shortest), all: lettersOf(word) };
+    const letters = { shared: readLetters(shortest), all: readLetters(word) };
     for (const id of withSuchLetters(this.#byFirst[first], letters, slips, byPrefix)) {
       const known = this.#stems.stemOf(id);
       if (byPrefix && known.startsWith(stemmed)) {
@@ -60,15 +60,15 @@ export class NearStems {
       if (distance <= slips) found.push({ id, kind: "typo", distance });
     }
     if (slips === 0) return found;
-    for (const base of basesOf(word)) {
+    for (const base of listBases(word)) {
       const id = this.#stems.idOf(base);
       if (id === undefined || found.some((near) => near.id === id)) continue;
       found.push({ id, kind: "typo", distance: 1 });
     }
-    const last = bucketOf(stemmed, stemmed.length - 1);
+    const last = findBucket(stemmed, stemmed.length - 1);
     for (const id of withSuchLetters(this.#byLast[last], letters, 1, false)) {
       const known = this.#stems.stemOf(id);
-      if (bucketOf(known, 0) === first) continue;
+      if (findBucket(known, 0) === first) continue;
       if (editDistance(stemmed, known, 1) === 1) found.push({ id, kind: "typo", distance: 1 });
     }
     return found;
@@ -101,7 +101,7 @@ function slipsAllowed(word: string): number {
 }
 
 /** The word with an ending cut off. A slip may keep the stemmer from seeing it, so each is tried. */
-function formsOf(word: string, stemmed: string): string[] {
+function listForms(word: string, stemmed: string): string[] {
   const forms = new Set([stemmed, word]);
   for (const ending of ENDINGS) {
     const base = word.slice(0, -ending.length);
@@ -111,7 +111,7 @@ function formsOf(word: string, stemmed: string): string[] {
 }
 
 /** What is left where the slip is in the ending itself: "locat" of "locatoins". */
-function basesOf(word: string): string[] {
+function listBases(word: string): string[] {
   const bases = new Set<string>();
   for (const ending of LONG_ENDINGS) {
     for (let length = ending.length - 1; length <= ending.length + 1; length += 1) {
@@ -165,12 +165,12 @@ function hasAtMost(count: number, letters: number): boolean {
 }
 
 /** One bit for each letter; letters of other alphabets share bits. */
-function lettersOf(text: string): number {
+function readLetters(text: string): number {
   let letters = 0;
-  for (let at = 0; at < text.length; at += 1) letters |= 1 << bucketOf(text, at);
+  for (let at = 0; at < text.length; at += 1) letters |= 1 << findBucket(text, at);
   return letters;
 }
 
-function bucketOf(text: string, at: number): number {
+function findBucket(text: string, at: number): number {
   return text.charCodeAt(at) & 31;
 }

@@ -3,7 +3,7 @@
 import { RANKING, rarity } from "./ranking.ts";
 import { stem } from "./stem.ts";
 import { isStopWord } from "./stop-words.ts";
-import { synonymsOf } from "./synonyms.ts";
+import { findSynonyms } from "./synonyms.ts";
 import { tokenize } from "./tokenize.ts";
 import type { NearStem } from "./near-stems.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -109,7 +109,7 @@ function stemsFor(
   const id = vocabulary.idOf(stemmed);
   const most = id === undefined ? Infinity : weigh(id);
   const stems: QueryStem[] = id === undefined ? [] : [{ id, kind: "same", weight: most * factor }];
-  for (const synonym of synonymsOf(stemmed)) {
+  for (const synonym of findSynonyms(stemmed)) {
     const other = vocabulary.idOf(synonym);
     if (other === undefined) continue;
     // A synonym never tells more than the word that was typed.

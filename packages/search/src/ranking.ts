@@ -58,7 +58,7 @@ export const RANKING = {
 } as const;
 
 /** How much a word speaks for a tool, from 0 to 1, given its weighted occurrences over all fields. */
-export function impactOf(weightedCount: number): number {
+export function measureImpact(weightedCount: number): number {
   return weightedCount / (RANKING.saturation + weightedCount);
 }
 

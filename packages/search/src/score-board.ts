@@ -1,6 +1,6 @@
 // The running scores of one search, an entry for each tool. Nothing is cleared between searches: an
 // entry counts only when it carries the stamp of the search or of the word it was written for.
-import { fieldsOf, FULL_IMPACT, valueOf } from "./document-stems.ts";
+import { unpackFields, FULL_IMPACT, unpackValue } from "./document-stems.ts";
 import { FIELD } from "./ranking.ts";
 
 export class ScoreBoard {
@@ -48,7 +48,7 @@ export class ScoreBoard {
     for (let at = 0; at < postings.length; at += 2) {
       const slot = postings[at]!;
       const packed = postings[at + 1]!;
-      const gain = scale * valueOf(packed);
+      const gain = scale * unpackValue(packed);
       const lastWord = lastWords[slot]!;
       const before = lastWord === word ? lastGains[slot]! : 0;
       if (lastWord < firstWord) {
@@ -61,7 +61,7 @@ export class ScoreBoard {
         lastGains[slot] = gain;
         lastWords[slot] = word;
       }
-      if ((fieldsOf(packed) & FIELD.name) !== 0 && lastNameWords[slot] !== word) {
+      if ((unpackFields(packed) & FIELD.name) !== 0 && lastNameWords[slot] !== word) {
         nameWeights[slot] = nameWeights[slot]! + weight;
         lastNameWords[slot] = word;
       }

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { searchDocumentOf } from "./search-document.ts";
+import { createSearchDocument } from "./search-document.ts";
 
 const tool = (input_schema: unknown) => ({ name: "x", description: "y", input_schema });
 
 describe("searchDocumentOf", () => {
   test("takes the names and texts of parameters, nested ones too", () => {
     verifies("SEARCH-2");
-    const document = searchDocumentOf({
+    const document = createSearchDocument({
       name: "code.read_file",
       aliases: ["cat"],
       title: "Read a file",
@@ -39,8 +39,8 @@ describe("searchDocumentOf", () => {
   });
 
   test("leaves out what a tool does not say", () => {
-    expect(searchDocumentOf(tool(undefined))).toEqual({ name: "x", description: "y" });
-    expect(searchDocumentOf(tool({ type: "object", properties: {} }))).toEqual({
+    expect(createSearchDocument(tool(undefined))).toEqual({ name: "x", description: "y" });
+    expect(createSearchDocument(tool({ type: "object", properties: {} }))).toEqual({
       name: "x",
       description: "y",
     });
@@ -50,7 +50,7 @@ describe("searchDocumentOf", () => {
     let schema: unknown = { description: "bottom" };
     for (let depth = 0; depth < 10_000; depth += 1)
       schema = { properties: { [`level_${depth}`]: schema } };
-    const { parameters, parameter_text } = searchDocumentOf(tool(schema));
+    const { parameters, parameter_text } = createSearchDocument(tool(schema));
     expect(parameters?.[0]).toBe("level_9999");
     expect(parameters?.length).toBeLessThan(20);
     expect(parameter_text).toBeUndefined();
@@ -60,7 +60,7 @@ describe("searchDocumentOf", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { description: "long ".repeat(500) }]),
     );
-    const wide = searchDocumentOf(
+    const wide = createSearchDocument(
       tool({ properties, anyOf: Array.from({ length: 20_000 }, () => ({ properties })) }),
     );
     expect(wide.parameters?.length).toBeLessThanOrEqual(200);
@@ -70,18 +70,18 @@ describe("searchDocumentOf", () => {
   test("ends on a schema that contains itself", () => {
     const schema: Record<string, unknown> = { description: "again" };
     schema["properties"] = { self: schema };
-    expect(searchDocumentOf(tool(schema)).parameters).toEqual(["self"]);
+    expect(createSearchDocument(tool(schema)).parameters).toEqual(["self"]);
   });
 
   test("takes any JSON for a schema", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (schema) => {
-        expect(searchDocumentOf(tool(schema)).name).toBe("x");
+        expect(createSearchDocument(tool(schema)).name).toBe("x");
       }),
     );
     const hostile: unknown = JSON.parse(
       '{"properties":{"__proto__":{"description":"odd"},"constructor":null}}',
     );
-    expect(searchDocumentOf(tool(hostile)).parameters).toEqual(["__proto__", "constructor"]);
+    expect(createSearchDocument(tool(hostile)).parameters).toEqual(["__proto__", "constructor"]);
   });
 });

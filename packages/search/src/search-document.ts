@@ -28,7 +28,7 @@ export interface SearchableTool {
   tags?: readonly string[] | undefined;
 }
 
-export function searchDocumentOf(tool: SearchableTool): SearchDocument {
+export function createSearchDocument(tool: SearchableTool): SearchDocument {
   const { name, description, aliases, title, search_hint, tags } = tool;
   const { names, text } = readParameters(tool.input_schema);
   const document: SearchDocument = { name, description };

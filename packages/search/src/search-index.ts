@@ -1,6 +1,6 @@
 // The search over tools (SEARCH-2, SEARCH-5): a weighted-field BM25 index in memory, updated one tool
 // at a time. What it answers depends on the tools it holds, never on the order in which they came.
-import { fieldsOf, readDocument, valueOf } from "./document-stems.ts";
+import { unpackFields, readDocument, unpackValue } from "./document-stems.ts";
 import { ExactNames } from "./exact-names.ts";
 import { removePair } from "./near-stems.ts";
 import { type QueryWord, readQuery } from "./query.ts";
@@ -60,7 +60,7 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
     tools[slot] = { name, stems, nameStems };
     exactNames.add(slot, name, document.aliases ?? []);
     for (const [at, packed] of stems.entries()) {
-      const id = valueOf(packed);
+      const id = unpackValue(packed);
       vocabulary.retain(id);
       (postings[id] ??= []).push(slot, impacts[at]!);
     }
@@ -70,8 +70,8 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
     const slot = slots.get(name);
     if (slot === undefined) return false;
     for (const packed of tools[slot]!.stems) {
-      removePair(postings[valueOf(packed)]!, slot);
-      vocabulary.release(valueOf(packed));
+      removePair(postings[unpackValue(packed)]!, slot);
+      vocabulary.release(unpackValue(packed));
     }
     exactNames.remove(slot);
     slots.delete(name);
@@ -138,7 +138,7 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
     const { stems, nameStems } = tools[slot]!;
     let whole = 0;
     for (let at = 0; at < nameStems; at += 1) {
-      whole += rarity(vocabulary.toolsWith(valueOf(stems[at]!)), slots.size);
+      whole += rarity(vocabulary.toolsWith(unpackValue(stems[at]!)), slots.size);
     }
     const share = Math.min(1, weightInName / whole);
     return RANKING.nameCoverage * share * share;
@@ -147,7 +147,8 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
   /** `name: read, file`, `parameter: path`, `typo: serach→search`; the strongest field of each word. */
   function explain(slot: number, words: readonly QueryWord[]): string[] {
     const fieldsOfStem = new Map<number, number>();
-    for (const packed of tools[slot]!.stems) fieldsOfStem.set(valueOf(packed), fieldsOf(packed));
+    for (const packed of tools[slot]!.stems)
+      fieldsOfStem.set(unpackValue(packed), unpackFields(packed));
     const found = new Map<string, string[]>(REASONS.map((reason) => [reason, []]));
     for (const { word, stems } of words) {
       const match = stems.find(({ id }) => fieldsOfStem.has(id));

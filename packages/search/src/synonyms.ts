@@ -3,7 +3,7 @@
 import { stem } from "./stem.ts";
 
 /** Stems that may stand for `stemmed`, in a fixed order; none for most words. */
-export function synonymsOf(stemmed: string): readonly string[] {
+export function findSynonyms(stemmed: string): readonly string[] {
   synonyms ??= readGroups(`${OPERATIONS},${THINGS}`);
   return synonyms.get(stemmed) ?? [];
 }

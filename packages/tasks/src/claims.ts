@@ -4,7 +4,7 @@
 
 import { omitUndefined } from "@soong/schema";
 import type { TaskActor } from "./actor.ts";
-import { claimOf, describeClaim, withoutClaim, type Draft } from "./draft.ts";
+import { readClaim, describeClaim, withoutClaim, type Draft } from "./draft.ts";
 import { requireOpen } from "./plan-task.ts";
 import type { ClaimRecord, EarlierAttempt, StepRecord, TaskRecord } from "./records.ts";
 import { refuse, type TaskRefused } from "./refusal.ts";
@@ -96,7 +96,7 @@ function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: stri
 
 /** The holder of the claim begins to work. */
 export function startStep(draft: Draft, step: StepRecord): StepRecord {
-  draft.addFact("task.step.started", step, { attempt: step.attempts, ...claimOf(step) });
+  draft.addFact("task.step.started", step, { attempt: step.attempts, ...readClaim(step) });
   return draft.putStep({ ...step, status: "running", started_at: draft.at });
 }
 

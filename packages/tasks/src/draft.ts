@@ -130,7 +130,7 @@ export function describeClaim({ token: _token, ...claim }: ClaimRecord): PublicC
 }
 
 /** The same as a member, where there is a claim. */
-export function claimOf({ claim }: StepRecord): { claim?: PublicClaim } {
+export function readClaim({ claim }: StepRecord): { claim?: PublicClaim } {
   return claim === undefined ? {} : { claim: describeClaim(claim) };
 }
 

@@ -4,7 +4,7 @@
 
 import type { FactContent } from "@soong/core";
 import { collapseSpace, omitUndefined } from "@soong/schema";
-import { claimOf, withoutClaim } from "./draft.ts";
+import { readClaim, withoutClaim } from "./draft.ts";
 import {
   attemptsProblem,
   idListProblem,
@@ -124,7 +124,7 @@ const BY_NAME: Operations = {
     apply: (copy, { step_id, reason }) =>
       replaceStep(copy, step_id, (step) => {
         requireRequestable("orchestrator", step, "cancelled");
-        const data = { task_id: step.task_id, step_id, reason, ...claimOf(step) };
+        const data = { task_id: step.task_id, step_id, reason, ...readClaim(step) };
         copy.facts.push({ type: "task.step.cancelled", data });
         return { ...withoutClaim(step), status: "cancelled", reason, ended_at: copy.at };
       }),

@@ -2,7 +2,7 @@
 // step has now counts: what comes under an older one is refused, also from the same run (TASK-4).
 
 import type { TaskActor } from "./actor.ts";
-import { claimOf, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
+import { readClaim, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
 import { artifactsProblem, TASK_LIMITS, textProblem } from "./limits.ts";
 import { attemptsLeftProblem, resetStep } from "./operation.ts";
 import { addEarlierAttempt, endClaim, expireLeases, startStep } from "./claims.ts";
@@ -96,7 +96,7 @@ function moveStep(
 ): void {
   const { attempts: attempt, max_attempts } = step;
   const { at } = draft;
-  const by = claimOf(step);
+  const by = readClaim(step);
   const short = shortenForFact(reason);
   switch (to) {
     case "running":

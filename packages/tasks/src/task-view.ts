@@ -4,7 +4,7 @@
 
 import type { JsonObject } from "@soong/core";
 import { asJson, omitUndefined, oneLine } from "@soong/schema";
-import { claimOf, toStepCounts, toStepRecord, toTaskRecord } from "./draft.ts";
+import { readClaim, toStepCounts, toStepRecord, toTaskRecord } from "./draft.ts";
 import {
   STEP_STATUSES,
   type StepCounts,
@@ -218,7 +218,7 @@ export function viewCounts(counts: StepCounts): JsonObject {
 
 export function viewStep(step: StepRecord): JsonObject {
   const { claim: _claim, ...rest } = step;
-  return asJson({ ...rest, ...claimOf(step) });
+  return asJson({ ...rest, ...readClaim(step) });
 }
 
 export function viewStepBriefly(step: StepRecord): JsonObject {

@@ -3,7 +3,7 @@
 import type { LanguageModelV2, LanguageModelV3 } from "@ai-sdk/provider";
 import type { ContentBlock, JsonObject, JsonSchema } from "@soong/core";
 import { wireNameOf } from "@soong/core/internal";
-import { isRecord, keywordsOf, omitUndefined } from "@soong/schema";
+import { isRecord, listKeywords, omitUndefined } from "@soong/schema";
 import type { ModelMessage, ModelRequest, ModelResult } from "../model/index.ts";
 import { fitsNames } from "./preflight.ts";
 import type { ProviderProfile, StrictRules } from "./profile.ts";
@@ -159,7 +159,7 @@ function line(kind: string, where: string, about: readonly (string | undefined)[
 /** Undefined where nothing is to be said of strictness at all. */
 export function strictFlag(schema: JsonSchema, rules: StrictRules): boolean | undefined {
   if (rules.mode === "unsent") return undefined;
-  const used = keywordsOf(schema);
+  const used = listKeywords(schema);
   if (rules.refused_keywords.some((keyword) => used.has(keyword))) return false;
   return !rules.closed_objects || isClosed(schema);
 }

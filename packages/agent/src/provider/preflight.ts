@@ -2,7 +2,7 @@
 // tool, which name, which keyword, which limit (MODEL-2).
 
 import { lowerSchema, type ModelProfile, type ModelTool } from "@soong/core";
-import { keywordsOf } from "@soong/schema";
+import { listKeywords } from "@soong/schema";
 import type { ModelError, ModelRequest } from "../model/index.ts";
 import type { ProviderProfile } from "./profile.ts";
 
@@ -50,7 +50,7 @@ function* findViolations(
 /** A clause that names the tool and the keyword. */
 export function schemaViolation(tool: ModelTool, profile: ModelProfile): string | undefined {
   const { refused_keywords = [], refused_at_root = [], extended_schemas } = profile;
-  const used = keywordsOf(tool.input_schema);
+  const used = listKeywords(tool.input_schema);
   const refused = refused_keywords.find((keyword) => used.has(keyword));
   if (refused !== undefined) return `the schema of the tool "${tool.name}" uses ${refused}`;
   const atRoot = refused_at_root.find((keyword) => keyword in tool.input_schema);

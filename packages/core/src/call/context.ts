@@ -6,7 +6,7 @@ import type { ArtifactInput, ArtifactRecord } from "../journal/index.ts";
 import {
   READING_SUBJECT,
   restrictedGlobs,
-  restrictionOf,
+  findRestriction,
   type Policy,
   type ToolFacts,
 } from "../permission/index.ts";
@@ -50,7 +50,7 @@ function placesFor(
     sensitiveBy: (path) => sensitiveUnder(policy, path),
     restrictedBy(path, access, ignoresCase = false) {
       const given = { path, access, ignoresCase };
-      const found = restrictionOf(policy, asking(), given);
+      const found = findRestriction(policy, asking(), given);
       if (found?.kind === "rule" || found?.decision === "deny") return found;
       const guard = hooks.guardOf(given, asking());
       return guard === undefined ? found : { kind: "hook", decision: "ask", by: guard.id };

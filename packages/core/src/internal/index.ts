@@ -38,7 +38,7 @@ export {
   quote,
   readArguments,
   restrictedGlobs,
-  restrictionOf,
+  findRestriction,
   selfRunningBy,
 } from "../permission/index.ts";
 export { readDefinition, toolRecord } from "../registry/index.ts";

@@ -9,7 +9,7 @@ import type { PermissionFacts } from "./facts.ts";
 import { createGrants, NO_GRANTS } from "./grants.ts";
 import type { PermissionRule } from "./permission-rule.ts";
 import { compilePolicy, type Policy } from "./policy.ts";
-import { scopesOf } from "./scopes-of-call.ts";
+import { findScopes } from "./scopes-of-call.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 5_000 : 300;
 
@@ -131,7 +131,7 @@ describe("a deny or ask on a program holds for every way to run it", () => {
     grants.add({
       grant_id: "g",
       tool_name: TOOL,
-      scopes: scopesOf(policy, facts),
+      scopes: findScopes(policy, facts),
       session_id: "s",
       granted_by: "me",
       granted_at: "now",
@@ -208,7 +208,7 @@ describe("an allow on a program covers no argument that runs another one", () =>
 describe("a session grant", () => {
   test.each(["ls", "cat", "grep", "rm", "mkdir"])("for %s covers any arguments", (program) => {
     verifies("PERM-16", "PERM-5");
-    const [scope] = scopesOf(compiled([]), command([program, "x"]));
+    const [scope] = findScopes(compiled([]), command([program, "x"]));
     expect(scope?.kind).toBe("executable");
   });
 
@@ -231,7 +231,7 @@ describe("a session grant", () => {
       ...command([given, "x"]),
       resources: [{ kind: "command", executable, argv: [given, "x"], cwd: "/p" }],
     } as PermissionFacts;
-    const scopes = scopesOf(compiled([]), facts);
+    const scopes = findScopes(compiled([]), facts);
     expect(scopes.every(({ kind }) => kind === "argv")).toBe(true);
   });
 });

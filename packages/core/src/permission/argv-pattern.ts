@@ -48,7 +48,7 @@ function allowedMatch(
   if (command.argv.length < wanted.length) return "no";
   if (!isSurelyProgram(program, command, boundary)) return "no";
   if (!rest.every((item, index) => itemFits(item, command.argv[index + 1]))) return "no";
-  const { told, by_nature, opaque } = innerOf(command);
+  const { told, by_nature, opaque } = readInner(command);
   if (command.config_runs?.foreign === true) return "uncovered";
   // `npm test --prefix x`, or `npm test` in another directory, runs the code of another package.
   if (by_nature && opaque && !isOpen) {
@@ -66,7 +66,7 @@ function isIn(project: string | undefined, { cwd }: Command): boolean {
 
 /** Whether a rule that spells the command out would hold only in the project's own directory. */
 export function isBoundToProject(command: Command): boolean {
-  const { by_nature, opaque } = innerOf(command);
+  const { by_nature, opaque } = readInner(command);
   return by_nature && opaque;
 }
 
@@ -88,15 +88,15 @@ function restrictedMatch(
   boundary: Boundary,
 ): ArgvMatch {
   const { argv, executable } = command;
-  const own = fitOf(wanted, { words: argv, open: false }, [executable], boundary);
+  const own = matchWords(wanted, { words: argv, open: false }, [executable], boundary);
   if (own === "yes") return "yes";
-  const inner = innerOf(command);
-  const fits = inner.commands.map((one) => fitOf(wanted, one, [], boundary));
+  const inner = readInner(command);
+  const fits = inner.commands.map((one) => matchWords(wanted, one, [], boundary));
   if (fits.includes("yes")) return "yes";
   return inner.opaque || fits.includes("maybe") ? "opaque" : "no";
 }
 
-function fitOf(
+function matchWords(
   wanted: readonly string[],
   { words, open }: KnownCommand,
   otherNames: readonly string[],
@@ -143,7 +143,7 @@ function isPossiblyProgram(pattern: string, given: readonly string[], boundary: 
 const looked = new WeakMap<Command, InnerCommands>();
 
 /** Looked at once, however many rules there are. */
-function innerOf(command: Command): InnerCommands {
+function readInner(command: Command): InnerCommands {
   const known = looked.get(command);
   if (known !== undefined) return known;
   const named = innerCommands(command.argv, command.executable);

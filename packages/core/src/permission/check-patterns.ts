@@ -4,7 +4,7 @@
 import type { RegisteredTool } from "../registry/index.ts";
 import { isExactName, KNOWN_TAGS, matchesName } from "../tool/index.ts";
 import { nearestName } from "@soong/schema";
-import { baseName, parentOf } from "./path.ts";
+import { baseName, findParent } from "./path.ts";
 import { linkedPrefix, patternPlaces } from "./path-pattern.ts";
 import type { PermissionRule } from "./permission-rule.ts";
 import type { PolicyInput } from "./policy.ts";
@@ -260,11 +260,11 @@ function isThere(disk: PatternDisk, path: string): boolean {
 const VARIABLE = /\/(\$[A-Z_][A-Z0-9_]*)(?:\/|$)/;
 
 function firstMissing(path: string, disk: PatternDisk): { above: string; missing: string } {
-  let above = parentOf(path);
+  let above = findParent(path);
   let missing = path;
   while (above !== "/" && disk.kindOf(above) === "missing") {
     missing = above;
-    above = parentOf(above);
+    above = findParent(above);
   }
   return { above, missing };
 }

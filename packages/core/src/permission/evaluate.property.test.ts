@@ -19,7 +19,7 @@ import { evaluate } from "./evaluate.ts";
 import type { PermissionFacts } from "./facts.ts";
 import { createGrants, NO_GRANTS } from "./grants.ts";
 import type { PermissionRule } from "./permission-rule.ts";
-import { scopesOf } from "./scopes-of-call.ts";
+import { findScopes } from "./scopes-of-call.ts";
 import { staticVerdict } from "./static-verdict.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 20_000 : 500;
@@ -554,7 +554,7 @@ function everyGrant(input: PolicyInput, facts: PermissionFacts) {
   grants.add({
     grant_id: "g",
     tool_name: facts.tool_name,
-    scopes: scopesOf(compiled(input), facts),
+    scopes: findScopes(compiled(input), facts),
     session_id: "s",
     granted_by: "user",
     granted_at: "2030-01-01T00:00:00.000Z",

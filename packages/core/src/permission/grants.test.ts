@@ -12,7 +12,7 @@ import {
   scopeKey,
 } from "./grants.ts";
 import { compilePolicy } from "./policy.ts";
-import { scopesOf } from "./scopes-of-call.ts";
+import { findScopes } from "./scopes-of-call.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 20_000 : 2_000;
 
@@ -172,15 +172,15 @@ describe("scopes", () => {
     ["a call without targets is its input", [], [{ kind: "input", digest: "sha256:1" }]],
   ])("%s", (_what, resources, expected) => {
     verifies("PERM-5");
-    expect(scopesOf(policy(), call({ resources }))).toEqual(expected);
+    expect(findScopes(policy(), call({ resources }))).toEqual(expected);
   });
 
   test("of a server's tool are the tool and the hosts that are known", () => {
     verifies("PERM-5");
     const mcp = { source_kind: "mcp", source_id: "git", tool_name: "mcp.git.list.refs" } as const;
     const itself = { kind: "server_tool", server_id: "git", tool_name: "list.refs" };
-    expect(scopesOf(policy(), call(mcp))).toEqual([itself]);
-    expect(scopesOf(policy(), call({ ...mcp, hosts: ["a.org"] }))).toEqual([
+    expect(findScopes(policy(), call(mcp))).toEqual([itself]);
+    expect(findScopes(policy(), call({ ...mcp, hosts: ["a.org"] }))).toEqual([
       { kind: "host", host: "a.org" },
       itself,
     ]);
@@ -192,12 +192,12 @@ describe("scopes", () => {
       hosts: "unknown",
       resources: [{ kind: "path", access: "read", path: "/p/a" }],
     });
-    expect(scopesOf(policy(), facts)).toEqual([
+    expect(findScopes(policy(), facts)).toEqual([
       { kind: "directory", path: "/p", access: "read" },
       { kind: "input", digest: "sha256:1" },
     ]);
     const { input_digest: _none, ...undigested } = facts;
-    expect(scopesOf(policy(), undigested)).toEqual([]);
+    expect(findScopes(policy(), undigested)).toEqual([]);
   });
 
   test("are said in a sentence a person can hold us to", () => {

@@ -38,7 +38,7 @@ export function createGrants(): Grants {
     const grant = book.get(grantId);
     if (grant === undefined) return undefined;
     book.delete(grantId);
-    for (const target of targetsOf(grant)) {
+    for (const target of collectTargets(grant)) {
       const others = (byTarget.get(target) ?? []).filter((other) => other !== grant);
       if (others.length === 0) byTarget.delete(target);
       else byTarget.set(target, others);
@@ -55,7 +55,7 @@ export function createGrants(): Grants {
         scopes: Object.freeze(given.scopes.map(frozenCopy)),
       });
       book.set(grant.grant_id, grant);
-      for (const target of targetsOf(grant)) {
+      for (const target of collectTargets(grant)) {
         byTarget.set(target, [...(byTarget.get(target) ?? []), grant]);
       }
     },
@@ -72,7 +72,7 @@ export function createGrants(): Grants {
   };
 }
 
-function targetsOf(grant: ToolGrant): Set<string> {
+function collectTargets(grant: ToolGrant): Set<string> {
   return new Set(grant.scopes.map((scope) => targetKey(grant.tool_name, scope)));
 }
 
@@ -100,7 +100,7 @@ export type GrantScope =
 
 /** Different for different scopes, whatever characters they hold. */
 export function scopeKey(scope: GrantScope): string {
-  return JSON.stringify([scope.kind, ...targetOf(scope)]);
+  return JSON.stringify([scope.kind, ...toTarget(scope)]);
 }
 
 /** What exactly allow_for_session would cover, as a sentence. */
@@ -110,7 +110,7 @@ export function describeScopes(toolName: string, scopes: readonly GrantScope[]):
   return `For the rest of the session, ${quote(toolName)} may ${covered}.`;
 }
 
-function targetOf(scope: GrantScope): unknown[] {
+function toTarget(scope: GrantScope): unknown[] {
   switch (scope.kind) {
     case "directory":
     case "path":

@@ -32,14 +32,14 @@ function judgeAlone(policy: Policy, subject: Subject): Verdict {
     ...(runtime.length === 0 ? [NO_OPINION.runtime] : runtime),
     ...(rules.length === 0 ? [NO_OPINION.rules] : rules),
     modeEntry(policy.mode, subject),
-    ...defaultEntries(policy, subject).map((entry) => becauseOf(entry, rules)),
+    ...defaultEntries(policy, subject).map((entry) => addReason(entry, rules)),
   ];
-  const decisive = decisiveOf(entries);
+  const decisive = findDecisive(entries);
   return { decision: decisive.verdict, entries, decisive };
 }
 
 /** Where the defaults ask although a rule was meant to allow this: why that rule is not enough says more. */
-function becauseOf(entry: ChainEntry, rules: readonly ChainEntry[]): ChainEntry {
+function addReason(entry: ChainEntry, rules: readonly ChainEntry[]): ChainEntry {
   const rule = rules.find(({ verdict }) => verdict === "insufficient");
   if (rule === undefined || entry.verdict !== "ask") return entry;
   return { ...entry, reason: `${entry.reason} ${rule.reason}` };
@@ -47,7 +47,7 @@ function becauseOf(entry: ChainEntry, rules: readonly ChainEntry[]): ChainEntry 
 
 type Opinion = ChainEntry & { readonly verdict: Decision };
 
-function decisiveOf(entries: readonly ChainEntry[]): Opinion {
+function findDecisive(entries: readonly ChainEntry[]): Opinion {
   const opinions = entries.filter(isOpinion);
   const highest = opinions[0]?.layer;
   return (

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { foldCase, isWithin, parentOf, pathProblem } from "./path.ts";
+import { foldCase, isWithin, findParent, pathProblem } from "./path.ts";
 
 describe("canonical paths", () => {
   test.each(["/", "/p", "/p/a.ts", "/p/.hidden", "/p/..hidden", "/p/a..b", "/p/ü\n"])(
@@ -40,7 +40,7 @@ describe("canonical paths", () => {
   });
 
   test("the parent of a top-level entry is the root", () => {
-    expect([parentOf("/a/b"), parentOf("/a"), parentOf("/")]).toEqual(["/a", "/", "/"]);
+    expect([findParent("/a/b"), findParent("/a"), findParent("/")]).toEqual(["/a", "/", "/"]);
   });
 
   test("letters a case-insensitive disk takes for the same fold to the same", () => {

@@ -29,7 +29,7 @@ export function joined(directory: string, relative: string): string {
   return directory === "/" ? `/${below}` : `${directory}/${below}`;
 }
 
-export function parentOf(path: string): string {
+export function findParent(path: string): string {
   const slash = path.lastIndexOf("/");
   return slash <= 0 ? "/" : path.slice(0, slash);
 }

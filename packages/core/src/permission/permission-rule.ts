@@ -32,7 +32,7 @@ export interface PermissionRule {
 /** What a rule says of a call it matches, might match, could be reached by, or matches without weight (PERM-7, PERM-16). */
 export function entriesOfRule(rule: PermissionRule, id: string) {
   const { decision, every_time } = rule;
-  const summary = summaryOf(rule);
+  const summary = summarizeRule(rule);
   const says = `${SAYS[decision]} (${summary})`;
   const place = { layer: "rules", rule: id, ...omitUndefined({ origin: rule.origin }) } as const;
   const entry = (
@@ -100,7 +100,7 @@ const SAYS = {
   deny: "A rule denies this",
 } as const;
 
-function summaryOf(rule: PermissionRule): string {
+function summarizeRule(rule: PermissionRule): string {
   return (["tool", "tags", "path", "argv", "host"] as const)
     .filter((key) => rule[key] !== undefined)
     .map((key) => `${key} = ${JSON.stringify(rule[key])}`)

@@ -41,7 +41,7 @@ export function policyProblems(
             .flat()
             .map(pathProblem)
             .find((problem) => problem !== undefined)
-        : `is ${kindOf(value)}, not an object of paths`,
+        : `is ${describeKind(value)}, not an object of paths`,
     ),
     tmp_dir: one(pathProblem),
     ceiling: one((value) => (isPolicy(value) ? undefined : "is not a compiled policy")),
@@ -63,13 +63,13 @@ function one(problemOf: ProblemOf): Check {
 
 function text(problemOf: ProblemOf<string> = () => undefined): Check {
   return one((value) => {
-    if (typeof value !== "string") return `is ${kindOf(value)}, not text`;
+    if (typeof value !== "string") return `is ${describeKind(value)}, not text`;
     return value === "" ? "is empty" : problemOf(value);
   });
 }
 
 const BOOLEAN = one((value) =>
-  typeof value === "boolean" ? undefined : `is ${kindOf(value)}, not true or false`,
+  typeof value === "boolean" ? undefined : `is ${describeKind(value)}, not true or false`,
 );
 
 function oneOf(...valid: string[]): Check {
@@ -79,7 +79,7 @@ function oneOf(...valid: string[]): Check {
     if (value === undefined) return `is missing; it is one of ${choices}`;
     const near = typeof value === "string" ? nearestName(value, valid) : undefined;
     const hint = near === undefined ? `it is one of ${choices}` : `did you mean "${near}"?`;
-    return `is ${typeof value === "string" ? JSON.stringify(value) : kindOf(value)}; ${hint}`;
+    return `is ${typeof value === "string" ? JSON.stringify(value) : describeKind(value)}; ${hint}`;
   });
 }
 
@@ -87,7 +87,7 @@ function list(item: Check): Check {
   return (value, field) =>
     Array.isArray(value)
       ? value.flatMap((one, index) => item(one ?? null, `${field}[${index}]`))
-      : [{ field, message: `is ${kindOf(value)}, not a list` }];
+      : [{ field, message: `is ${describeKind(value)}, not a list` }];
 }
 
 /** What is required is checked first, and where it is missing, too. */
@@ -99,7 +99,7 @@ function record(
 ): Check {
   const valid = Object.keys(fields);
   return (value, field) => {
-    if (!isRecord(value)) return [{ field, message: `is ${kindOf(value)}, not ${expected}` }];
+    if (!isRecord(value)) return [{ field, message: `is ${describeKind(value)}, not ${expected}` }];
     const at = (key: string): string => (field === "" ? key : `${field}.${key}`);
     const unknown = Object.keys(value).filter((key) => !valid.includes(key));
     return [
@@ -167,7 +167,7 @@ function checkRule(places: { project?: string; home?: string }): Check {
 }
 
 function wordsProblem(value: unknown): string | undefined {
-  if (!Array.isArray(value)) return `is ${kindOf(value)}, not a list`;
+  if (!Array.isArray(value)) return `is ${describeKind(value)}, not a list`;
   if (value.length === 0) return "is empty; leave it out to match everything";
   const bad = value.findIndex((item) => typeof item !== "string" || item === "");
   return bad === -1 ? undefined : `has an item (number ${bad + 1}) that is not text`;
@@ -195,7 +195,7 @@ function exactArgvProblem({ argv }: Readonly<Record<string, unknown>>): string |
 
 /** `problem`: what is wrong if it is set. */
 function flagProblem(value: unknown, problem: string | undefined): string | undefined {
-  if (typeof value !== "boolean") return `is ${kindOf(value)}, not true or false`;
+  if (typeof value !== "boolean") return `is ${describeKind(value)}, not true or false`;
   return value ? problem : undefined;
 }
 
@@ -220,7 +220,7 @@ function checkNetwork(network: unknown, field: string): PolicyProblem[] {
   return [...problems, { field: `${field}.hosts`, message }];
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";

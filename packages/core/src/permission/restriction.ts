@@ -18,7 +18,7 @@ import type { RuleCondition } from "./compile-rule.ts";
  * The tool that asks, and how it would touch the path: what holds for reading holds for all that shows contents.
  * `ignoresCase`: the disk of the path takes any case for the same name.
  */
-export function restrictionOf(
+export function findRestriction(
   policy: Policy,
   asking: ToolFacts,
   { path, access, ignoresCase = false }: RestrictedPath,

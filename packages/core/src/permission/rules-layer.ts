@@ -61,7 +61,7 @@ function ruleEntry(
   subject: Subject,
   match: Exclude<RuleMatch, "no">,
 ): ChainEntry {
-  const config = match === "uncovered" ? configOf(subject) : undefined;
+  const config = match === "uncovered" ? findConfig(subject) : undefined;
   if (config !== undefined) {
     const reason = `A rule allows git here, but not what a repository makes it run: ${config}.`;
     return { ...compiled.entries.uncovered, reason };
@@ -92,7 +92,7 @@ function unprovenEntry(compiled: CompiledRule, subject: Subject): ChainEntry | u
   };
 }
 
-function configOf({ resources }: Subject): string | undefined {
+function findConfig({ resources }: Subject): string | undefined {
   return resources
     .map((resource) => (resource.kind === "command" ? resource.config_runs?.why : undefined))
     .find((why) => why !== undefined);

@@ -10,7 +10,7 @@ import { quote } from "./path.ts";
 /** One entry for each kind of finding, however many paths share it. */
 export function runtimeEntries(boundary: Boundary, subject: Subject): readonly ChainEntry[] {
   const findings = subject.resources.flatMap((resource) =>
-    resource.kind === "path" ? findingsOf(boundary, resource) : [],
+    resource.kind === "path" ? findFindings(boundary, resource) : [],
   );
   if (subject.malformed !== undefined) {
     const sentence = `What this call would touch cannot be judged: ${subject.malformed}.`;
@@ -21,7 +21,7 @@ export function runtimeEntries(boundary: Boundary, subject: Subject): readonly C
     (finding, index) => findings.findIndex((other) => other.rule === finding.rule) === index,
   );
   return first.map((finding) =>
-    entryOf(finding, findings.filter((other) => other.rule === finding.rule).length - 1),
+    toEntry(finding, findings.filter((other) => other.rule === finding.rule).length - 1),
   );
 }
 
@@ -38,12 +38,12 @@ function found(verdict: Finding["verdict"], rule: string, code: string, sentence
 
 const NOTHING_FOUND: readonly ChainEntry[] = Object.freeze([]);
 
-function entryOf({ sentence, ...rest }: Finding, others: number): ChainEntry {
+function toEntry({ sentence, ...rest }: Finding, others: number): ChainEntry {
   const more = others === 0 ? "" : ` The same holds for ${others} more of its paths.`;
   return { layer: "runtime", ...rest, reason: sentence + more };
 }
 
-function findingsOf(boundary: Boundary, resource: PathResource): Finding[] {
+function findFindings(boundary: Boundary, resource: PathResource): Finding[] {
   const { path, access, also = [] } = resource;
   const findings: Finding[] = [];
   const sensitive = [path, ...also]

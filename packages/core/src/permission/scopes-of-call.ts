@@ -9,14 +9,14 @@ import {
   subjectOfCall,
 } from "./facts.ts";
 import { type GrantScope, scopeKey } from "./grants.ts";
-import { parentOf } from "./path.ts";
+import { findParent } from "./path.ts";
 import type { Policy } from "./policy.ts";
 import { isWrittenByAgent } from "./argv-pattern.ts";
 import { isPlainCommand } from "./argv/index.ts";
 import { selfRunningBy } from "./self-running-files.ts";
 
 /** Empty when the call has no target that could be named: then nothing can be granted. */
-export function scopesOf(policy: Policy, facts: PermissionFacts): readonly GrantScope[] {
+export function findScopes(policy: Policy, facts: PermissionFacts): readonly GrantScope[] {
   return scopesOfSubject(policy, subjectOfCall(facts, false), facts.input_digest);
 }
 
@@ -51,7 +51,7 @@ function scopeOfPath(policy: Policy, resource: PathResource): GrantScope {
     resource.self_running === undefined &&
     isOrdinary(policy, path, access);
   return wholeDirectory
-    ? { kind: "directory", path: parentOf(path), access }
+    ? { kind: "directory", path: findParent(path), access }
     : { kind: "path", path, access };
 }
 

@@ -24,7 +24,7 @@ export function staticVerdict(policy: Policy, tool: StaticFacts): StaticVerdict 
       effectsFixed: tool.effects_fixed === true,
     });
   const { decision, decisive } = judge(policy, subjectUnder);
-  const byHost = decision === "allow" ? hostRuleOf(policy, subjectUnder) : undefined;
+  const byHost = decision === "allow" ? findHostRule(policy, subjectUnder) : undefined;
   if (byHost !== undefined) {
     return { verdict: "ask", reason: "It depends on the host that a call reaches.", rule: byHost };
   }
@@ -32,7 +32,7 @@ export function staticVerdict(policy: Policy, tool: StaticFacts): StaticVerdict 
 }
 
 /** What decides by the host about calls of a tool that uses the network (PERM-10). */
-function hostRuleOf(
+function findHostRule(
   policy: Policy,
   subjectUnder: (judging: Policy) => Subject,
 ): string | undefined {
@@ -44,7 +44,7 @@ function hostRuleOf(
     (compiled) => compiled.rule.host !== undefined && compiled.matches(unknown) === "maybe",
   );
   if (restricting !== undefined) return restricting.entries.yes.rule;
-  return policy.ceiling === undefined ? undefined : hostRuleOf(policy.ceiling, subjectUnder);
+  return policy.ceiling === undefined ? undefined : findHostRule(policy.ceiling, subjectUnder);
 }
 
 const VERDICTS = { allow: "allowed", ask: "ask", deny: "denied" } as const;

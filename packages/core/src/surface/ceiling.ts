@@ -41,8 +41,8 @@ const ASKED_FOR: ReadonlySet<string> = new Set(["internal.list_skills", "interna
 /** `on_request`: within the ceiling, but only when asked for by name. */
 export type Standing = "default" | "on_request" | "never";
 
-export function standingOf(tool: RegisteredTool, role: Role, mode: Mode): Standing {
-  const seat = seatOf(role, mode);
+export function findStanding(tool: RegisteredTool, role: Role, mode: Mode): Standing {
+  const seat = findSeat(role, mode);
   const { kind } = tool.source;
   if (kind === "agent" || kind === "internal") {
     // A tool of ours that no row names is the main agent's alone.
@@ -55,11 +55,11 @@ export function standingOf(tool: RegisteredTool, role: Role, mode: Mode): Standi
 }
 
 export function describeSeat(role: Role, mode: Mode): string {
-  const seat = seatOf(role, mode);
+  const seat = findSeat(role, mode);
   return seat === "child" ? role : seat;
 }
 
-function seatOf(role: Role, mode: Mode): Seat {
+function findSeat(role: Role, mode: Mode): Seat {
   if (role === "main") return mode === "orchestrator" ? "orchestrator" : "main";
   return role === "worker" ? "worker" : "child";
 }

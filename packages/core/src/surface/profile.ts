@@ -1,6 +1,12 @@
 // What a model can be sent (SCHEMA-5, MODEL-2): data, chosen by the adapter before anything is sent.
 
-import { isTaken, keywordsOf, relaxSchema, type JsonSchema, type SchemaTerms } from "@soong/schema";
+import {
+  isTaken,
+  listKeywords,
+  relaxSchema,
+  type JsonSchema,
+  type SchemaTerms,
+} from "@soong/schema";
 import type { RegisteredTool } from "../registry/index.ts";
 import { PORTABLE_NAMES, type NameProfile } from "./wire-name.ts";
 
@@ -89,7 +95,7 @@ function findRefused(
   schema: JsonSchema,
   { refused = [], refusedAtRoot = [] }: SchemaTerms,
 ): string {
-  const used = keywordsOf(schema);
+  const used = listKeywords(schema);
   const keyword =
     refused.find((one) => used.has(one)) ?? refusedAtRoot.find((one) => one in schema);
   return keyword ?? "keywords";

@@ -4,7 +4,7 @@
 import { staticVerdict } from "../permission/index.ts";
 import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
 import { matchesName, type NamePattern } from "../tool/index.ts";
-import { describeSeat, standingOf } from "./ceiling.ts";
+import { describeSeat, findStanding } from "./ceiling.ts";
 import { chooseLoaded, SEARCH_TOOLS } from "./defer.ts";
 import { toolFacts } from "./effects-under.ts";
 import { schemaRefusal } from "./profile.ts";
@@ -123,7 +123,7 @@ function findExclusion(
   if (itself !== undefined) {
     return { reason: "disabled", detail: itself, disabled_by: "tool" };
   }
-  const standing = standingOf(tool, role, mode);
+  const standing = findStanding(tool, role, mode);
   if (standing === "never") {
     return { reason: "role_not_allowed", detail: `never given to ${describeSeat(role, mode)}` };
   }

@@ -4,7 +4,7 @@
 import type { RegisteredTool } from "../registry/index.ts";
 import {
   createSearchIndex,
-  searchDocumentOf,
+  createSearchDocument,
   type SearchDocument,
   type SearchIndex,
   type SearchMatch,
@@ -104,5 +104,13 @@ function emptyAnswer({ deferred }: SearchedSurface): SearchAnswer {
 function readTool({ name, tags, definition, input }: SearchedTool): SearchDocument {
   const { aliases, title, search_hint, description } = definition;
   const input_schema = input.original;
-  return searchDocumentOf({ name, description, input_schema, aliases, title, search_hint, tags });
+  return createSearchDocument({
+    name,
+    description,
+    input_schema,
+    aliases,
+    title,
+    search_hint,
+    tags,
+  });
 }

@@ -29,7 +29,7 @@ export function wireNames(
   canonicalNames: readonly string[],
   profile: NameProfile = PORTABLE_NAMES,
 ): WireNames {
-  const shape = shapeOf(profile);
+  const shape = readShape(profile);
   const table = fillTable(canonicalNames, shape);
   return {
     toWire: (canonical) => table.wire.get(canonical) ?? wireNameIn(shape, canonical),
@@ -39,7 +39,7 @@ export function wireNames(
 
 /** Throws a RangeError for a profile that leaves no room for any distinct names. */
 export function wireNameOf(canonical: string, profile: NameProfile = PORTABLE_NAMES): string {
-  return wireNameIn(shapeOf(profile), canonical);
+  return wireNameIn(readShape(profile), canonical);
 }
 
 interface Table {
@@ -108,24 +108,24 @@ function plain(shape: Shape, canonical: string): string | undefined {
 /** `mcp_git___k3j9x0q2m7ab_list_refs`: the hash says which, the words around it are for the reader. */
 function hashed(shape: Shape, canonical: string, again: number): string {
   const { joint, opener } = shape;
-  const hash = hashOf(canonical, again, shape);
+  const hash = hashName(canonical, again, shape);
   if (joint === "") {
     // Nothing can mark the hash, so it always stands in the same place.
     const room = shape.maxLength - opener.length - hash.length;
-    return opener + hash + endOf(readable(canonical, shape), room, shape);
+    return opener + hash + cutEnd(readable(canonical, shape), room, shape);
   }
   const lastDot = canonical.lastIndexOf(".");
   const head = opened(readable(canonical.slice(0, Math.max(0, lastDot)), shape), shape);
   const room = shape.maxLength - hash.length - 3;
   // Short of room, the tail goes before the head, all but the head's first letter.
   const tailRoom = room - 1 - Math.min(1, head.length);
-  const tail = endOf(readable(canonical.slice(lastDot + 1), shape), tailRoom, shape);
+  const tail = cutEnd(readable(canonical.slice(lastDot + 1), shape), tailRoom, shape);
   const end = tail === "" ? hash : hash + joint + tail;
   const start = withoutEnd(head.slice(0, room - (end.length - hash.length)), joint);
   return start + joint.repeat(3) + end;
 }
 
-function hashOf(canonical: string, again: number, { digits, hashLength }: Shape): string {
+function hashName(canonical: string, again: number, { digits, hashLength }: Shape): string {
   // As JSON, where two broken characters stay two.
   const hex = sha256Hex(JSON.stringify(again === 0 ? canonical : [canonical, again]));
   const base = BigInt(digits.length);
@@ -155,7 +155,7 @@ function opened(head: string, { first, joint, opener }: Shape): string {
 }
 
 /** The last characters, from the beginning of a word where that costs little. */
-function endOf(text: string, room: number, { joint }: Shape): string {
+function cutEnd(text: string, room: number, { joint }: Shape): string {
   if (room <= 0) return "";
   if (text.length <= room) return text;
   const end = text.slice(text.length - room);
@@ -168,7 +168,7 @@ function withoutEnd(text: string, joint: string): string {
   return joint !== "" && text.endsWith(joint) ? text.slice(0, -1) : text;
 }
 
-function shapeOf(profile: NameProfile): Shape {
+function readShape(profile: NameProfile): Shape {
   let shape = shapes.get(profile);
   if (shape === undefined) {
     shape = makeShape(profile);
@@ -185,8 +185,8 @@ const HASH_BITS = 60;
 const MIN_HASH_LENGTH = 12;
 
 function makeShape(profile: NameProfile): Shape {
-  const first = charsOf(profile.first_chars);
-  const chars = charsOf(profile.chars);
+  const first = expandRanges(profile.first_chars);
+  const chars = expandRanges(profile.chars);
   const joint = chars.has("_") ? "_" : chars.has("-") ? "-" : "";
   const opener = ["t", ...HASH_DIGITS, ...first].find((char) => first.has(char));
   let digits = "";
@@ -218,7 +218,7 @@ function plainNames(chars: ReadonlySet<string>, joint: string): RegExp {
 const NO_NAME = /(?!)/;
 
 /** Spelled-out ranges. Only visible ASCII, and never the dot that tells canonical names apart. */
-function charsOf(ranges: string): Set<string> {
+function expandRanges(ranges: string): Set<string> {
   const chars = new Set<string>();
   for (let i = 0; i < ranges.length; i += 1) {
     const from = ranges.charCodeAt(i);

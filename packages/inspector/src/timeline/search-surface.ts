@@ -3,7 +3,7 @@
 
 import { createSearchIndex, PORTABLE_NAMES, type CatalogEntry, type Fact } from "@soong/core";
 import { createDeferredIndex, wireNames, type SearchedTool } from "@soong/core/internal";
-import { searchDocumentOf } from "@soong/search";
+import { createSearchDocument } from "@soong/search";
 import type { SurfaceMatches } from "../wire/index.ts";
 import { readDefinitions, type Definitions, type RecordedTool } from "./definitions.ts";
 import { catalogAt, findDefinition } from "./surface-view.ts";
@@ -56,7 +56,7 @@ function createSearch(entries: readonly CatalogEntry[], recorded: Definitions): 
   const surface = { deferred, standing, aliases };
   const names = wireNames([...standing.keys()], PORTABLE_NAMES);
   const index = createDeferredIndex();
-  const beside = createSearchIndex(loaded.map((tool) => searchDocumentOf(tool)));
+  const beside = createSearchIndex(loaded.map((tool) => createSearchDocument(tool)));
   return (query) => {
     const byModel = index.search(surface, query, MOST_MATCHES, names).matches;
     const others = beside.search(query, { limit: MOST_MATCHES });

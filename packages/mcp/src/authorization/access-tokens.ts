@@ -15,7 +15,7 @@ import {
   type StoredLogin,
   type StoredTokens,
 } from "./logins.ts";
-import { requestTokens, scopesOf } from "./token-request.ts";
+import { requestTokens, splitScopes } from "./token-request.ts";
 
 export interface AccessTokens extends Required<AuthProvider> {
   /** Notes which token an answer was given to; to be called with every answer. */
@@ -80,7 +80,7 @@ export function createAccessTokens(parts: {
       if (response.ok) refusal = undefined;
       if (response.status !== 403) return;
       const { error, scope = "" } = extractWWWAuthenticateParams(response);
-      if (error === "insufficient_scope") await noteWanted(scopesOf(scope));
+      if (error === "insufficient_scope") await noteWanted(splitScopes(scope));
     },
   };
 

@@ -17,7 +17,7 @@ import { addressProblem, guardedFetch } from "./guarded-fetch.ts";
 import { McpLoginFailure, serverLine } from "./login-failure.ts";
 import { secretsOfLogin, type McpLogins, type StoredLogin, type StoredTokens } from "./logins.ts";
 import { openRedirectListener } from "./redirect-listener.ts";
-import { chooseClient, requestTokens, scopesOf, withSecret } from "./token-request.ts";
+import { chooseClient, requestTokens, splitScopes, withSecret } from "./token-request.ts";
 
 export interface McpLoginOptions {
   readonly logins: McpLogins;
@@ -154,7 +154,7 @@ async function askForChallenge(
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
   return {
     resourceMetadataUrl: resourceMetadataUrl?.href,
-    scopes: scope === undefined ? undefined : scopesOf(scope),
+    scopes: scope === undefined ? undefined : splitScopes(scope),
   };
 }
 

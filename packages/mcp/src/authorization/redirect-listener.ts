@@ -34,7 +34,7 @@ export async function openRedirectListener(
 async function listenAt(address: URL) {
   let onAnswer: ((parameters: URLSearchParams) => boolean) | undefined;
   const server = createServer((request, response) => {
-    const parameters = parametersOf(request, redirectUri);
+    const parameters = readParameters(request, redirectUri);
     if (parameters === undefined) return page(response, 404, "There is nothing here.");
     return onAnswer?.(parameters) === true
       ? page(response, 200, "That was it. You can close this window.")
@@ -71,7 +71,7 @@ async function listenAt(address: URL) {
 }
 
 /** Only what a browser sends that was redirected here, not what a page elsewhere makes it send. */
-function parametersOf(
+function readParameters(
   { method, url = "", headers }: IncomingMessage,
   redirectUri: string,
 ): URLSearchParams | undefined {

@@ -65,12 +65,12 @@ export async function requestTokens(
     client,
     access_token,
     refresh_token,
-    scopes: scope === undefined ? scopes : scopesOf(scope),
+    scopes: scope === undefined ? scopes : splitScopes(scope),
     ...(isLimited && { expires_at: now + Math.max(0, expires_in) * 1000 }),
   };
 }
 
-export function scopesOf(scope: string): string[] {
+export function splitScopes(scope: string): string[] {
   return [...new Set(scope.split(/\s+/).filter((word) => word !== ""))];
 }
 

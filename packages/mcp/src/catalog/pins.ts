@@ -48,7 +48,7 @@ export async function createPins(storage: PinStorage): Promise<Pins> {
   return { check, allow, accept };
 
   function check(server_id: string, tool: ServerTool): PinState {
-    const pin = pinOf(known, server_id, tool.name);
+    const pin = findPin(known, server_id, tool.name);
     if (pin === undefined) return { kind: "unpinned" };
     if (pin.hash === definitionHash(tool)) return { kind: "same" };
     return { kind: "changed", changes: describeChange(pin.definition, tool) };
@@ -57,7 +57,7 @@ export async function createPins(storage: PinStorage): Promise<Pins> {
   async function allow(server_id: string, tool: ServerTool): Promise<void> {
     if (check(server_id, tool).kind === "same") return;
     await update((pins) => {
-      const pin = pinOf(pins, server_id, tool.name);
+      const pin = findPin(pins, server_id, tool.name);
       if (pin === undefined) return withPins(pins, server_id, [tool]);
       if (pin.hash === definitionHash(tool)) return undefined;
       throw new Error(`another definition of ${tool.name} was allowed meanwhile`);
@@ -110,7 +110,7 @@ export function definitionHash(tool: ServerTool): string {
 
 const hashes = new WeakMap<ServerTool, string>();
 
-function pinOf(pins: PinRecord, server_id: string, name: string): Pin | undefined {
+function findPin(pins: PinRecord, server_id: string, name: string): Pin | undefined {
   const server = Object.hasOwn(pins.servers, server_id) ? pins.servers[server_id] : undefined;
   return server !== undefined && Object.hasOwn(server, name) ? server[name] : undefined;
 }

@@ -21,7 +21,7 @@ import { McpRequestFailure } from "./failure.ts";
 import {
   answerQuestion,
   answerQuestions,
-  capabilitiesOf,
+  listCapabilities,
   refusalFor,
   type AskedCall,
 } from "./server-questions.ts";
@@ -87,7 +87,7 @@ export function createRequests(
     if (client.getProtocolEra() !== "modern") return {};
     const _meta: JsonObject = {
       ...(given as JsonObject | undefined),
-      [CLIENT_CAPABILITIES_META_KEY]: capabilitiesOf(offer, host) as JsonObject,
+      [CLIENT_CAPABILITIES_META_KEY]: listCapabilities(offer, host) as JsonObject,
       ...omitUndefined({ [LOG_LEVEL_KEY]: logLevel }),
     };
     return { _meta };

@@ -20,7 +20,7 @@ import { McpServerFailure } from "./failure.ts";
 import { mirrorParameters } from "./parameter-headers.ts";
 import { keepRawResults } from "./raw-results.ts";
 import { backoffMs, listenForChanges, takeNotices, watchResource } from "./server-notices.ts";
-import { capabilitiesOf } from "./server-questions.ts";
+import { listCapabilities } from "./server-questions.ts";
 import { createServerTransport, type ServerTransport } from "./server-transport.ts";
 
 export function openConnection(
@@ -280,7 +280,7 @@ async function attempt(
 function createClient(parts: ConnectParts): Client {
   const { entry, options } = parts;
   const client = new Client(options.clientInfo ?? DEFAULT_CLIENT, {
-    capabilities: capabilitiesOf(options, "any"),
+    capabilities: listCapabilities(options, "any"),
     versionNegotiation: {
       mode: "auto",
       // The other half is left for the older handshake, with a server that keeps silent.

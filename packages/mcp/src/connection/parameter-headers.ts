@@ -105,14 +105,14 @@ function headersFor(declared: readonly ParameterHeader[], input: unknown): Recor
     for (const key of path) {
       value = isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
     }
-    const text = textOf(value);
+    const text = renderHeader(value);
     if (text !== undefined) headers.push([header, headerValue(text)]);
   }
   return Object.fromEntries(headers);
 }
 
 /** Numbers that a reader may take for another are omitted. */
-function textOf(value: unknown): string | undefined {
+function renderHeader(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return String(value);
   if (typeof value !== "number" || !Number.isFinite(value)) return undefined;

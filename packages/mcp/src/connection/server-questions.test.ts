@@ -5,7 +5,7 @@ import { McpRequestFailure } from "./failure.ts";
 import {
   answerQuestion,
   answerQuestions,
-  capabilitiesOf,
+  listCapabilities,
   refusalFor,
   type AskedCall,
 } from "./server-questions.ts";
@@ -122,17 +122,17 @@ describe("a question of a server", () => {
 test("a server learns only what whoever calls can answer, and the connection may offer", () => {
   verifies("MCP-5");
   const all = { canElicit: true, canSample: true, canListRoots: true };
-  expect(capabilitiesOf({}, "any")).toEqual({});
-  expect(capabilitiesOf(all, "any")).toEqual({
+  expect(listCapabilities({}, "any")).toEqual({});
+  expect(listCapabilities(all, "any")).toEqual({
     elicitation: { form: {}, url: {} },
     sampling: {},
     roots: {},
   });
-  expect(capabilitiesOf(all)).toEqual({ elicitation: { form: {}, url: {} } });
-  expect(capabilitiesOf({ canSample: true }, host())).toEqual({ sampling: {} });
-  expect(capabilitiesOf({ canListRoots: true }, host())).toEqual({ roots: {} });
-  expect(capabilitiesOf(all, host({ sampling: false }))).not.toHaveProperty("sampling");
-  expect(capabilitiesOf(all, host({ roots: false }))).not.toHaveProperty("roots");
+  expect(listCapabilities(all)).toEqual({ elicitation: { form: {}, url: {} } });
+  expect(listCapabilities({ canSample: true }, host())).toEqual({ sampling: {} });
+  expect(listCapabilities({ canListRoots: true }, host())).toEqual({ roots: {} });
+  expect(listCapabilities(all, host({ sampling: false }))).not.toHaveProperty("sampling");
+  expect(listCapabilities(all, host({ roots: false }))).not.toHaveProperty("roots");
 });
 
 test("a refusal is told to the server in its own era's words", () => {

@@ -31,7 +31,7 @@ const MAX_QUESTIONS = 200;
 const CAPABILITY_MISSING = -32_021;
 
 /** What a server learns it may ask for: of the connection, or of one call to a server that gets them with each. */
-export function capabilitiesOf(
+export function listCapabilities(
   { canElicit, canSample, canListRoots }: ConnectionOptions,
   host?: AskedHost | "any",
 ): ClientCapabilities {

@@ -39,7 +39,7 @@ export function createServerTransport(
   clock: Clock,
 ): ServerTransport {
   const { transport: given, server_id } = entry;
-  const secrets = secretsOf(given);
+  const secrets = listSecrets(given);
   const wantsLogin = {
     message: `it wants a login (HTTP 401). Log in: soong mcp login ${server_id}`,
     isOver: true,
@@ -88,7 +88,7 @@ export function createServerTransport(
 }
 
 /** What the entry gives to the server and no one else. Longest first: one may be part of another. */
-function secretsOf(transport: McpTransport): readonly string[] {
+function listSecrets(transport: McpTransport): readonly string[] {
   const given = Object.values(transport.kind === "stdio" ? transport.env : transport.headers);
   const credentials = given.map((value) => value.slice(value.lastIndexOf(" ") + 1));
   return [...given, ...credentials].toSorted((a, b) => b.length - a.length);

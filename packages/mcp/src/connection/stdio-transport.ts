@@ -109,7 +109,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 
   async function takeLine(line: string): Promise<void> {
     if (isOver || line.trim() === "") return;
-    for (const message of messagesOf(line)) {
+    for (const message of parseMessages(line)) {
       if (message === undefined) {
         garbageLines += 1;
         if (garbageLines <= MAX_LOGGED_GARBAGE) {
@@ -173,7 +173,7 @@ function startServer(
 }
 
 /** Undefined for what is none. Some servers send several in a list. */
-function messagesOf(line: string): (JSONRPCMessage | undefined)[] {
+function parseMessages(line: string): (JSONRPCMessage | undefined)[] {
   try {
     const parsed: unknown = JSON.parse(line);
     return Array.isArray(parsed) ? parsed.map(asMessage) : [asMessage(parsed)];

@@ -50,7 +50,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
 
   return {
     async ask(request, context) {
-      const call = callOf(request);
+      const call = findCall(request);
       let why = "this client cannot show questions (it declares no elicitation)";
       const question = permissionQuestion(request);
       if (question === undefined) why = "it is too long to be shown whole in this client";
@@ -75,7 +75,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
 
     async elicit(request, context) {
       const { tool_call_id, tool_name, ...asked } = request;
-      const question = { ...asked, message: `${askerOf(tool_name)}:\n${asked.message}` };
+      const question = { ...asked, message: `${findAsker(tool_name)}:\n${asked.message}` };
       const call = registeredCall(tool_call_id)?.call;
       let answer: ElicitationAnswer = { action: "decline" };
       if (call?.can(request.mode) === true) {
@@ -120,7 +120,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
   };
 
   /** A question of a subagent names its own call: it is known whose it is when only one call is open. */
-  function callOf(request: PermissionRequest): AnsweringCall | undefined {
+  function findCall(request: PermissionRequest): AnsweringCall | undefined {
     const own = callsByRun.get(request.run_id);
     if (own !== undefined) return own.find(request.tool_call_id);
     return request.parent_run_id === undefined
@@ -138,7 +138,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
 }
 
 /** The client knows the gateway alone: who is behind it and asks, the question says first. */
-function askerOf(tool_name: string): string {
+function findAsker(tool_name: string): string {
   const server = /^mcp\.([^.]+)\./.exec(tool_name)?.[1];
   const asker = server === undefined ? "A tool" : `The MCP server ${visibleLine(server)}`;
   return `${asker} asks, for ${visibleLine(tool_name)}`;

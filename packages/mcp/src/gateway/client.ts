@@ -92,12 +92,12 @@ export function createClient(
     /** `answers`: to questions the client expects to be asked. */
     async call(request: CallRequest, waiter: Waiter, answers?: Answers): Promise<ClientStep> {
       const run = await runs.begin(request.through ?? "tools");
-      const asked = await targetOf(run, request);
+      const asked = await findTarget(run, request);
       if (Math.max(calls.size, left.size) >= MAX_OPEN) {
         const message = `${MAX_OPEN} calls of this client have not ended; wait for some of them, then call again`;
         throw new ProtocolError(ProtocolErrorCode.InternalError, message);
       }
-      const call = createOpenCall(() => fingerprintOf(request), answers);
+      const call = createOpenCall(() => createFingerprint(request), answers);
       calls.set(call.id, call);
       void atWork(conduct(run, call, asked));
       return atWork(follow(run, call, waiter));
@@ -118,7 +118,7 @@ export function createClient(
         );
       }
       const { call, timer } = returned;
-      if (call.fingerprint() !== fingerprintOf(request)) {
+      if (call.fingerprint() !== createFingerprint(request)) {
         throw invalid("name and arguments are not those of the call this request continues with");
       }
       clearTimeout(timer);
@@ -168,9 +168,9 @@ export function createClient(
   };
 
   /** By any name: the pipeline reports, and records, what is called wrongly. */
-  async function targetOf(run: Run, request: CallRequest): Promise<CallRequest> {
+  async function findTarget(run: Run, request: CallRequest): Promise<CallRequest> {
     if (request.through === "relay") return request;
-    const asked = request.name === CALL_TOOL ? insideOf(request.arguments) : request;
+    const asked = request.name === CALL_TOOL ? readInside(request.arguments) : request;
     if (options.only === undefined) return asked;
     const { names } = await runs.shown(run);
     return { ...asked, name: names.toCanonical(asked.name) ?? asked.name };
@@ -256,13 +256,13 @@ export function createClient(
 }
 
 /** A call_tool call is the call it names; what it names wrongly the pipeline says, and records. */
-function insideOf(given: unknown): CallRequest {
+function readInside(given: unknown): CallRequest {
   const inside = isJsonObject(given) ? given : {};
   const { name } = inside;
   return { name: typeof name === "string" ? name : "", arguments: inside["arguments"] ?? {} };
 }
 
-function fingerprintOf({ name, arguments: given }: CallRequest): string {
+function createFingerprint({ name, arguments: given }: CallRequest): string {
   const text = JSON.stringify([name, given]);
   return createHash("sha256").update(text).digest("hex");
 }

@@ -159,7 +159,7 @@ export function createProtocolServer(
     return {
       request_id: mcpReq.id,
       ...readClient(context),
-      signal: gone === undefined ? mcpReq.signal : eitherOf(mcpReq.signal, gone),
+      signal: gone === undefined ? mcpReq.signal : joinSignals(mcpReq.signal, gone),
       standsAlone: era === "modern" && http !== undefined,
       ...(era === "legacy" && {
         push: (question, signal) => pushQuestion(context, question, signal),
@@ -216,7 +216,7 @@ function requireFirstPage(params: { readonly cursor?: string } | undefined): voi
 }
 
 /** Without what AbortSignal.any costs, which makes one that is collected late. */
-function eitherOf(...signals: readonly AbortSignal[]): AbortSignal {
+function joinSignals(...signals: readonly AbortSignal[]): AbortSignal {
   const over = new AbortController();
   for (const signal of signals) {
     const end = (): void => over.abort(signal.reason);
@@ -238,7 +238,7 @@ export function announce({ server }: McpServer, news: ClientNews): void {
 }
 
 /** Of a message that may be anything. */
-export function idOf(message: unknown): string | number | null {
+export function readMessageId(message: unknown): string | number | null {
   const { id } = asRecord(message);
   return typeof id === "string" || typeof id === "number" ? id : null;
 }

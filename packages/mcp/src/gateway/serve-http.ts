@@ -19,7 +19,7 @@ import { followListened } from "./client-relay.ts";
 import type { ClientNews, GatewayClient } from "./client.ts";
 import type { GatewayOptions } from "./client-runs.ts";
 import { openGateway, type Gateway } from "./gateway.ts";
-import { announce, createProtocolServer, idOf } from "./protocol-server.ts";
+import { announce, createProtocolServer, readMessageId } from "./protocol-server.ts";
 
 export interface GatewayHttpOptions extends GatewayOptions, GuardOptions {
   /** 0, or omitted: any free one. */
@@ -260,7 +260,7 @@ function createHttpSessions(
 
   async function serve(session: HttpSession, request: Request, body: unknown): Promise<Response> {
     session.heardAt = performance.now();
-    const repeated = idsOf(body).find((id) => session.client.isServing(id));
+    const repeated = readIds(body).find((id) => session.client.isServing(id));
     if (repeated !== undefined) {
       const message = `the id ${JSON.stringify(repeated)} is that of an open request`;
       return refusal(400, undefined, -32_600, message);
@@ -305,14 +305,17 @@ function isIdle({ client, streams }: HttpSession): boolean {
   return client.openCalls === 0 && streams === 0;
 }
 
-function idsOf(body: unknown): (string | number)[] {
+function readIds(body: unknown): (string | number)[] {
   return (Array.isArray(body) ? body : [body]).flatMap((message) => {
-    const id = idOf(message);
+    const id = readMessageId(message);
     return id === null || typeof asRecord(message)["method"] !== "string" ? [] : [id];
   });
 }
 
 /** An answer to a request that never reaches a client: HTTP status and JSON-RPC error together. */
 function refusal(status: number, body: unknown, code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", id: idOf(body), error: { code, message } }, { status });
+  return Response.json(
+    { jsonrpc: "2.0", id: readMessageId(body), error: { code, message } },
+    { status },
+  );
 }

@@ -16,7 +16,7 @@ import { followListened } from "./client-relay.ts";
 import type { ClientNews } from "./client.ts";
 import type { GatewayOptions } from "./client-runs.ts";
 import { openGateway } from "./gateway.ts";
-import { announce, createProtocolServer, idOf } from "./protocol-server.ts";
+import { announce, createProtocolServer, readMessageId } from "./protocol-server.ts";
 
 export interface GatewayStdioOptions extends GatewayOptions {
   readonly input?: Readable;
@@ -146,7 +146,11 @@ function createLineTransport(
     try {
       message = parseJSONRPCMessage(value);
     } catch {
-      refuse(idOf(value), INVALID_REQUEST, "the line is JSON, but no JSON-RPC 2.0 message");
+      refuse(
+        readMessageId(value),
+        INVALID_REQUEST,
+        "the line is JSON, but no JSON-RPC 2.0 message",
+      );
       return;
     }
     if ("method" in message && "id" in message) {

@@ -268,7 +268,7 @@ function throttleChanges(clock: Clock, send: (change: RelayChange) => void) {
 
   return {
     send(change: RelayChange): void {
-      const rest = resting.get(keyOf(change));
+      const rest = resting.get(changeKey(change));
       if (rest === undefined) begin(change);
       else rest.held = change;
     },
@@ -279,7 +279,7 @@ function throttleChanges(clock: Clock, send: (change: RelayChange) => void) {
   };
 
   function begin(change: RelayChange): void {
-    const key = keyOf(change);
+    const key = changeKey(change);
     const disarm = clock.after(TELL_EVERY_MS, () => {
       const held = resting.get(key)?.held;
       resting.delete(key);
@@ -289,7 +289,7 @@ function throttleChanges(clock: Clock, send: (change: RelayChange) => void) {
     send(change);
   }
 
-  function keyOf(change: RelayChange): string {
+  function changeKey(change: RelayChange): string {
     return change.kind === "updated" ? `updated ${change.uri}` : change.kind;
   }
 }

@@ -22,7 +22,7 @@ export function createWatches(tell: (uri: string) => void) {
       { server_id, server }: { readonly server_id: string; readonly server: ConnectedServer },
       uri: string,
     ): Promise<() => void> {
-      const key = keyOf(server_id, uri);
+      const key = resourceKey(server_id, uri);
       let watch = watches.get(key);
       if (watch === undefined) {
         if (watches.size >= MAX_WATCHES) {
@@ -41,7 +41,7 @@ export function createWatches(tell: (uri: string) => void) {
       return leave;
     },
     updated(server_id: string, uri: string): void {
-      if (watches.has(keyOf(server_id, uri))) tell(uri);
+      if (watches.has(resourceKey(server_id, uri))) tell(uri);
     },
     again(server_id: string, server: ConnectedServer): void {
       for (const watch of watches.values()) {
@@ -71,6 +71,6 @@ export function createWatches(tell: (uri: string) => void) {
   }
 }
 
-function keyOf(server_id: string, uri: string): string {
+function resourceKey(server_id: string, uri: string): string {
   return `${server_id} ${uri}`;
 }

@@ -121,8 +121,8 @@ export function readKeys<Key extends string>(
   const given = new Map<Key, GivenValue>();
   for (const [name, value] of Object.entries(written)) {
     const place = parent.in(name);
-    const key = keys.find((known) => known === name) ?? ownOf(synonyms, name);
-    const warning = ownOf(ignored, name);
+    const key = keys.find((known) => known === name) ?? readOwn(synonyms, name);
+    const warning = readOwn(ignored, name);
     if (key !== undefined) {
       if (given.has(key)) place.reportKey(`"${name}" says the same as another key: "${key}".`);
       given.set(key, { value, place });
@@ -130,7 +130,7 @@ export function readKeys<Key extends string>(
     else {
       const nearest = nearestName(name, keys);
       const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
-      const problem = ownOf(refused, name);
+      const problem = readOwn(refused, name);
       place.reportKey(
         problem === undefined
           ? `"${name}" is not a setting of ${what}.${hint}`
@@ -141,7 +141,7 @@ export function readKeys<Key extends string>(
   return given;
 }
 
-function ownOf<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+function readOwn<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 

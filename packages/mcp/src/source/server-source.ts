@@ -165,7 +165,7 @@ export function openServerSource(parts: ServerSourceParts) {
     connection,
     alsoOffer(given: MoreTools): void {
       more = given;
-      if (listed !== undefined) handle.set(toolsOf(listed.server, listed.catalog), excluded);
+      if (listed !== undefined) handle.set(createTools(listed.server, listed.catalog), excluded);
     },
     close,
   };
@@ -213,7 +213,7 @@ export function openServerSource(parts: ServerSourceParts) {
     known = catalog.tools.map(({ name }) => name);
     // The same tools again are no change of the surface.
     if (before?.fingerprint !== fingerprint) {
-      handle.set(toolsOf(server, catalog), catalog.excluded);
+      handle.set(createTools(server, catalog), catalog.excluded);
     }
     if (before?.server !== server) {
       const counts = { tools: catalog.tools.length, excluded: catalog.excluded.length };
@@ -242,7 +242,7 @@ export function openServerSource(parts: ServerSourceParts) {
     });
   }
 
-  function toolsOf(server: ConnectedServer, { tools, offered }: Catalog): readonly AnyTool[] {
+  function createTools(server: ConnectedServer, { tools, offered }: Catalog): readonly AnyTool[] {
     const isFree = ({ name }: AnyTool): boolean => {
       const own = name.slice(canonicalName(server_id, "").length);
       return !offered.has(own) && !entry.disabled_tools.includes(own);
@@ -294,7 +294,10 @@ export function openServerSource(parts: ServerSourceParts) {
     }
     const { server, list, catalog } = listed;
     const accepted = changes();
-    if (shown !== undefined && canonicalJson(hashesOf(shown)) !== canonicalJson(hashesOf(accepted)))
+    if (
+      shown !== undefined &&
+      canonicalJson(listHashes(shown)) !== canonicalJson(listHashes(accepted))
+    )
       throw new Error(
         `the MCP server "${server_id}" has changed its tools again since its changes were shown; look at them once more`,
       );
@@ -357,7 +360,7 @@ export function openServerSource(parts: ServerSourceParts) {
   }
 }
 
-function hashesOf(changes: readonly AcceptedChange[]): string[] {
+function listHashes(changes: readonly AcceptedChange[]): string[] {
   return changes.map(({ hash }) => hash).toSorted();
 }
 

@@ -36,7 +36,7 @@ export function parseJson(text: string, format: "json" | "jsonc"): ParsedText {
   if (root === undefined) return refused(0, EMPTY);
   let value: unknown;
   try {
-    value = isStrict ? JSON.parse(text) : valueOf(root);
+    value = isStrict ? JSON.parse(text) : readValue(root);
   } catch {
     return refused(0, "is not JSON");
   }
@@ -106,12 +106,12 @@ const SENTENCES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `Object.fromEntries` makes `__proto__` a key like any other. */
-function valueOf({ type, value, children = [] }: Node): unknown {
-  if (type === "array") return children.map(valueOf);
+function readValue({ type, value, children = [] }: Node): unknown {
+  if (type === "array") return children.map(readValue);
   if (type !== "object") return value as unknown;
   return Object.fromEntries(
     children.flatMap(({ children: [key, of] = [] }) =>
-      key === undefined || of === undefined ? [] : [[String(key.value), valueOf(of)]],
+      key === undefined || of === undefined ? [] : [[String(key.value), readValue(of)]],
     ),
   );
 }

@@ -58,7 +58,7 @@ export function parseYaml(text: string): ParsedText {
   return {
     ok: true,
     value,
-    positionOf: (path, of) => positionAt(offsetOf(document, path, of)),
+    positionOf: (path, of) => positionAt(findOffset(document, path, of)),
     repeatedKeys: repeated,
   };
 }
@@ -96,7 +96,7 @@ function findNodeProblems(
     if (isAlias(node)) {
       if (anchors.has(node.source)) return;
       const message = `is the alias *${node.source}, and no anchor &${node.source} is before it`;
-      unreadable.push({ ...positionAt(startOf(node) ?? 0), path, message });
+      unreadable.push({ ...positionAt(findStart(node) ?? 0), path, message });
       return;
     }
     rememberAnchor(node);
@@ -108,7 +108,7 @@ function findNodeProblems(
   function walkMap(map: YAMLMap, path: DocumentPath): void {
     const seen = new Set<string>();
     for (const { key, value } of map.items) {
-      const place = positionAt(startOf(key) ?? startOf(map) ?? 0);
+      const place = positionAt(findStart(key) ?? findStart(map) ?? 0);
       const name = keyText(key);
       if (name === undefined) {
         unreadable.push({ ...place, path, message: "has a key that is not text" });
@@ -128,7 +128,7 @@ function findNodeProblems(
   }
 }
 
-function startOf(node: unknown): number | undefined {
+function findStart(node: unknown): number | undefined {
   return (node as Node | null | undefined)?.range?.[0];
 }
 
@@ -140,25 +140,25 @@ function keyText(key: unknown): string | undefined {
 }
 
 /** Follows aliases to where the thing really is: that is where it is fixed. */
-function offsetOf(document: Document, path: DocumentPath, of: "key" | "value"): number {
+function findOffset(document: Document, path: DocumentPath, of: "key" | "value"): number {
   let node: unknown = document.contents;
-  let offset = startOf(node) ?? 0;
+  let offset = findStart(node) ?? 0;
   for (const [index, step] of path.entries()) {
     if (isAlias(node)) {
       node = node.resolve(document);
-      offset = startOf(node) ?? offset;
+      offset = findStart(node) ?? offset;
     }
     const isLast = index === path.length - 1;
     if (isMap(node)) {
       const pair = node.items.findLast(({ key }) => keyText(key) === String(step));
       if (pair === undefined) return offset;
-      const keyOffset = startOf(pair.key) ?? offset;
+      const keyOffset = findStart(pair.key) ?? offset;
       if (isLast && of === "key") return keyOffset;
       node = pair.value;
-      offset = startOf(node) ?? keyOffset;
+      offset = findStart(node) ?? keyOffset;
     } else if (isSeq(node) && typeof step === "number") {
       node = node.items[step];
-      offset = startOf(node) ?? offset;
+      offset = findStart(node) ?? offset;
     } else return offset;
   }
   return offset;

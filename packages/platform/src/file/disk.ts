@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "@soong/core";
 
 /** Undefined where the error is not one of the operating system. */
-export function errnoOf(error: unknown): string | undefined {
+export function readErrno(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
@@ -42,7 +42,7 @@ export async function readJsonFile(path: string, about: string): Promise<unknown
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
+    if (readErrno(error) === "ENOENT") return undefined;
     throw new Error(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
   try {
@@ -77,7 +77,7 @@ export async function writeWholeFile(
     await (how === "new" ? link(next, path) : rename(next, path));
   } catch (error) {
     const failure = new Error(`${path} cannot be written: ${messageOf(error)}`, { cause: error });
-    throw Object.assign(failure, { code: errnoOf(error) });
+    throw Object.assign(failure, { code: readErrno(error) });
   } finally {
     await rm(next, { force: true });
   }

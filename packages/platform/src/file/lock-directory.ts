@@ -7,7 +7,7 @@ import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
 import { ToolFailure } from "@soong/core";
-import { errnoOf } from "./disk.ts";
+import { readErrno } from "./disk.ts";
 
 /** In the user's own home by the user database (not $HOME); where that cannot be written, under /tmp. */
 export function defaultLockDirectory(home: string | undefined = homeOfThisUser()): string {
@@ -22,7 +22,7 @@ export function defaultLockDirectory(home: string | undefined = homeOfThisUser()
 export async function prepareLockDirectory(directory: string): Promise<void> {
   try {
     await lstat(directory).catch((error: unknown) => {
-      if (errnoOf(error) !== "ENOENT") throw error;
+      if (readErrno(error) !== "ENOENT") throw error;
       return mkdir(directory, { recursive: true, mode: 0o700 });
     });
     await checkParent(directory);
@@ -34,7 +34,7 @@ export async function prepareLockDirectory(directory: string): Promise<void> {
 
 /** What an error of the system means for the lock; what is not one goes through as it is. */
 export function lockFailure(error: unknown, directory: string): unknown {
-  const errno = errnoOf(error);
+  const errno = readErrno(error);
   return errno === undefined ? error : lockUnavailable(directory, `the system says ${errno}`);
 }
 
@@ -79,7 +79,7 @@ function isWritable(path: string): boolean | undefined {
     accessSync(path, constants.W_OK | constants.X_OK);
     return true;
   } catch (error) {
-    return errnoOf(error) === "ENOENT" ? undefined : false;
+    return readErrno(error) === "ENOENT" ? undefined : false;
   }
 }
 

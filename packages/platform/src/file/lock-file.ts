@@ -6,8 +6,8 @@ import { constants } from "node:fs";
 import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-import { errnoOf, isSameNode } from "./disk.ts";
-import { lifeOf, parseHolder, thisHolder } from "./lock-holder.ts";
+import { readErrno, isSameNode } from "./disk.ts";
+import { checkLife, parseHolder, thisHolder } from "./lock-holder.ts";
 
 export interface HeldLock {
   /** "abandoned": the one before us died while it held the lock, perhaps in the middle of its work. */
@@ -61,7 +61,7 @@ function hold(lockPath: string, handle: FileHandle, found: HeldLock["found"]): H
       const ours = await handle.stat({ bigint: true });
       return isSameNode(await lstat(lockPath, { bigint: true }), ours);
     } catch (error) {
-      if (errnoOf(error) === "ENOENT") return false;
+      if (readErrno(error) === "ENOENT") return false;
       throw error;
     }
   };
@@ -144,13 +144,13 @@ export async function readLock(path: string): Promise<FoundLock | undefined> {
       id: holder?.nonce ?? `file-${stats.ino}`,
       path: holder?.path,
       async isAbandoned() {
-        const life = holder === undefined ? "stranger" : await lifeOf(holder);
+        const life = holder === undefined ? "stranger" : await checkLife(holder);
         // Of a stranger (or a record cut off by a power cut) only the time of the file tells.
         return life === "dead" || (life === "stranger" && Date.now() - stats.mtimeMs > SILENCE_MS);
       },
     };
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
+    if (readErrno(error) === "ENOENT") return undefined;
     throw error;
   } finally {
     await handle?.close();
@@ -163,7 +163,7 @@ async function linkTo(claimPath: string, name: string): Promise<boolean> {
     await link(claimPath, name);
     return true;
   } catch (error) {
-    if (errnoOf(error) === "EEXIST") return false;
+    if (readErrno(error) === "EEXIST") return false;
     throw error;
   }
 }

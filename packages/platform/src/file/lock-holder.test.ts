@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { type LockHolder, lifeOf, parseHolder, thisHolder } from "./lock-holder.ts";
+import { type LockHolder, checkLife, parseHolder, thisHolder } from "./lock-holder.ts";
 
 describe("a holder of this machine", () => {
   test("that is us is alive, and has another nonce each time", async () => {
@@ -13,14 +13,14 @@ describe("a holder of this machine", () => {
     const [first, second] = [await thisHolder(), await thisHolder()];
     expect(first).toMatchObject({ pid: process.pid });
     expect(first.nonce).not.toBe(second.nonce);
-    expect(await lifeOf(first)).toBe("alive");
+    expect(await checkLife(first)).toBe("alive");
   });
 
   test("that ended is dead", async () => {
     verifies("EDIT-6");
     const { pid } = spawnSync("true");
-    expect(await lifeOf({ ...(await thisHolder()), pid })).toBe("dead");
-    expect(await lifeOf({ ...(await thisHolder()), pid, started: null })).toBe("dead");
+    expect(await checkLife({ ...(await thisHolder()), pid })).toBe("dead");
+    expect(await checkLife({ ...(await thisHolder()), pid, started: null })).toBe("dead");
   });
 
   test.runIf(process.platform === "linux")(
@@ -29,7 +29,7 @@ describe("a holder of this machine", () => {
       verifies("EDIT-6");
       const us = await thisHolder();
       expect(us.started).toBe(startedOf(process.pid));
-      expect(await lifeOf({ ...us, started: String(Number(us.started) + 1) })).toBe("dead");
+      expect(await checkLife({ ...us, started: String(Number(us.started) + 1) })).toBe("dead");
     },
   );
 
@@ -41,26 +41,26 @@ describe("a holder of this machine", () => {
     try {
       const [line] = (await once(parent.stdout, "data")) as [Buffer];
       const holder = { ...(await thisHolder()), pid: Number(line.toString()), started: null };
-      expect(await lifeOf(holder)).toBe("alive");
+      expect(await checkLife(holder)).toBe("alive");
       parent.stdin.end();
-      await expect.poll(() => lifeOf({ ...holder, started: "0" })).toBe("dead");
+      await expect.poll(() => checkLife({ ...holder, started: "0" })).toBe("dead");
       await expect.poll(() => stateOf(holder.pid)).toBe("Z");
       const started = startedOf(holder.pid);
-      expect(await lifeOf({ ...holder, started })).toBe("dead");
+      expect(await checkLife({ ...holder, started })).toBe("dead");
     } finally {
       parent.kill("SIGKILL");
     }
   });
 
   test("that told no start time is alive as long as its process id is", async () => {
-    expect(await lifeOf({ ...(await thisHolder()), started: null })).toBe("alive");
+    expect(await checkLife({ ...(await thisHolder()), started: null })).toBe("alive");
   });
 
   test("without a namespace is known by its host", async () => {
     const bare = { ...(await thisHolder()), boot_id: null, pid_namespace: null };
     // Whoever knows its own namespace cannot tell what the other's process ids mean.
     const isLinux = process.platform === "linux";
-    expect(await lifeOf(bare)).toBe(isLinux ? "stranger" : "alive");
+    expect(await checkLife(bare)).toBe(isLinux ? "stranger" : "alive");
   });
 });
 
@@ -68,8 +68,8 @@ test.runIf(process.platform === "linux").each([
   ["another boot", { boot_id: "00000000-0000-0000-0000-000000000000" }],
   ["another namespace", { pid_namespace: "pid:[1]" }],
 ])("a holder of %s is a stranger, whatever its process id", async (_what, other) => {
-  expect(await lifeOf({ ...(await thisHolder()), ...other })).toBe("stranger");
-  expect(await lifeOf({ ...(await thisHolder()), pid: 2 ** 22 - 1, ...other })).toBe("stranger");
+  expect(await checkLife({ ...(await thisHolder()), ...other })).toBe("stranger");
+  expect(await checkLife({ ...(await thisHolder()), pid: 2 ** 22 - 1, ...other })).toBe("stranger");
 });
 
 describe("a record", () => {

@@ -28,8 +28,8 @@ export async function thisHolder(): Promise<LockHolder> {
  * Alive or dead where that can be known: in this boot and process namespace, or, without /proc, on this
  * host. Anything else (a container beside us, another machine on the same disk) is a stranger.
  */
-export async function lifeOf(holder: LockHolder): Promise<"alive" | "dead" | "stranger"> {
-  if (placeOf(holder) !== placeOf(await thisHolder())) return "stranger";
+export async function checkLife(holder: LockHolder): Promise<"alive" | "dead" | "stranger"> {
+  if (holderPlace(holder) !== holderPlace(await thisHolder())) return "stranger";
   if (!isProcessAlive(holder.pid)) return "dead";
   const seen = await processState(holder.pid);
   if (seen === undefined || holder.started === null) return "alive";
@@ -49,7 +49,7 @@ export function parseHolder(text: string): LockHolder | undefined {
 }
 
 /** Where its process id means something. */
-function placeOf({ boot_id, pid_namespace, host }: LockHolder): string {
+function holderPlace({ boot_id, pid_namespace, host }: LockHolder): string {
   return boot_id === null || pid_namespace === null
     ? `host ${host}`
     : `${boot_id} ${pid_namespace}`;

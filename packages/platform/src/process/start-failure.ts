@@ -57,7 +57,7 @@ export function startFailure(request: StartRequest, code: string | undefined): T
   if (code === "E2BIG") {
     return invalidArguments(
       "argument_list_too_long",
-      `${executable} was not started: its arguments and environment are ${sizeOf(request)} bytes, more than the system takes. Pass fewer or shorter arguments, for example through a file.`,
+      `${executable} was not started: its arguments and environment are ${measureRequest(request)} bytes, more than the system takes. Pass fewer or shorter arguments, for example through a file.`,
     );
   }
   return (
@@ -189,7 +189,7 @@ function canBePassed(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 
-function sizeOf({ argv, env }: StartRequest): number {
+function measureRequest({ argv, env }: StartRequest): number {
   const strings = [...argv, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
   return strings.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
 }

@@ -42,9 +42,9 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
     row,
     knownRow,
     tombstone,
-    placeOf,
+    placeOf: findPlace,
     async readSession(session_id) {
-      return sessionReader(placeOf(knownRow(session_id)));
+      return sessionReader(findPlace(knownRow(session_id)));
     },
     async sessions(page = {}) {
       return sessionRows(page).map(sessionRecord);
@@ -79,7 +79,7 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
       const removed = tombstone(session_id);
       if (removed !== undefined) return verifyRemoved(removed, options.head);
       const known = knownRow(session_id);
-      return verifySession(placeOf(known), known, options);
+      return verifySession(findPlace(known), known, options);
     },
     async tombstones() {
       const rows = query`SELECT * FROM tombstones ORDER BY removed_at, rowid`;
@@ -111,13 +111,20 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
     return found && tombstoneRecord(found);
   }
 
-  function artifactDirectoryOf(session_id: string): string {
+  function findArtifactDirectory(session_id: string): string {
     return join(home, "artifacts", sessionName(session_id));
   }
 
-  function placeOf({ session_no, session_id }: SessionRow): SessionPlace {
-    const artifactDirectory = artifactDirectoryOf(session_id);
-    return { query, session_no, session_id, path, artifactDirectory, artifactDirectoryOf };
+  function findPlace({ session_no, session_id }: SessionRow): SessionPlace {
+    const artifactDirectory = findArtifactDirectory(session_id);
+    return {
+      query,
+      session_no,
+      session_id,
+      path,
+      artifactDirectory,
+      artifactDirectoryOf: findArtifactDirectory,
+    };
   }
 
   function sessionRows({ limit = DEFAULT_PAGE, after }: SessionPage): SessionRow[] {

@@ -62,7 +62,15 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   const held = new Set<SessionInHand>();
   const opening = new Set<Promise<unknown>>();
   let isClosing = false;
-  const removal = createRemoval({ query, transaction, lock: lockOf, folders, home, clock, at });
+  const removal = createRemoval({
+    query,
+    transaction,
+    lock: lockSession,
+    folders,
+    home,
+    clock,
+    at,
+  });
   await removal.finishOthers();
 
   return {
@@ -73,7 +81,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     applyRetention: (retention) => removal.applyRetention(retention),
     async rebuildSession(session_id) {
       tables.knownRow(session_id);
-      const lock = lockOf(session_id);
+      const lock = lockSession(session_id);
       if (lock === undefined) throw inUse(session_id);
       try {
         transaction(() => {
@@ -151,7 +159,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   async function hold(session_id: string): Promise<OpenSession> {
     // Before the lock, too: one that is not there gets no lock file.
     tables.knownRow(session_id);
-    const lock = lockOf(session_id);
+    const lock = lockSession(session_id);
     if (lock === undefined) throw inUse(session_id);
     try {
       at?.("session.locked");
@@ -199,7 +207,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     }
   }
 
-  function lockOf(session_id: string): SessionLock | undefined {
+  function lockSession(session_id: string): SessionLock | undefined {
     try {
       return takeLock(parts.open, join(home, "store", "locks", sessionName(session_id)));
     } catch (error) {

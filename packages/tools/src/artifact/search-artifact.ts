@@ -105,9 +105,9 @@ async function readPart(
     const lineEnd = last ? limit : text.lastIndexOf("\n", limit - 1) + 1;
     if (lineEnd === 0 && length < LONGEST_LINE && !last) continue;
     const cut = last ? limit : safeLineEnd(text, lineEnd === 0 ? limit : lineEnd, context.redact);
-    const raw = linesOf(text.slice(0, cut));
+    const raw = splitLines(text.slice(0, cut));
     return {
-      lines: withOrigins(linesOf(context.redact(text.slice(0, cut))), raw),
+      lines: withOrigins(splitLines(context.redact(text.slice(0, cut))), raw),
       lineCount: raw.length,
       end: last ? size : window.offsetOf(cut),
       offsetOf: (position) => window.offsetOf(position),
@@ -115,7 +115,7 @@ async function readPart(
   }
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.split("\n");
   // What follows the last line end is a line of its own only if there is something.
   if (lines.at(-1) === "") lines.pop();

@@ -95,7 +95,7 @@ export function changesFile<Input extends { readonly path: string }>(
     async prepare(input: Input, context: PrepareContext): Promise<Plan> {
       const { targets } = context;
       const change = await planChange(changing, input, plannedPath(targets).path, context);
-      keep(keyOf(context), change);
+      keep(callKey(context), change);
       const { path, before, diff, destructive, after, after_sha256 } = change;
       return {
         resources: [...targets],
@@ -151,8 +151,8 @@ export function changesFile<Input extends { readonly path: string }>(
   async function judgedChange(input: Input, context: ToolContext): Promise<ReadyChange> {
     const { plan } = context;
     const { path } = plannedPath(plan?.resources);
-    const known = kept.get(keyOf(context));
-    kept.delete(keyOf(context));
+    const known = kept.get(callKey(context));
+    kept.delete(callKey(context));
     // The commit compares the file with the pre-image; this compares the plan with what was judged.
     if (known !== undefined && isJudged(known, plan)) return known;
     const change = await planChange(changing, input, path, context);
@@ -213,7 +213,7 @@ function isRestricted(path: string, { plan, restrictedBy, sensitiveBy }: ToolCon
   );
 }
 
-function keyOf({ sessionId, toolCallId }: TargetsContext): string {
+function callKey({ sessionId, toolCallId }: TargetsContext): string {
   return `${sessionId}/${toolCallId}`;
 }
 

@@ -8,7 +8,7 @@ import {
   defineTool,
 } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
-import { diffOf, planEdits, planPatch } from "../edit/index.ts";
+import { renderDiff, planEdits, planPatch } from "../edit/index.ts";
 import { fields, flag, list, pathField, text } from "../input/fields.ts";
 import { changesFile, type ChangeToolOptions } from "./change-file.ts";
 
@@ -73,7 +73,7 @@ export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
           const { code, message, details } = planned.error;
           throw invalidArguments(code, `${name}: ${message}`, details, nearPlaces(details));
         }
-        const diff = diffOf(name, before?.bytes, planned.spans);
+        const diff = renderDiff(name, before?.bytes, planned.spans);
         return { after: planned.after, diff, destructive: false };
       },
     }),

@@ -8,13 +8,13 @@ import { shellNames, writtenCommands, type Command } from "./spelled-commands.ts
 
 /** All of them, its own first; more than there are rather than fewer. Undefined where they are too many to follow. */
 export function baseDirectories(command: Command): string[] | undefined {
-  const changes = commandsIn(command).flatMap((words) => changesOf(words, command.home));
+  const changes = commandsIn(command).flatMap((words) => findChanges(words, command.home));
   return follow(command.cwd, changes);
 }
 
 /** Where its own options lead in the end. */
 export function lastDirectory({ argv, cwd, home }: Command): string {
-  return changesOf(argv, home).reduce((at, change) => canonicalPath(at, change) ?? at, cwd);
+  return findChanges(argv, home).reduce((at, change) => canonicalPath(at, change) ?? at, cwd);
 }
 
 /** Where the commands inside it run: behind one leading `cd` or `env -C`, only there. */
@@ -23,7 +23,7 @@ export function innerDirectories(command: Command): string[] | undefined {
   const changes = commandsIn(command)
     // What these do elsewhere, they do themselves.
     .filter(([program]) => !/^(?:.*\/)?(?:git|(?:g|bsd)?tar)$/.test(program ?? ""))
-    .flatMap((words) => changesOf(words, home));
+    .flatMap((words) => findChanges(words, home));
   const [first] = changes;
   const isLeading =
     argv.some((word) => LEADING_CHANGE.test(word)) || /^(?:.*\/)?env$/.test(argv[0] ?? "");
@@ -65,16 +65,19 @@ function follow(cwd: string, changes: readonly string[]): string[] | undefined {
   return [...found];
 }
 
-function changesOf([program = "", ...args]: readonly string[], home = homedir()): string[] {
+function findChanges([program = "", ...args]: readonly string[], home = homedir()): string[] {
   const name = program.slice(program.lastIndexOf("/") + 1);
   const given = /^(?:cd|pushd|chdir)$/.test(name)
     ? [args.find((arg) => !/^-[A-Za-z-]/.test(arg)) ?? "~"]
-    : [...lettersOfTar(name, args), ...args.flatMap((arg, index) => valueOf(arg, args[index + 1]))];
+    : [
+        ...lettersOfTar(name, args),
+        ...args.flatMap((arg, index) => readValue(arg, args[index + 1])),
+      ];
   return given.map((one) => one.replace(/^~(?=\/|$)/, home));
 }
 
 /** `-C directory`, `-Cdirectory`, `-xC directory`, `--directory=…`, `--chdir …`, also shortened. */
-function valueOf(arg: string, next = ""): string[] {
+function readValue(arg: string, next = ""): string[] {
   const [isLong, name, attached] = LONG_OPTION.exec(arg) ?? [];
   if (isLong !== undefined)
     return name === "one-top-level" ? [attached ?? "."] : [attached ?? next];

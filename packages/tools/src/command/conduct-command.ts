@@ -11,7 +11,7 @@ import {
   type CommandFacts,
   type CommandInput,
   type Environment,
-  restrictedPathsOf,
+  findRestrictedPaths,
   stampText,
 } from "./plan-command.ts";
 import { describeEnd, partialText } from "./describe-end.ts";
@@ -35,7 +35,7 @@ export async function conductCommand(
   context: ToolContext,
   ports: CommandPorts,
 ): Promise<HandlerResult> {
-  const planned = planOf(context);
+  const planned = readPlan(context);
   const { cwd, facts } = planned;
   for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
     // Before they are judged once more: from here to the end of the command they mean the same, or nothing is shown.
@@ -88,7 +88,7 @@ async function runOnce(
         await Promise.all([stdout.discard(), stderr.discard()]);
         return undefined;
       }
-      const changedFiles = await changedFilesOf(context, ports.filesRead);
+      const changedFiles = await listChangedFiles(context, ports.filesRead);
       return await describeEnd({ ...about, end, changedFiles });
     } finally {
       stopProgress();
@@ -102,10 +102,10 @@ async function runOnce(
   return finished;
 }
 
-type PlannedCommand = ReturnType<typeof planOf>;
+type PlannedCommand = ReturnType<typeof readPlan>;
 type CommandToRun = Awaited<ReturnType<typeof stillAsPlanned>>;
 
-function planOf({ plan }: ToolContext) {
+function readPlan({ plan }: ToolContext) {
   const resource = plan?.resources.find(({ kind }) => kind === "command");
   if (plan === undefined || resource?.kind !== "command") {
     throw new TypeError("A command without a plan cannot be run.");
@@ -146,7 +146,7 @@ async function stillAsPlanned(
     isDeepStrictEqual(proof.env, facts.env ?? {}) &&
     isDeepStrictEqual(proof.names, facts.names ?? []);
   if (!isAsJudged) throw changed("it is no longer sure to only read");
-  for (const { path } of restrictedPathsOf(input, cwd, context, env).named) {
+  for (const { path } of findRestrictedPaths(input, cwd, context, env).named) {
     const isJudged = plan.resources.some(
       (judged) => judged.kind === "path" && judged.path === path,
     );
@@ -176,7 +176,7 @@ function changedWhileReading(): ToolFailure {
   });
 }
 
-async function changedFilesOf(
+async function listChangedFiles(
   { roots, runId }: ToolContext,
   filesRead: FilesRead | undefined,
 ): Promise<string[]> {

@@ -33,7 +33,7 @@ function repositoryThatRuns(directory: string, { project }: Roots): ConfigRuns |
   const checked = checkRepository(directory);
   if (checked.kind === "none") return undefined;
   if (checked.kind === "doubtful") return { why: checked.why, foreign: true };
-  const hook = hookOf(checked.common_dir);
+  const hook = findHook(checked.common_dir);
   if (hook === undefined) return undefined;
   return { why: `${JSON.stringify(hook)} is a hook`, foreign: true };
 }
@@ -47,7 +47,7 @@ function whyItRuns(path: string): string | undefined {
   }
 }
 
-function hookOf(gitDirectory: string): string | undefined {
+function findHook(gitDirectory: string): string | undefined {
   const directory = join(gitDirectory, "hooks");
   try {
     return readdirSync(directory)

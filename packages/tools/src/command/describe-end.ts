@@ -30,12 +30,12 @@ export async function describeEnd(command: EndedCommand): Promise<HandlerResult>
   const artifacts = [kept.stdout, kept.stderr].flatMap((one) =>
     one.kind === "artifact" ? [one.ref] : [],
   );
-  const failure = failureOf(end);
+  const failure = describeFailure(end);
   const bytes = stdout.bytes + stderr.bytes;
   return toolResult({
     ok: failure === undefined,
     content: [
-      { type: "text", text: layOut(shown, notesOf(command, kept)) },
+      { type: "text", text: layOut(shown, listNotes(command, kept)) },
       ...artifacts.map(({ artifact_id, media_type, size, name }) => ({
         type: "artifact_ref" as const,
         artifact_id,
@@ -111,12 +111,12 @@ function layOut({ stdout, stderr }: Shown, notes: readonly string[]): string {
   return [...parts, ...notes.map((note) => `(${note})`)].join("\n");
 }
 
-function failureOf({ exit_code, signal }: ProcessEnd): string | undefined {
+function describeFailure({ exit_code, signal }: ProcessEnd): string | undefined {
   if (signal !== null) return `was killed by ${signal}`;
   return exit_code === 0 ? undefined : `failed with exit code ${exit_code}`;
 }
 
-function notesOf(
+function listNotes(
   { end: { leftovers, survivors }, changedFiles: changed }: EndedCommand,
   kept: Readonly<Record<"stdout" | "stderr", KeptOutput>>,
 ): string[] {

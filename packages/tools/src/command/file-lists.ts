@@ -16,7 +16,8 @@ const TAKES_LIST = /^(?:[\w-]+-)?(?:strings|nm|objdump|size|readelf|strip)$/;
 /** Whether it reads files that are named in another one. */
 export function readsFileList([program = "", ...args]: readonly string[]): boolean {
   return (
-    isMarked(programTable(basename(program)), "checks", args) || listsOf([program], args).length > 0
+    isMarked(programTable(basename(program)), "checks", args) ||
+    findLists([program], args).length > 0
   );
 }
 
@@ -45,10 +46,10 @@ export function listedNames(
 
 /** As they are given, to any of the words that may be a program. */
 export function listsGiven(argv: readonly string[]): string[] {
-  return listsOf(argv, argv);
+  return findLists(argv, argv);
 }
 
-function listsOf(programs: readonly string[], args: readonly string[]): string[] {
+function findLists(programs: readonly string[], args: readonly string[]): string[] {
   const names = programs.map((word) => basename(word));
   const options = names.flatMap((name) => {
     const { marks } = programTable(name);

@@ -21,14 +21,14 @@ const SECTION = /^\s*\[([A-Za-z][A-Za-z0-9-]*)(?: "([^"\\\n]*)")?\]\s*$/;
 const ENTRY = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$/;
 
 export function isHarmlessGitConfig(text: string): boolean {
-  return settingsOf(text).every(
+  return parseSettings(text).every(
     (setting) => setting !== undefined && HARMLESS_KEY.test(setting.key),
   );
 }
 
 /** The first setting by which git runs a program, as a clause: for a config that the user wrote, so nothing else counts. */
 export function settingThatRuns(text: string): string | undefined {
-  for (const setting of settingsOf(text)) {
+  for (const setting of parseSettings(text)) {
     if (setting === undefined) return "has a line that is not understood";
     const { key, value } = setting;
     if (!RUNS_A_PROGRAM.test(key)) continue;
@@ -62,7 +62,7 @@ export interface GitSetting {
 }
 
 /** Undefined stands for a line that is not understood. */
-export function settingsOf(text: string): (GitSetting | undefined)[] {
+export function parseSettings(text: string): (GitSetting | undefined)[] {
   const settings: (GitSetting | undefined)[] = [];
   let section = "";
   for (const given of text.split("\n")) {

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Roots } from "@soong/core";
-import { settingsOf } from "./git-config.ts";
+import { parseSettings } from "./git-config.ts";
 import type { CheckedRepository } from "./harmless-repository.ts";
 import { canonicalPath, isWithinRoots } from "./places-of-command.ts";
 
@@ -78,7 +78,7 @@ function settingsOfUser(env: Environment, roots: Roots): (readonly [string, stri
     // Where the agent may write it is not the user's own.
     if (path === undefined || isWithinRoots(roots, path)) return [];
     try {
-      return settingsOf(readFileSync(path, "utf8")).flatMap((setting) =>
+      return parseSettings(readFileSync(path, "utf8")).flatMap((setting) =>
         setting?.value !== undefined && OF_USER.test(setting.key)
           ? [[setting.key, setting.value] as const]
           : [],

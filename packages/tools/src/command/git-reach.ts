@@ -20,7 +20,7 @@ export function reachOfGit({ argv, cwd, executable }: Command): GitReach {
   const { told, opaque } = innerCommands(argv, executable);
   // It runs something else, too.
   if (told.length > 0 || opaque) return { kind: "anything" };
-  const [name, args] = subcommandOf(argv);
+  const [name, args] = readSubcommand(argv);
   const directory = directoryOfGit(argv, cwd) ?? cwd;
   const has = (option: RegExp): boolean => args.some((arg) => option.test(arg));
   const options = Object.hasOwn(SHOWS_FILES_WITH, name) ? SHOWS_FILES_WITH[name] : undefined;
@@ -127,7 +127,7 @@ function directoriesIn(args: readonly string[], directory: string): string[] | u
 }
 
 /** Its name and what follows it. */
-export function subcommandOf(argv: readonly string[]): [string, readonly string[]] {
+export function readSubcommand(argv: readonly string[]): [string, readonly string[]] {
   const { subcommand, rest } = gitArguments(argv.slice(1));
   return subcommand === "" ? ["version", []] : [subcommand, rest];
 }

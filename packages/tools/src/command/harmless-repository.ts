@@ -40,7 +40,7 @@ export function checkRepository(cwd: string): CheckedRepository {
     checkSubmodules(git_dir);
     return { kind: "harmless", ...found, common_dir };
   } catch (error) {
-    return { kind: "doubtful", why: doubtOf(error) };
+    return { kind: "doubtful", why: describeDoubt(error) };
   }
 }
 
@@ -58,9 +58,9 @@ export function locateRepository(cwd: string): LocatedRepository | string | unde
     if (found === undefined) return undefined;
     const { git_dir } = found;
     const common_dir = commonDirectory(git_dir);
-    return { git_dir, common_dir, configs: configsOf(git_dir, common_dir) };
+    return { git_dir, common_dir, configs: listConfigs(git_dir, common_dir) };
   } catch (error) {
-    return doubtOf(error);
+    return describeDoubt(error);
   }
 }
 
@@ -106,7 +106,7 @@ const ALTERNATES = /\/objects\/info\/(?:http-)?alternates$/;
 
 class Doubt extends Error {}
 
-function doubtOf(error: unknown): string {
+function describeDoubt(error: unknown): string {
   return error instanceof Doubt ? error.message : "the repository cannot be read";
 }
 
@@ -157,14 +157,14 @@ function checkGitDirectory(gitDirectory: string, common: string): void {
 }
 
 function checkConfigs(gitDirectory: string, common: string): void {
-  for (const path of configsOf(gitDirectory, common)) {
+  for (const path of listConfigs(gitDirectory, common)) {
     if (!isHarmlessGitConfig(readText(path))) {
       throw new Doubt(`${quoted(path)} has a setting that may run a program`);
     }
   }
 }
 
-function configsOf(gitDirectory: string, common: string): string[] {
+function listConfigs(gitDirectory: string, common: string): string[] {
   return [...new Set([gitDirectory, common])]
     .flatMap((directory) => ["config", "config.worktree"].map((name) => join(directory, name)))
     .filter((path) => entryAt(path) !== undefined);

@@ -184,23 +184,23 @@ const LISTERS: Readonly<Record<string, Lister>> = {
   find: listedByFind,
   tree(args) {
     if (hasOption(args, "-l|--from*")) return undefined;
-    const ignored = (valueOf(args, /^-I$/) ?? "").split("|").filter((one) => one !== "");
+    const ignored = (readValue(args, /^-I$/) ?? "").split("|").filter((one) => one !== "");
     const matchers = ignored.filter(isSimple).map(nameMatcher);
     const hidden = hasOption(args, "-a");
     const isListed = (printed: string): boolean =>
       !matchers.some((matches) => matches(lastName(printed))) &&
       (hidden || !lastName(printed).startsWith("."));
     const starts = withoutValues(args, /^-[LIPoHT]$/);
-    const depth = levelOf(valueOf(args, /^-L$/));
+    const depth = readLevel(readValue(args, /^-L$/));
     return { starts, depth, shows: isListed, enters: isListed };
   },
   du(args) {
     if (hasOption(args, "-LDHX|--der*|--files*|--excl*")) return undefined;
     const isSum = hasOption(args, "-s|--sum*");
     const [attached] = args.flatMap((arg) => /^(?:-d|--max-depth=)(\d+)$/.exec(arg)?.[1] ?? []);
-    const level = attached ?? valueOf(args, /^(?:-d|--max-depth)$/);
+    const level = attached ?? readValue(args, /^(?:-d|--max-depth)$/);
     const starts = withoutValues(args, /^(?:-[dBt]|--max-depth)$/);
-    return { starts, depth: isSum ? 0 : levelOf(level), shows: always, enters: always };
+    return { starts, depth: isSum ? 0 : readLevel(level), shows: always, enters: always };
   },
   ls: listedByLs,
   dir: listedByLs,
@@ -226,7 +226,7 @@ const DOES_MORE = /^-(?:exec|execdir|ok|okdir|delete|fprint.*|fls|files0-from|fo
 function listedByFind(args: readonly string[]): Listing | undefined {
   if (args.some((arg) => DOES_MORE.test(arg))) return undefined;
   const starts = startsOfFind(args);
-  const depth = levelOf(valueOf(args, /^-maxdepth$/));
+  const depth = readLevel(readValue(args, /^-maxdepth$/));
   const all = { starts, depth, shows: always, enters: always };
   const tests = withoutPlacement(args.slice(args.findIndex((arg) => /^[-(!]/.test(arg))));
   if (args.every((arg) => !/^[-(!]/.test(arg))) return all;
@@ -261,7 +261,7 @@ function prunedBy(words: readonly string[]): { pruned: PathTest[]; rest: readonl
     const [group = ""] = PRUNING.exec(rest) ?? [];
     const tests = Array.from(
       group.matchAll(/(-i?[a-z]*(?:name|path))\0([^\0]*)\0/g),
-      ([, word, value]) => testOf(word, value),
+      ([, word, value]) => createTest(word, value),
     );
     if (group === "" || tests.includes(undefined))
       return { pruned, rest: rest.split("\0").slice(0, -1) };
@@ -277,11 +277,11 @@ function shownByTests(words: readonly string[]): PathTest {
     const word = words[at] ?? "";
     if (/^(?:-o|-or|,|\\?[()])$/.test(word)) return always;
     if (word === "!" || word === "-not") {
-      const test = testOf(words[at + 1], words[at + 2]);
+      const test = createTest(words[at + 1], words[at + 2]);
       if (test !== undefined) tests.push((printed) => !test(printed));
       at += 2;
     } else {
-      const test = testOf(word, words[at + 1]);
+      const test = createTest(word, words[at + 1]);
       if (test !== undefined) tests.push(test);
       if (test !== undefined) at += 1;
     }
@@ -290,7 +290,7 @@ function shownByTests(words: readonly string[]): PathTest {
 }
 
 /** `-name pattern`, `-path pattern`; undefined for any other, and for patterns with more than `*` and `?`. */
-function testOf(word = "", pattern = ""): PathTest | undefined {
+function createTest(word = "", pattern = ""): PathTest | undefined {
   if (!isSimple(pattern) || pattern === "") return undefined;
   const flags = word.startsWith("-i") ? "is" : "s";
   // In find a star stands for slashes, too.
@@ -311,13 +311,13 @@ function always(): boolean {
   return true;
 }
 
-function valueOf(args: readonly string[], option: RegExp): string | undefined {
+function readValue(args: readonly string[], option: RegExp): string | undefined {
   const at = args.findIndex((arg) => option.test(arg));
   return at === -1 ? undefined : args[at + 1];
 }
 
 /** What is no number limits nothing. */
-function levelOf(given: string | undefined): number {
+function readLevel(given: string | undefined): number {
   return given !== undefined && /^\d+$/.test(given) ? Number(given) : Infinity;
 }
 

@@ -22,7 +22,7 @@ export function patchedByPatch(args: readonly string[], cwd: string): PatchedFil
   if (original !== undefined) return { directory, files: [] };
   const input = values.get("input") ?? second;
   const strip = values.get("strip");
-  const files = namesOf(input, directory)?.flatMap((name) =>
+  const files = readNames(input, directory)?.flatMap((name) =>
     // Without a number the names stand for what is found by them.
     strip === undefined ? [basename(name), name] : stripped(name, Number(strip)),
   );
@@ -33,7 +33,7 @@ export function patchedByPatch(args: readonly string[], cwd: string): PatchedFil
 export function patchedByGit(args: readonly string[], cwd: string, root: string): PatchedFiles {
   const { values, operands } = readOptions(args, GIT_APPLY);
   const directory = join(root, values.get("directory") ?? ".");
-  const names = operands.map((operand) => namesOf(operand, cwd));
+  const names = operands.map((operand) => readNames(operand, cwd));
   const isKnown = names.length > 0 && names.every((one) => one !== undefined);
   const files = names.flatMap((one) => one ?? []);
   const strip = Number(values.get("strip") ?? 1);
@@ -61,7 +61,7 @@ const HEADER =
   /^(?:(?:---|\+\+\+|\*\*\*) |Index: |(?:rename|copy) (?:from|to) |(diff --git ))([^\n]*)/gm;
 
 /** All names in the headers of a patch; undefined where it cannot be read, or holds more than names in headers. */
-function namesOf(given: string | undefined, cwd: string): string[] | undefined {
+function readNames(given: string | undefined, cwd: string): string[] | undefined {
   const path = given === undefined || given === "-" ? undefined : canonicalPath(cwd, given);
   try {
     if (path === undefined) return undefined;

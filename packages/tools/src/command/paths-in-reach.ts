@@ -36,7 +36,7 @@ export function pathsInReach(
   const listed = listedTrees(command);
   const reached =
     listed === undefined
-      ? restrictedBelow(() => treesOf(command), places)
+      ? restrictedBelow(() => findTrees(command), places)
       : restrictedInTrees(listed, places);
   return [...new Set([...reached, ...restrictedNamesListed(command, places)])];
 }
@@ -108,7 +108,7 @@ export function unwritableBelow(
 }
 
 /** The directories whose contents it may get at: everything, for a program that is not known. */
-function treesOf({ argv, cwd, executable, read_only }: ReachingCommand): string[] {
+function findTrees({ argv, cwd, executable, read_only }: ReachingCommand): string[] {
   const [program = "", ...args] = argv;
   const name = baseName(program);
   if (name === "git") {
@@ -180,7 +180,7 @@ function reachedBy(
     const isAll = rest === "" || rest === "**";
     if ((isAll && !looksBelow) || !isDirectory(from)) continue;
     for (const found of pathsBelow(from)) {
-      if (found === TOO_MANY) return sampleOf(path, rest);
+      if (found === TOO_MANY) return createSample(path, rest);
       if (isRestricted(found)) return found;
     }
   }
@@ -188,7 +188,7 @@ function reachedBy(
 }
 
 /** Some path that a glob fits, where nobody looks for a real one. */
-export function sampleOf(path: string, rest: string): string {
+export function createSample(path: string, rest: string): string {
   const names = rest.split("/").filter((name) => name !== "**" && name !== "");
   return join(
     path,

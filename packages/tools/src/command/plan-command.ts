@@ -11,7 +11,7 @@ import {
   type TargetsContext,
   ToolFailure,
 } from "@soong/core";
-import { type JudgedPath, isDirectory, resolvePath, stampOf } from "../path/index.ts";
+import { type JudgedPath, isDirectory, resolvePath, readStamp } from "../path/index.ts";
 import { type FoundExecutable, findExecutable, isFixedProgram } from "@soong/platform";
 import { configThatRuns } from "./config-that-runs.ts";
 import { executableNotFound } from "./executable-not-found.ts";
@@ -64,9 +64,9 @@ export async function targetsOfCommand(
   const isFixed = executable !== undefined && isFixedProgram(executable);
   // What is not there is known by its name alone, and does not run.
   const known = executable === undefined ? (argv[0] ?? "") : resolved;
-  const writing = { argv, cwd, executable: known, home: homeOf(env) };
+  const writing = { argv, cwd, executable: known, home: findHome(env) };
   const mayWrite = proof.read_only ? () => false : mayWriteNamed(writing, context);
-  const { named: restricted, guessed } = restrictedPathsOf(input, cwd, context, env, mayWrite);
+  const { named: restricted, guessed } = findRestrictedPaths(input, cwd, context, env, mayWrite);
   const walked = lookThroughTrees(walkedTrees({ argv, cwd, executable: resolved }), context);
   const unnamed = proof.read_only ? NOTHING_UNNAMED : await unnamedWrites(writing, context, env);
   const written = proof.read_only
@@ -112,14 +112,14 @@ export async function targetsOfCommand(
 }
 
 /** What restricts it by the paths it names; `cwd` is the canonical one. */
-export function restrictedPathsOf(
+export function findRestrictedPaths(
   input: CommandInput,
   cwd: string,
   context: TargetsContext,
   env: Environment,
   mayWrite?: (path: string) => boolean,
 ): { named: JudgedPath[]; guessed: string[] } {
-  const home = homeOf(env);
+  const home = findHome(env);
   // Where it runs counts as one: `cat config` in ~/.ssh names no sensitive path.
   const given = input.cwd === undefined ? [] : [resolve(context.roots.project, input.cwd)];
   const { named, guessed } = restrictedArguments(
@@ -133,7 +133,7 @@ export function restrictedPathsOf(
   return { named: [...all.values()], guessed };
 }
 
-function homeOf(env: Environment): string {
+function findHome(env: Environment): string {
   return env["HOME"] ?? homedir();
 }
 
@@ -162,7 +162,7 @@ function wouldBe(name: string, { path, cwd }: { path: string; cwd: string }): st
 
 /** The version of an executable: an approved script that is edited meanwhile is another command. */
 export async function stampText({ resolved }: FoundExecutable): Promise<string> {
-  return JSON.stringify((await stampOf(resolved)) ?? null);
+  return JSON.stringify((await readStamp(resolved)) ?? null);
 }
 
 async function workingDirectory(

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { subcommandOf } from "./git-reach.ts";
+import { readSubcommand } from "./git-reach.ts";
 
 /** What git prints for these arguments; undefined where it fails. */
 export type AskGit = (args: readonly string[]) => Promise<string | undefined>;
@@ -21,7 +21,7 @@ export async function printedNames(
   { argv, workTree, counts }: PrintingCommand,
   ask: AskGit,
 ): Promise<string[] | undefined> {
-  const [name, args] = subcommandOf(argv);
+  const [name, args] = readSubcommand(argv);
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const options = args.slice(0, end);
   const has = (option: RegExp): boolean => options.some((arg) => option.test(arg));
@@ -183,7 +183,7 @@ export interface GivenObjects {
 }
 
 export async function givenObjects(argv: readonly string[], ask: AskGit): Promise<GivenObjects> {
-  const [, args] = subcommandOf(argv);
+  const [, args] = readSubcommand(argv);
   const ids = new Set(args.flatMap((word) => word.match(ID) ?? []));
   const commits: string[] = [];
   const contents: string[] = [];
@@ -194,8 +194,8 @@ export async function givenObjects(argv: readonly string[], ask: AskGit): Promis
   }
   const isEverything = args.some((word) => SHOWS_EVERYTHING.test(word));
   if (!isEverything && contents.length === 0) return { commits, nameless: ids.size > MOST_IDS };
-  const reached = linesOf(await ask(["rev-list", "--objects", ...REACHED, ...commits]));
-  const all = isEverything ? linesOf(await ask(ALL_OBJECTS)) : contents;
+  const reached = splitLines(await ask(["rev-list", "--objects", ...REACHED, ...commits]));
+  const all = isEverything ? splitLines(await ask(ALL_OBJECTS)) : contents;
   // Too many to tell.
   if (reached === undefined || all === undefined) return { commits, nameless: true };
   const known = reached.map((line) => line.split(" ", 1)[0] ?? "");
@@ -213,6 +213,6 @@ const SHOWS_EVERYTHING = /^--(?:batch-a|lo)/;
 const REACHED = ["--all", "--reflog", "--indexed-objects"];
 const ALL_OBJECTS = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
 
-function linesOf(text: string | undefined): string[] | undefined {
+function splitLines(text: string | undefined): string[] | undefined {
   return text?.split("\n").filter((line) => line !== "");
 }

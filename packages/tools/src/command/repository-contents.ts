@@ -8,12 +8,12 @@ import { findExecutable, startProcess } from "@soong/platform";
 import { exists, lookAt, type JudgedPath } from "../path/index.ts";
 import { gitDoes } from "./git-table.ts";
 import { directoryOfGit, repositoryAround } from "./git-arguments.ts";
-import { reachOfGit, subcommandOf } from "./git-reach.ts";
+import { reachOfGit, readSubcommand } from "./git-reach.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { fileFromElsewhere, locateRepository } from "./harmless-repository.ts";
 import { canonicalPath, isWithin, sensitivePath } from "./places-of-command.ts";
 import { givenObjects, printedNames, type AskGit, type GivenObjects } from "./printed-names.ts";
-import { sampleOf, type ReachingCommand } from "./paths-in-reach.ts";
+import { createSample, type ReachingCommand } from "./paths-in-reach.ts";
 import { allCommands } from "./spelled-commands.ts";
 import { walkedTrees } from "./walked-trees.ts";
 
@@ -158,7 +158,7 @@ function isRepository(path: string): boolean {
 const OBJECTS = /\/\.git\/(?:objects|lfs|modules|worktrees|rr-cache|index|sharedindex)/;
 
 function showsContents(argv: readonly string[]): boolean {
-  const [name, rest] = subcommandOf(argv);
+  const [name, rest] = readSubcommand(argv);
   return !gitDoes(name, "quiet") || hasOption(rest, "-pv|--pat*|--verb*");
 }
 
@@ -171,7 +171,7 @@ async function restrictedNames(
 ): Promise<string[]> {
   const found: string[] = [];
   for (const glob of restrictedGlobs(access)) {
-    const spec = pathspecsOf(glob, workTree, below);
+    const spec = listPathspecs(glob, workTree, below);
     if (spec === undefined || (!nameless && !isAbout(glob, below))) continue;
     const { kind, decision } = restrictedBy(spec.sample, access) ?? {};
     if (kind !== "rule" && kind !== "hook" && decision !== "deny") continue;
@@ -210,7 +210,7 @@ interface Pathspecs {
 }
 
 /** A pattern as git takes it, below the given paths alone if it is for any depth. */
-function pathspecsOf(
+function listPathspecs(
   glob: string,
   workTree: string,
   below: readonly string[],
@@ -218,7 +218,7 @@ function pathspecsOf(
   const { path, rest } = literalPrefix(glob);
   const isInside = isWithin(workTree, path);
   if (!isInside && !isWithin(path, workTree)) return undefined;
-  const sample = sampleOf(isInside ? path : workTree, rest);
+  const sample = createSample(isInside ? path : workTree, rest);
   const globsAt = (directory: string): string[] => {
     const start = relative(workTree, directory).replaceAll(/[\\*?[\]]/g, "\\$&");
     const spec = `:(top,glob)${start === "" ? "" : `${start}/`}${rest}`;

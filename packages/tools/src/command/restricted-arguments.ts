@@ -95,7 +95,7 @@ export function pathsInArguments({ argv, bases, home }: ArgumentsFrom): Map<stri
   const pieces = new Set(
     argv
       .map((argument) => takeFileUrls(argument.replaceAll(/\$HOME\b|\$\{HOME\}/g, home)))
-      .flatMap(({ rest, paths }) => [...paths, ...piecesOf(rest)])
+      .flatMap(({ rest, paths }) => [...paths, ...splitArgument(rest)])
       .map((piece) => piece.replace(/^~(?=\/|$)/, home)),
   );
   const paths = new Map<string, boolean>();
@@ -104,7 +104,7 @@ export function pathsInArguments({ argv, bases, home }: ArgumentsFrom): Map<stri
     const isPattern = PATTERN.test(basename(piece));
     // From the root all are the same.
     for (const base of piece.startsWith("/") ? bases.slice(0, 1) : bases) {
-      for (const path of pathsOf(base, piece))
+      for (const path of listPaths(base, piece))
         paths.set(path, isPattern && paths.get(path) !== false);
     }
   }
@@ -131,7 +131,7 @@ const MOST_PATH_CHARS = 4096;
 /** What stands between a path and its surroundings, in options and in scripts. */
 const BORDERS = /[\s=:,@"'`;|&<>(){}!#]+/;
 
-function piecesOf(argument: string): string[] {
+function splitArgument(argument: string): string[] {
   // Whole behind its option, too: a path may hold any of those characters.
   const values = [/^[^=]*=(.*)$/s, /^[^:]*:(.*)$/s, /^[^@]*@(.*)$/s].flatMap(
     (before) => before.exec(argument)?.[1] ?? [],
@@ -150,7 +150,7 @@ function piecesOf(argument: string): string[] {
 }
 
 /** By its letters, by what it leads to, and by the names a pattern stands for. */
-function pathsOf(cwd: string, piece: string): string[] {
+function listPaths(cwd: string, piece: string): string[] {
   const named = resolve(cwd, piece);
   // As the system resolves it: behind a link, ".." leads elsewhere than by its letters.
   const real = canonicalPath(cwd, piece);

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Plan } from "@soong/core";
-import { lookAt, readWholeFile, stampOf } from "../path/index.ts";
+import { lookAt, readWholeFile, readStamp } from "../path/index.ts";
 import { baseDirectories } from "./base-directories.ts";
 import { listsGiven } from "./file-lists.ts";
 import { gitArguments } from "./git-arguments.ts";
@@ -38,7 +38,7 @@ export async function scriptsOfCommand(command: Command): Promise<PreImages> {
   }
   const images: PreImages = [];
   for (const path of [...paths].slice(0, MOST_SCRIPTS)) {
-    images.push({ path, sha256: await imageOf(path) });
+    images.push({ path, sha256: await readImage(path) });
   }
   return images;
 }
@@ -160,11 +160,11 @@ const MOST_SCRIPTS = 64;
 /** A larger one is told apart by its stamp. */
 const MAX_HASHED_BYTES = 16 * 1024 * 1024;
 
-async function imageOf(path: string): Promise<string | null> {
+async function readImage(path: string): Promise<string | null> {
   try {
     return (await readWholeFile(path, { maxBytes: MAX_HASHED_BYTES }))?.sha256 ?? null;
   } catch {
-    const stamp = await stampOf(path).catch(() => undefined);
+    const stamp = await readStamp(path).catch(() => undefined);
     return createHash("sha256")
       .update(JSON.stringify(stamp ?? null))
       .digest("hex");

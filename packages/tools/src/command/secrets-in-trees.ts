@@ -48,7 +48,7 @@ export function lookThroughTrees(
     // What the user calls sensitive is looked for in every place.
     const inside = named.filter((path) => path !== tree.root && isWithin(tree.root, path));
     const starts = isInstalled(tree.root) ? inside : [tree.root, ...inside];
-    const judge = judgeOf(tree, { places, hardLinks, found, restricted });
+    const judge = createJudge(tree, { places, hardLinks, found, restricted });
     const isEnough = (): boolean => found.size >= limits.found;
     if (walkTree(tree, starts, judge, isEnough, limits.entries)) continue;
     if (tree.showsNamesOnly) {
@@ -76,7 +76,7 @@ interface Judging {
 /** True: what it is says enough, and nothing below it is looked at. */
 type Judge = (path: string, leadsTo: string, isFile: boolean) => boolean;
 
-function judgeOf(
+function createJudge(
   { root, showsNamesOnly }: WalkedTree,
   { places, hardLinks, found, restricted }: Judging,
 ): Judge {
@@ -89,7 +89,7 @@ function judgeOf(
     }
     const elsewhere = [
       ...(leadsTo === path && isWithin(root, path) ? [] : [leadsTo]),
-      ...(isFile && !showsNamesOnly ? hardLinksOf(leadsTo, hardLinks) : []),
+      ...(isFile && !showsNamesOnly ? findHardLinks(leadsTo, hardLinks) : []),
     ];
     for (const name of elsewhere) {
       const restriction = places.restrictedBy(name, access);
@@ -109,7 +109,7 @@ function judgeOf(
 
 const OF_A_PROCESS = /^\/proc\/(?:self|\d+)(?:\/|$)/;
 
-function hardLinksOf(path: string, links: Judging["hardLinks"]): string[] {
+function findHardLinks(path: string, links: Judging["hardLinks"]): string[] {
   if (links === undefined || links.size === 0) return [];
   try {
     const name = links.nameOf(lstatSync(path, { bigint: true }));
@@ -144,7 +144,7 @@ function walkTree(
       if (isEnough()) return true;
       if ((left -= 1) < 0) return false;
       const path = join(at, entry.name);
-      const leadsTo = targetOf(tree, path, entry);
+      const leadsTo = findTarget(tree, path, entry);
       if (leadsTo === undefined) continue;
       const isFolder = leadsTo === path ? entry.isDirectory() : isDirectory(leadsTo);
       const isEntered = isFolder && (leadsTo === path || tree.followsLinks === true);
@@ -159,7 +159,7 @@ function walkTree(
 }
 
 /** Undefined for a link that is not followed: the command sees no more of it than where it leads. */
-function targetOf(tree: WalkedTree, path: string, entry: Dirent): string | undefined {
+function findTarget(tree: WalkedTree, path: string, entry: Dirent): string | undefined {
   if (!entry.isSymbolicLink()) return path;
   return tree.followsLinks === false ? undefined : canonicalPath(tree.cwd, path);
 }

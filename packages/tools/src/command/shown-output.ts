@@ -25,7 +25,7 @@ export function showOutput(
     return { text: `(${bytes} bytes that are no text)`, truncated: true };
   }
   if (!("whole" in ends)) return showEnds(ends, bytes, maxBytes, redact);
-  const text = textOf(ends.whole);
+  const text = decodeText(ends.whole);
   if (Buffer.byteLength(text) <= maxBytes) return { text, truncated: false };
   return { text: headTail(redact(text), { maxBytes }).text, truncated: true };
 }
@@ -33,7 +33,7 @@ export function showOutput(
 /** How many bytes showing all of it would take. */
 export function wholeLength(ends: OutputEnds): number {
   if (!("whole" in ends)) return Number.POSITIVE_INFINITY;
-  return isBinary(ends.whole) ? 0 : Buffer.byteLength(textOf(ends.whole));
+  return isBinary(ends.whole) ? 0 : Buffer.byteLength(decodeText(ends.whole));
 }
 
 function showEnds(
@@ -55,23 +55,23 @@ function showEnds(
  * that is sure.
  */
 function redactedBeginning(bytes: Buffer, redact: (text: string) => string): string {
-  const withMargin = redact(textOf(bytes));
-  const without = redact(textOf(bytes.subarray(0, Math.max(0, bytes.length - MARGIN))));
+  const withMargin = redact(decodeText(bytes));
+  const without = redact(decodeText(bytes.subarray(0, Math.max(0, bytes.length - MARGIN))));
   let at = 0;
   while (at < without.length && without[at] === withMargin[at]) at += 1;
   return without.slice(0, at);
 }
 
 function redactedEnd(bytes: Buffer, redact: (text: string) => string): string {
-  const withMargin = redact(textOf(bytes));
-  const without = redact(textOf(bytes.subarray(MARGIN)));
+  const withMargin = redact(decodeText(bytes));
+  const without = redact(decodeText(bytes.subarray(MARGIN)));
   let count = 0;
   while (count < without.length && without.at(-1 - count) === withMargin.at(-1 - count)) count += 1;
   return without.slice(without.length - count);
 }
 
 /** A NUL is not for a model's eyes: it mostly ends a name, as a line break would. */
-function textOf(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).replaceAll("\0", "\n");
 }
 

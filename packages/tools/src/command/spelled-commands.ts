@@ -35,7 +35,7 @@ export function spelledCommands({ argv, executable }: Program, cwd: string): str
 function spelled({ argv, executable }: Program, namesOf: (text: string) => string[]): string[][] {
   return innerCommands(argv, executable).commands.flatMap((command) => {
     if (command.every === undefined) return [[...command.words]];
-    const words = wordsOf(command.every, namesOf);
+    const words = spellWords(command.every, namesOf);
     // A wrapper hands on what the shell made of its words.
     return [words, ...spelled({ argv: words, executable: words[0] ?? "" }, namesOf)];
   });
@@ -48,7 +48,7 @@ export function hasUnknownWords({ open, every }: KnownCommand): boolean {
   );
 }
 
-function wordsOf(
+function spellWords(
   every: NonNullable<KnownCommand["every"]>,
   namesOf: (text: string) => string[],
 ): string[] {

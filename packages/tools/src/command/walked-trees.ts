@@ -30,7 +30,9 @@ export function walkedTrees({ argv, cwd, executable }: Command): WalkedTree[] {
   // What is found may be handed to another program.
   const handsOver = commands.slice(1).some(([program]) => HANDS_OVER.has(baseName(program)));
   const bases = innerDirectories({ argv, cwd, executable }) ?? [cwd];
-  return commands.flatMap((words) => bases.flatMap((base) => treesOf(words, base, handsOver)));
+  return commands.flatMap((words) =>
+    bases.flatMap((base) => listWalkedTrees(words, base, handsOver)),
+  );
 }
 
 const HANDS_OVER: ReadonlySet<string> = new Set(["xargs", "parallel", "cpio"]);
@@ -42,10 +44,10 @@ const EVERYTHING: TreeFilter = { enters: () => true, opens: () => true };
 type ReadFilter = (args: readonly string[], roots: readonly string[]) => TreeFilter;
 
 const filterOfGrep: ReadFilter = (args) => {
-  const [include, exclude] = [valuesOf(args, "--include"), valuesOf(args, "--exclude")];
+  const [include, exclude] = [listValues(args, "--include"), listValues(args, "--exclude")];
   const filesBy = include.length === 0 ? unlessNamed(exclude) : onlyNamed(include);
   return {
-    enters: unlessNamed(valuesOf(args, "--exclude-dir")),
+    enters: unlessNamed(listValues(args, "--exclude-dir")),
     // Of both, the order decides.
     opens: include.length > 0 && exclude.length > 0 ? () => true : filesBy,
   };
@@ -54,7 +56,7 @@ const filterOfGrep: ReadFilter = (args) => {
 const filterOfRipgrep: ReadFilter = (args, roots) => {
   if (args.some((arg) => /^--(?:iglob|pre|ignore-file|glob-case|type-add)|^-[A-Za-z]*g./.test(arg)))
     return EVERYTHING;
-  const globs = valuesOf(args, "-g", "--glob");
+  const globs = listValues(args, "-g", "--glob");
   const only = globs.filter((glob) => !glob.startsWith("!"));
   if (only.length > 0) return { ...EVERYTHING, opens: onlyNamed(only) };
   const isKept = unlessNamed(globs.map((glob) => glob.slice(1)));
@@ -102,7 +104,7 @@ export function dashedLetters([first = "", ...rest]: readonly string[]): string[
   return [first.replace(/^([A-Za-z]+).*$/s, "-$1"), ...rest];
 }
 
-function treesOf(words: readonly string[], cwd: string, handsOver: boolean): WalkedTree[] {
+function listWalkedTrees(words: readonly string[], cwd: string, handsOver: boolean): WalkedTree[] {
   const [program, ...given] = words;
   const name = baseName(program);
   const table = programTable(name);
@@ -151,12 +153,12 @@ export function namedByFind(args: readonly string[]): TreeFilter {
   const action = args.findIndex((arg) => /^-(?:exec|ok|delete)/.test(arg));
   const tests = args.slice(0, action === -1 ? args.length : action);
   if (args.some((arg) => /^(?:-o|-or|,|!|-not)$/.test(arg))) return EVERYTHING;
-  const matchers = valuesOf(tests, "-name").map(nameMatcher);
+  const matchers = listValues(tests, "-name").map(nameMatcher);
   return { ...EVERYTHING, opens: (name) => matchers.every((matches) => matches(name)) };
 }
 
 function withoutExcluded(args: readonly string[]): TreeFilter {
-  const isKept = unlessNamed(valuesOf(args, "--exclude"));
+  const isKept = unlessNamed(listValues(args, "--exclude"));
   return { enters: isKept, opens: isKept };
 }
 
@@ -173,7 +175,7 @@ function onlyNamed(globs: readonly string[]): (name: string) => boolean {
 }
 
 /** Attached behind `=`, or the next argument. */
-function valuesOf(args: readonly string[], ...options: string[]): string[] {
+function listValues(args: readonly string[], ...options: string[]): string[] {
   return args.flatMap((arg, index) => {
     const [, name = arg, value] = /^(--[^=]+)=(.*)$/s.exec(arg) ?? [];
     return options.includes(name) ? [value ?? args[index + 1] ?? ""] : [];

@@ -33,7 +33,7 @@ export function mayWriteNamed(
   places: WritingPlaces,
 ): (path: string) => boolean {
   const { argv, cwd, home } = command;
-  const { certain, possible, restored, bases } = destinationsOf(command, places);
+  const { certain, possible, restored, bases } = findDestinations(command, places);
   const all = pathsInArguments({ argv: [...certain, ...possible, ...restored], bases, home });
   // A program of which nothing is known may write where it runs.
   const isOpen = possible.length > 0 && !isReadingProgram(baseName(argv[0]));
@@ -43,7 +43,7 @@ export function mayWriteNamed(
 export function writtenPlaces(command: Required<Command>, places: WritingPlaces): JudgedPath[] {
   const { home } = command;
   const { sensitiveBy, restrictedBy } = places;
-  const { certain, possible, unread, bases } = destinationsOf(command, places);
+  const { certain, possible, unread, bases } = findDestinations(command, places);
   const written = pathsInArguments({ argv: certain, bases, home });
   const mayBeWritten = pathsInArguments({ argv: possible, bases, home });
   const removes = REMOVES.test(baseName(command.argv[0]));
@@ -91,7 +91,7 @@ interface Destinations {
 
 const NONE: Destinations = { certain: [], possible: [] };
 
-function destinationsOf(
+function findDestinations(
   { argv, cwd, executable, home }: Required<Command>,
   { restrictedBy }: WritingPlaces,
 ): Required<Destinations> & { readonly bases: readonly string[] } {

@@ -54,7 +54,7 @@ function writtenTrees({
 }: Command & { readonly roots: Roots }): WrittenTrees {
   const inner = innerCommands(argv, executable);
   const isKnown = isOfTheSystem(argv[0] ?? "") && isOfTheSystem(executable);
-  const own = isKnown ? treesOf(argv, cwd) : undefined;
+  const own = isKnown ? findWrittenTrees(argv, cwd) : undefined;
   // A wrapper or a shell writes what its commands write.
   const runsOnly = isKnown && inner.commands.length > 0 && !inner.opaque;
   const isHarmless = runsOnly || tellsOfItself({ argv, executable }, roots);
@@ -62,7 +62,7 @@ function writtenTrees({
   const found = bases.flatMap((base) =>
     spelledCommands({ argv, executable }, base).map((words) =>
       // Its patch may be written by the same script.
-      withoutFiles(treesOf(words, base) ?? ANYTHING, base),
+      withoutFiles(findWrittenTrees(words, base) ?? ANYTHING, base),
     ),
   );
   // What a variable names is copied under its own name.
@@ -103,7 +103,10 @@ function withoutFiles(written: WrittenTrees, directory: string): WrittenTrees {
 type Reader = (args: readonly string[], cwd: string) => WrittenTrees | undefined;
 
 /** Undefined for a program of which nothing is known. */
-function treesOf([program, ...args]: readonly string[], cwd: string): WrittenTrees | undefined {
+function findWrittenTrees(
+  [program, ...args]: readonly string[],
+  cwd: string,
+): WrittenTrees | undefined {
   const name = baseName(program);
   if (isReadingProgram(name)) return NOTHING;
   if (Object.hasOwn(WRITERS, name)) return WRITERS[name]?.(args, cwd);

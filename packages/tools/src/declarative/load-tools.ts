@@ -12,7 +12,7 @@ import {
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
-import { errnoOf, problemAt, type Problem } from "@soong/platform";
+import { readErrno, problemAt, type Problem } from "@soong/platform";
 import { isRecord } from "@soong/schema";
 import { directoryTrustProblem, readJsonFile } from "../json/trusted-file.ts";
 import {
@@ -49,11 +49,11 @@ export async function loadDeclarativeTools(
   problems.push(...repeatedNames(declared));
   return problems.length > 0
     ? { ok: false, problems }
-    : { ok: true, source: sourceOf(directory, declared) };
+    : { ok: true, source: createSource(directory, declared) };
 }
 
 /** A tool whose program is not installed is known and not offered, with the reason. */
-function sourceOf(file: string, declared: readonly DeclaredTool[]): ToolSource {
+function createSource(file: string, declared: readonly DeclaredTool[]): ToolSource {
   const reason = "setup_required" as const;
   return {
     ...SOURCE,
@@ -83,7 +83,7 @@ async function declarationFiles(directory: string): Promise<Files> {
       .map((name) => join(real, name));
     return { ok: true, files };
   } catch (error) {
-    const errno = errnoOf(error);
+    const errno = readErrno(error);
     if (errno === "ENOENT") return { ok: true, files: [] };
     if (errno === "ENOTDIR") return refused("is not a directory");
     return refused(`cannot be read: ${messageOf(error)}`);
@@ -144,7 +144,7 @@ export async function checkDeclarativeTool(
   const { name: tool_name } = declared.definition;
   if (sample === undefined) return { ok: true, tool_name };
   const kernel = createKernel({
-    sources: [sourceOf(canonical, [declared])],
+    sources: [createSource(canonical, [declared])],
     config: { tools: { max_timeout_ms: reading.maxTimeoutMs } },
   });
   const run = await kernel.startRun({

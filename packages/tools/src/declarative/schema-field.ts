@@ -39,20 +39,20 @@ export function findSchemaField(
     }
     const isRequired = Array.isArray(required) && required.includes(step);
     node = properties[step];
-    const mayBeNull = typesOf(node)?.includes("null") !== false;
+    const mayBeNull = listTypes(node)?.includes("null") !== false;
     optional ||= !isRequired || (depth < path.length - 1 && mayBeNull);
   }
   if (isSensitive(sensitive, path) || isSensitive(sensitive, [...path, "0"])) {
     return refuse("is marked sensitive and would show in the command line; read it from stdin");
   }
-  const types = typesOf(node);
+  const types = listTypes(node);
   if (types === undefined) return refuse("has no type in input_schema, so it could be anything");
   if (types.includes("object")) {
     return refuse("may be an object, which no command line can hold; read it from stdin");
   }
   const list = types.includes("array");
   const { enum: values, items } = asRecord(node);
-  if (list && typesOf(items)?.every((type) => SCALARS.has(type)) !== true) {
+  if (list && listTypes(items)?.every((type) => SCALARS.has(type)) !== true) {
     return refuse(
       "is a list whose items are not all text, numbers, true or false; say so in items",
     );
@@ -69,7 +69,7 @@ export function findSchemaField(
 const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean"]);
 
 /** Undefined when the schema leaves it open. */
-function typesOf(node: unknown): readonly string[] | undefined {
+function listTypes(node: unknown): readonly string[] | undefined {
   const { type, enum: values } = asRecord(node);
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type.map(String);

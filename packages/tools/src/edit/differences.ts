@@ -1,7 +1,7 @@
 // Says in words what differs between a text that was looked for and the text that is there (EDIT-5):
 // white space, quotes, digits, letter case and the like each by name, anything else as an excerpt.
 
-import { foldsAlike, kindOf } from "./fold.ts";
+import { foldsAlike, classifyCharacter } from "./fold.ts";
 
 /** `firstLine` is the number of the line where `actual` begins. */
 export function differences(old: string, actual: string, where: Where): string[] {
@@ -23,12 +23,12 @@ export function differences(old: string, actual: string, where: Where): string[]
       there += 1;
       continue;
     }
-    const kinds = [kindOf(one), kindOf(other)];
+    const kinds = [classifyCharacter(one), classifyCharacter(other)];
     if (one !== other && kinds[0] === "invisible") {
-      note("an invisible character", nameOf(one), "none there");
+      note("an invisible character", nameCharacter(one), "none there");
       at += 1;
     } else if (one !== other && kinds[1] === "invisible") {
-      note("an invisible character", "none there", nameOf(other));
+      note("an invisible character", "none there", nameCharacter(other));
       there += 1;
     } else if (kinds.includes("space")) {
       const given = spaceAt(old, at);
@@ -51,8 +51,8 @@ export function differences(old: string, actual: string, where: Where): string[]
     } else if (one !== "" && other !== "" && foldsAlike(one, other)) {
       note(
         KIND_NAMES.find(([kind]) => kinds.includes(kind))?.[1] ?? "letter case",
-        nameOf(one),
-        nameOf(other),
+        nameCharacter(one),
+        nameCharacter(other),
       );
       at += 1;
       there += 1;
@@ -128,7 +128,9 @@ function spaceWords(space: string): string {
   for (const run of space.match(/ +|\t+|\n+|[^ \t\n]/g) ?? []) {
     const name = run[0] === " " ? "space" : run[0] === "\t" ? "tab" : "line break";
     words.push(
-      /[ \t\n]/.test(run) ? `${run.length} ${name}${run.length > 1 ? "s" : ""}` : nameOf(run),
+      /[ \t\n]/.test(run)
+        ? `${run.length} ${name}${run.length > 1 ? "s" : ""}`
+        : nameCharacter(run),
     );
   }
   if (words.length === 0) return "none";
@@ -141,7 +143,7 @@ const KIND_NAMES = [
   ["full_width", "full-width character"],
 ] as const;
 
-function nameOf(character: string): string {
+function nameCharacter(character: string): string {
   const code = character.charCodeAt(0);
   if (code > 0x20 && code < 0x7f) return character;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
@@ -162,7 +164,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function spaceAt(text: string, at: number): string {
   let end = at;
-  while (end < text.length && kindOf(text[end] ?? "") === "space") end += 1;
+  while (end < text.length && classifyCharacter(text[end] ?? "") === "space") end += 1;
   return text.slice(at, end);
 }
 

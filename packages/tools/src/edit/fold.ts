@@ -57,7 +57,7 @@ const KINDS = {
 
 export type CharacterKind = keyof typeof KINDS | "other";
 
-export function kindOf(character: string): CharacterKind {
+export function classifyCharacter(character: string): CharacterKind {
   const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
   return kinds.find((kind) => KINDS[kind].test(character)) ?? "other";
 }
@@ -84,7 +84,7 @@ function foldTable(): Uint8Array {
 
 function foldedByte(code: number): number {
   const character = String.fromCharCode(code);
-  switch (kindOf(character)) {
+  switch (classifyCharacter(character)) {
     case "space":
     case "invisible":
       return 0;

@@ -4,4 +4,4 @@
 export { planEdits } from "./plan-edits.ts";
 export { readGitNames, readName } from "./patch-header.ts";
 export { planPatch } from "./patch.ts";
-export { diffOf, wholeFileDiff } from "./unified-diff.ts";
+export { renderDiff, wholeFileDiff } from "./unified-diff.ts";

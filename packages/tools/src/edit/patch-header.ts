@@ -148,7 +148,7 @@ export function readGitNames(rest: string): NamedFile[] {
 }
 
 /** `paths`: the names the file goes by, relative or absolute. */
-export function isNameOf(name: string, paths: readonly string[]): boolean {
+export function isNamed(name: string, paths: readonly string[]): boolean {
   const bare = withoutPrefix(name);
   const given = [normal(name), normal(bare)];
   // A prefix before an absolute path takes the place of its slash.

@@ -103,7 +103,7 @@ function readHunk(patch: string, start: number, number: number): ReadHunk {
     if (kind === " " || kind === "+") newLines -= 1;
     const complete = oldLines === 0 && newLines === 0;
     const next = at + line.length;
-    const text = contentOf(
+    const text = readContent(
       line,
       complete ? isFinalMark(patch, next) : patch.startsWith("\\", next),
     );
@@ -159,7 +159,7 @@ function isFinalMark(patch: string, at: number): boolean {
  * The content of the line, without its line feed where "\ No newline at end of file" follows. An empty
  * line is an empty context line whose one space some program stripped; with that mark it is nothing.
  */
-function contentOf(line: string, marked: boolean): string | undefined {
+function readContent(line: string, marked: boolean): string | undefined {
   if (line === "\n") return marked ? undefined : line;
   return marked ? line.slice(1, -1) : line.slice(1);
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import {
   imageLength,
-  imageOf,
+  createImage,
   lineAt,
   placeOfLine,
   replaceLines,
@@ -15,7 +15,7 @@ test("The image holds what a plain list of lines would hold, after any replaceme
   verifies("EDIT-3");
   const replacement = fc.record({ at: fc.nat(), count: fc.nat(4), added: fc.nat(4) });
   const property = fc.property(fc.nat(40), fc.array(replacement), (lineCount, replacements) => {
-    const image = imageOf(lineCount);
+    const image = createImage(lineCount);
     const list: PlacedLine[] = Array.from({ length: lineCount }, (_, line) => line);
     let placed = 0;
     for (const { at, count, added } of replacements) {

@@ -21,7 +21,7 @@ export interface PatchImage {
   readonly stretches: Stretch[];
 }
 
-export function imageOf(count: number): PatchImage {
+export function createImage(count: number): PatchImage {
   return { count, stretches: [] };
 }
 

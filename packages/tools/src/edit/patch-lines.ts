@@ -53,7 +53,7 @@ export function fileLines(file: FileText, hunks: readonly PatchHunk[], marked: b
   }
 }
 
-export function lineOf({ bytes, starts }: FileLines, line: number): string {
+export function readLine({ bytes, starts }: FileLines, line: number): string {
   return bytes.slice(starts[line], starts[line + 1]);
 }
 

@@ -6,8 +6,8 @@ import { differences } from "./differences.ts";
 import { lineNumberAt } from "./find-places.ts";
 import { foldText } from "./fold.ts";
 import type { PatchHunk } from "./patch-hunks.ts";
-import { imageOf, placeOfLine, type PatchImage } from "./patch-image.ts";
-import { lineOf, type FileLines } from "./patch-lines.ts";
+import { createImage, placeOfLine, type PatchImage } from "./patch-image.ts";
+import { readLine, type FileLines } from "./patch-lines.ts";
 import { findPlace, type Fixed, type HunkPlace } from "./patch-place.ts";
 import { refusePlan, type RefusedPlan } from "./planned-text.ts";
 import { similarPlaces } from "./similar-places.ts";
@@ -144,7 +144,7 @@ function differsAt(lines: FileLines, hunk: PatchHunk, position: number): string 
   let further = 0;
   for (const [index, line] of hunk.before.entries()) {
     const number = position + index + 1;
-    const there = number > lines.count ? undefined : lineOf(lines, number - 1);
+    const there = number > lines.count ? undefined : readLine(lines, number - 1);
     if (line === there) continue;
     if (found.length >= MOST_DIFFERENCES) further += 1;
     else if (there === undefined) found.push(`the file ends before line ${number}`);
@@ -172,7 +172,7 @@ function nearPlace({ lines, hunk }: PatchMiss, position: number, differs: string
 /** Where these lines are in the file as it is, nearest to where the hunk says. */
 function placeOf(lines: FileLines, hunk: PatchHunk, wanted: string[]): number | undefined {
   if (wanted.length === 0) return undefined;
-  const placing = { lines, image: imageOf(lines.count), stepsLeft: MOST_STEPS };
+  const placing = { lines, image: createImage(lines.count), stepsLeft: MOST_STEPS };
   const sought = { ...hunk, before: wanted, newStart: hunk.oldStart };
   const place = findPlace(placing, sought, { start: false, end: false });
   return typeof place === "string" ? undefined : place.position;

@@ -4,7 +4,7 @@
 
 import type { PatchHunk } from "./patch-hunks.ts";
 import { firstIndex, imageLength, lineAt, placeOfLine, type PatchImage } from "./patch-image.ts";
-import { isLine, lineOf, type FileLines } from "./patch-lines.ts";
+import { isLine, readLine, type FileLines } from "./patch-lines.ts";
 
 export interface Placing {
   image: PatchImage;
@@ -92,7 +92,7 @@ function matchesRunOn(
   let used = 0;
   let present = 0;
   const same = (line: number, index: number): boolean => {
-    const there = lineOf(lines, line);
+    const there = readLine(lines, line);
     if (withoutSpace(there) !== withoutSpace(before[index] ?? "")) return false;
     const part = joined.slice(used, used + there.length);
     used += part.length;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { planPatch } from "./patch.ts";
 import { applySpans } from "./planned-text.ts";
-import { diffOf } from "./unified-diff.ts";
+import { renderDiff } from "./unified-diff.ts";
 
 const options = { path: "src/x.txt", create: false };
 
@@ -122,7 +122,7 @@ test("A diff made from spans, given as a patch, makes the same change again", ()
     const after = applySpans(before, [span]);
     // Cut in the middle of a character, the text would be another encoding.
     fc.pre(isUtf8(after) && !Buffer.from(after).equals(before));
-    const plan = planPatch(before, diffOf(options.path, before, [span]), options);
+    const plan = planPatch(before, renderDiff(options.path, before, [span]), options);
     expect(plan.ok && Buffer.from(plan.after).toString()).toBe(Buffer.from(after).toString());
   });
   fc.assert(property, { numRuns: 300 });

@@ -4,9 +4,9 @@
 
 import { constants } from "node:buffer";
 import { encodeText, fileText, type FileText } from "../text/index.ts";
-import { findHeader, isNameOf, type PatchHeader } from "./patch-header.ts";
+import { findHeader, isNamed, type PatchHeader } from "./patch-header.ts";
 import { readHunks, type PatchHunk } from "./patch-hunks.ts";
-import { imageOf, replaceLines, type PatchImage } from "./patch-image.ts";
+import { createImage, replaceLines, type PatchImage } from "./patch-image.ts";
 import { fileLines, isLine, type FileLines } from "./patch-lines.ts";
 import { explainPatchMiss } from "./patch-miss.ts";
 import { findPlace, fixedEnds, matchesAt, type Placing } from "./patch-place.ts";
@@ -117,7 +117,7 @@ function refuseOtherNames(
 ): RefusedPlan | undefined {
   const [path = ""] = paths;
   const others = names
-    .filter(({ kind, name }) => kind === "file" && !isNameOf(name, paths))
+    .filter(({ kind, name }) => kind === "file" && !isNamed(name, paths))
     .map(({ name }) => name.slice(0, MOST_NAME));
   const [first] = others;
   if (first === undefined) return undefined;
@@ -150,7 +150,7 @@ function applyHunks(
   }
   const hunks = given.map((hunk) => encodeHunk(hunk, file));
   const lines = fileLines(file, hunks, given.some(hasMark));
-  const placing: Placing = { lines, image: imageOf(lines.count), stepsLeft: MOST_STEPS };
+  const placing: Placing = { lines, image: createImage(lines.count), stepsLeft: MOST_STEPS };
   const anyContext = hunks.some(({ contextLines }) => contextLines > 0);
   for (const hunk of hunks) {
     const { number, header } = hunk;
@@ -169,7 +169,7 @@ function applyHunks(
     }
     putHunk(placing, hunk, place.position);
   }
-  const spans = spansOf(placing.image, lines);
+  const spans = listSpans(placing.image, lines);
   if (before !== undefined && spans.length === 0) {
     const says = `The patch changes nothing: ${path} already is as it would be after it.`;
     return refusePlan("no_change", says);
@@ -194,7 +194,7 @@ function putHunk({ image, lines }: Placing, hunk: PatchHunk, position: number): 
 }
 
 /** What came of all hunks as spans of the file's bytes: only what is between two lines that stayed and is not as it was. */
-function spansOf({ stretches }: PatchImage, { bytes, starts }: FileLines): Span[] {
+function listSpans({ stretches }: PatchImage, { bytes, starts }: FileLines): Span[] {
   const spans: Span[] = [];
   for (const stretch of stretches) {
     let next = stretch.start;

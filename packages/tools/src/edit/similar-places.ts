@@ -12,7 +12,7 @@ export function similarPlaces(file: Buffer, text: Buffer, limit: number): Range[
     const start = Math.max(0, shift);
     const end = Math.min(file.length, Math.max(start + 1, shift + text.length));
     if (chosen.some((place) => start < place.end && place.start < end)) continue;
-    chosen.push({ start, end, likeness: likenessOf(file, start, end, text) });
+    chosen.push({ start, end, likeness: measureLikeness(file, start, end, text) });
   }
   return chosen
     .filter(({ likeness }) => likeness >= LEAST_LIKENESS)
@@ -45,8 +45,8 @@ function collectSeeds(file: Buffer, text: Buffer): Seed[] {
   });
   if (short.seeds.size === 0) return [];
   eachKey(file, (at, four, eight) => {
-    if (short.slots[slotOf(four)] === 1) strike(short, four, at - 3);
-    if (at >= 7 && long.slots[slotOf(eight)] === 1) strike(long, eight, at - 7);
+    if (short.slots[findSlot(four)] === 1) strike(short, four, at - 3);
+    if (at >= 7 && long.slots[findSlot(eight)] === 1) strike(long, eight, at - 7);
   });
   return [...short.seeds.values(), ...long.seeds.values()];
 }
@@ -74,7 +74,7 @@ function seedTable(): SeedTable {
 
 function plant({ seeds, slots }: SeedTable, key: number, at: number): void {
   if (!seeds.has(key)) seeds.set(key, { at, count: 0, hits: [] });
-  slots[slotOf(key)] = 1;
+  slots[findSlot(key)] = 1;
 }
 
 function strike({ seeds }: SeedTable, key: number, at: number): void {
@@ -84,7 +84,7 @@ function strike({ seeds }: SeedTable, key: number, at: number): void {
   if (seed.hits.length < MOST_HITS) seed.hits.push(at);
 }
 
-function slotOf(key: number): number {
+function findSlot(key: number): number {
   return Math.imul(key, 0x9e37_79b1) >>> 16;
 }
 
@@ -117,7 +117,7 @@ function bestShifts(seeds: readonly Seed[]): Shift[] {
 const HALF_REACH = 24;
 
 /** The share of the text's triples of bytes that the place has too. */
-function likenessOf(file: Buffer, start: number, end: number, text: Buffer): number {
+function measureLikeness(file: Buffer, start: number, end: number, text: Buffer): number {
   const wanted = triples(text.subarray(0, MOST_LIKENED));
   if (wanted.size === 0) return 0;
   const near = file.subarray(Math.max(0, start - HALF_REACH), end + HALF_REACH);

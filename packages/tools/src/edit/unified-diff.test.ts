@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { planPatch } from "./patch.ts";
 import { applySpans, type Span } from "./planned-text.ts";
-import { diffOf, wholeFileDiff } from "./unified-diff.ts";
+import { renderDiff, wholeFileDiff } from "./unified-diff.ts";
 
 function span(before: string, old: string, text: string): Span {
   const start = Buffer.from(before).indexOf(old);
@@ -17,7 +17,7 @@ function span(before: string, old: string, text: string): Span {
 
 function diff(before: string, ...changes: [old: string, text: string][]): string {
   const spans = changes.map(([old, text]) => span(before, old, text));
-  return diffOf("f", Buffer.from(before), spans);
+  return renderDiff("f", Buffer.from(before), spans);
 }
 
 const numbered = (from: number, to: number): string =>
@@ -102,17 +102,17 @@ describe("a diff made from spans", () => {
 
   test("of a new file has no old side", () => {
     const text = Buffer.from("a\nb\n");
-    expect(diffOf("f", undefined, [{ start: 0, end: 0, text }])).toBe(
+    expect(renderDiff("f", undefined, [{ start: 0, end: 0, text }])).toBe(
       "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n",
     );
-    expect(diffOf("f", new Uint8Array(), [{ start: 0, end: 0, text }])).toBe(
+    expect(renderDiff("f", new Uint8Array(), [{ start: 0, end: 0, text }])).toBe(
       "--- a/f\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n",
     );
-    expect(diffOf("f", undefined, [])).toBe("--- /dev/null\n+++ b/f\n");
+    expect(renderDiff("f", undefined, [])).toBe("--- /dev/null\n+++ b/f\n");
   });
 
   test("is empty when nothing changes", () => {
-    expect(diffOf("f", Buffer.from("a\n"), [])).toBe("");
+    expect(renderDiff("f", Buffer.from("a\n"), [])).toBe("");
     expect(diff("a\nb\n", ["a", "a"])).toBe("");
   });
 
@@ -126,20 +126,20 @@ describe("a diff made from spans", () => {
       const before = encode("\ufeffeins\r\nzwölf\r\n\u0a00\u000a");
       const start = before.indexOf(encode("zwölf"));
       const spans = [{ start, end: start + 10, text: encode("drei𝄞") }];
-      expect(diffOf("f", before, spans)).toBe(
+      expect(renderDiff("f", before, spans)).toBe(
         "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n eins\r\n-zwölf\r\n+drei𝄞\r\n \u0a00\n",
       );
     }
     const latin1 = Buffer.from("Les élèves étaient déjà là.\nFin.\n", "latin1");
     const end = { start: latin1.indexOf("Fin"), end: latin1.indexOf("Fin") + 3 };
-    const legacy = diffOf("f", latin1, [{ ...end, text: Buffer.from("Été", "latin1") }]);
+    const legacy = renderDiff("f", latin1, [{ ...end, text: Buffer.from("Été", "latin1") }]);
     expect(legacy).toContain(" Les élèves étaient déjà là.\n-Fin.\n+Été.\n");
   });
 
   test("of lines that differ only in bytes that do not decode shows the change", () => {
     const before = Buffer.from([0xc3, 0xb6, 0xc3, 0xb6, 0x20, 0xff, 0x0a, 0xc3, 0xb6, 0x0a]);
     const spans = [{ start: 5, end: 6, text: Buffer.from([0xfe]) }];
-    expect(diffOf("f", before, spans)).toContain("-öö \ufffd\n+öö \ufffd\n ö\n");
+    expect(renderDiff("f", before, spans)).toContain("-öö \ufffd\n+öö \ufffd\n ö\n");
   });
 
   test.each([
@@ -151,7 +151,9 @@ describe("a diff made from spans", () => {
     ["back\\slash", '"a/back\\\\slash"'],
     ["two\nlines\t", '"a/two\\012lines\\011"'],
   ])("names %j so that the header stays one line", (name, header) => {
-    const text = diffOf(name, Buffer.from("a\n"), [{ start: 0, end: 1, text: Buffer.from("b") }]);
+    const text = renderDiff(name, Buffer.from("a\n"), [
+      { start: 0, end: 1, text: Buffer.from("b") },
+    ]);
     expect(text.split("\n").slice(0, 3)).toEqual([
       `--- ${header}`,
       `+++ ${header.replace("a/", "b/")}`,
@@ -166,7 +168,7 @@ describe("a diff made from spans", () => {
       end: index * 2 + 1,
       text: Buffer.from(""),
     }));
-    const text = diffOf("f", before, spans);
+    const text = renderDiff("f", before, spans);
     expect(text).toContain(`+${",".repeat(100_000)}\n`);
   });
 });
@@ -231,7 +233,7 @@ describe("what others make of the diff", () => {
     verifies("EDIT-4");
     fc.assert(
       fc.property(changed, ({ before, spans, after }) => {
-        for (const made of [diffOf("f", before, spans), wholeFileDiff("f", before, after)]) {
+        for (const made of [renderDiff("f", before, spans), wholeFileDiff("f", before, after)]) {
           fc.pre(made !== "" || before.equals(after));
           if (made === "") continue;
           const options = { autoConvertLineEndings: false };
@@ -246,7 +248,7 @@ describe("what others make of the diff", () => {
     verifies("EDIT-4");
     fc.assert(
       fc.property(changed, ({ before, spans, after }) => {
-        const made = diffOf("some dir/f", before, spans);
+        const made = renderDiff("some dir/f", before, spans);
         fc.pre(made !== "");
         const planned = planPatch(before, made, { path: "some dir/f", create: false });
         expect(planned.ok && Buffer.from(planned.after).equals(after)).toBe(true);
@@ -275,13 +277,13 @@ describe("what others make of the diff", () => {
       fc.property(changed, ({ before, spans, after }) => {
         // A patch that leaves nothing is, to git, one that removes the file.
         fc.pre(after.length > 0 && before.length > 0 && !after.equals(before));
-        expect(apply("f", before, diffOf("f", before, spans)).equals(after)).toBe(true);
+        expect(apply("f", before, renderDiff("f", before, spans)).equals(after)).toBe(true);
       }),
       { numRuns: process.env.SOONG_TEST_FULL === "1" ? 500 : 25 },
     );
     for (const name of ["with space", 'quo"te', "back\\slash", "größe", "tab\there"]) {
       const text = Buffer.from("b");
-      const made = diffOf(name, Buffer.from("a\n"), [{ start: 0, end: 1, text }]);
+      const made = renderDiff(name, Buffer.from("a\n"), [{ start: 0, end: 1, text }]);
       expect(apply(name, Buffer.from("a\n"), made).toString()).toBe("b\n");
     }
   });

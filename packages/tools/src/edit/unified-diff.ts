@@ -7,7 +7,7 @@ import { asBuffer, countLineFeeds, displayText, fileText } from "../text/index.t
 import type { Span } from "./planned-text.ts";
 
 /** The spans must be in order. `before` is undefined for a file that is new. */
-export function diffOf(
+export function renderDiff(
   name: string,
   before: Uint8Array | undefined,
   spans: readonly Span[],
@@ -44,13 +44,13 @@ function rendered(
   before: Buffer,
   changes: readonly LineChange[],
 ): string {
-  const hunks = hunksOf(before, changes);
+  const hunks = renderHunks(before, changes);
   if (hunks.length === 0 && !isNew) return "";
   return `--- ${isNew ? "/dev/null" : headerName("a", name)}\n+++ ${headerName("b", name)}\n${hunks.join("")}`;
 }
 
 /** One for all changes whose context would touch. */
-function hunksOf(before: Buffer, changes: readonly LineChange[]): string[] {
+function renderHunks(before: Buffer, changes: readonly LineChange[]): string[] {
   const groups: LineChange[][] = [];
   let end = -Infinity;
   for (const change of changes) {
@@ -79,7 +79,8 @@ function hunk(
   const lead = linesBefore(before, first.start);
   let from = first.start - lead.reduce((sum, line) => sum + line.length, 0);
   for (const change of changes) {
-    for (const line of linesOf(before.subarray(from, change.start))) lines.push(written(" ", line));
+    for (const line of splitLines(before.subarray(from, change.start)))
+      lines.push(written(" ", line));
     for (const line of change.removed) lines.push(written("-", line));
     for (const line of change.added) lines.push(written("+", line));
     removed += change.removed.length;
@@ -201,7 +202,7 @@ function changedLines(before: Buffer, spans: readonly Span[], mostEdits: number)
   return changes;
 }
 
-function linesOf(bytes: Buffer): Buffer[] {
+function splitLines(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let from = 0;
   while (from < bytes.length) {
@@ -267,8 +268,8 @@ function endOfLine(bytes: Buffer, at: number): number {
 }
 
 function changesIn(stretch: Stretch, line: number, mostEdits: number): LineChange[] {
-  const old = linesOf(stretch.old);
-  const new_ = linesOf(stretch.new);
+  const old = splitLines(stretch.old);
+  const new_ = splitLines(stretch.new);
   const most = Math.min(old.length, new_.length);
   let head = 0;
   while (head < most && isSame(old[head], new_[head])) head += 1;
@@ -276,8 +277,8 @@ function changesIn(stretch: Stretch, line: number, mostEdits: number): LineChang
   while (tail < most - head && isSame(old.at(-1 - tail), new_.at(-1 - tail))) tail += 1;
   const removed = old.slice(head, old.length - tail);
   const added = new_.slice(head, new_.length - tail);
-  const start = stretch.start + sizeOf(old.slice(0, head));
-  const change = { line: line + head, start, end: start + sizeOf(removed), removed, added };
+  const start = stretch.start + measureLines(old.slice(0, head));
+  const change = { line: line + head, start, end: start + measureLines(removed), removed, added };
   if (removed.length === 0 && added.length === 0) return [];
   if (removed.length === 0 || added.length === 0) return [change];
   return finerChanges(change, mostEdits);
@@ -303,7 +304,7 @@ function finerChanges(change: LineChange, mostEdits: number): LineChange[] {
       changes.push(open);
     }
     line += gone.length;
-    start += sizeOf(gone);
+    start += measureLines(gone);
     if (isKept) open = undefined;
     if (open === undefined) continue;
     open.removed.push(...gone);
@@ -317,6 +318,6 @@ function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
   return one !== undefined && other !== undefined && one.equals(other);
 }
 
-function sizeOf(lines: readonly Buffer[]): number {
+function measureLines(lines: readonly Buffer[]): number {
   return lines.reduce((sum, line) => sum + line.length, 0);
 }

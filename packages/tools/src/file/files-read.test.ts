@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { stampOf, type FileStamp } from "../path/index.ts";
+import { readStamp, type FileStamp } from "../path/index.ts";
 import { createFilesRead, MOST_FILES_A_RUN, MOST_RUNS } from "./files-read.ts";
 
 let folder: string;
@@ -23,7 +23,7 @@ function put(name: string, text: string): string {
 }
 
 async function stamp(path: string): Promise<FileStamp> {
-  const stamp = await stampOf(path);
+  const stamp = await readStamp(path);
   if (stamp === undefined) throw new Error(`${path} is missing`);
   return stamp;
 }

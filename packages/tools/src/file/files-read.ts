@@ -1,7 +1,7 @@
 // Which files a run has read, and as what (CODE-5): so that a model can be told that one of them is no
 // longer what it saw. Memory is bounded; what was read longest ago is forgotten first.
 
-import { stampOf, type FileStamp } from "../path/index.ts";
+import { readStamp, type FileStamp } from "../path/index.ts";
 
 export interface FilesRead {
   /** `stamp`: of the file as the run knows it now, having read or written it. */
@@ -50,7 +50,7 @@ export function createFilesRead(): FilesRead {
 /** What cannot be looked at has not been seen to change. */
 async function currentState(path: string, known: Known): Promise<Known> {
   try {
-    return (await stampOf(path)) ?? "gone";
+    return (await readStamp(path)) ?? "gone";
   } catch {
     return known;
   }

@@ -143,7 +143,7 @@ export function createLineReader(wanted: LinesWanted) {
       lineCount: texts.length,
       ...(isComplete ? { totalLines: line - 1 } : { nextStartLine: line }),
       cutLines,
-      lineEnding: lineEndingOf(feedsSeen),
+      lineEnding: findLineEnding(feedsSeen),
       undecodable,
     };
   }
@@ -151,7 +151,7 @@ export function createLineReader(wanted: LinesWanted) {
   return { take, end };
 }
 
-function lineEndingOf({ lf, crlf }: { lf: number; crlf: number }): LinesRead["lineEnding"] {
+function findLineEnding({ lf, crlf }: { lf: number; crlf: number }): LinesRead["lineEnding"] {
   if (lf > 0 && crlf > 0) return "mixed";
   if (crlf > 0) return "crlf";
   return lf > 0 ? "lf" : "none";

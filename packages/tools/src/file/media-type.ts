@@ -1,7 +1,7 @@
 // What kind of file some bytes begin: by their content, never by a name. Only for files that are no text.
 
 /** The type of what begins with these bytes; `application/octet-stream` where nothing is known of it. */
-export function mediaTypeOf(head: Buffer): string {
+export function detectMediaType(head: Buffer): string {
   const start = head.toString("latin1", 0, 512);
   const known = BEGINNINGS.find(([, beginning]) => begins(start, beginning));
   return known?.[0] ?? "application/octet-stream";

@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 import type { ToolContext } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
 import { nearestName } from "@soong/schema";
-import { restrictedHardLinks, stampOf } from "../path/index.ts";
+import { restrictedHardLinks, readStamp } from "../path/index.ts";
 
 const MOST_SUGGESTIONS = 3;
 const MOST_NAMES_LOOKED_AT = 5000;
@@ -17,7 +17,7 @@ export async function refuseMissing(
   path: string,
   places: Pick<ToolContext, "restrictedBy" | "restrictedGlobs">,
 ): Promise<void> {
-  if ((await stampOf(path)) !== undefined) return;
+  if ((await readStamp(path)) !== undefined) return;
   const links = restrictedHardLinks(places, "list");
   const near = await nearNames(path, (other) => {
     if (places.restrictedBy(other, "list") !== undefined) return true;

@@ -27,16 +27,16 @@ export function linesResult(file: TextAsRead, read: LinesRead): HandlerResult {
   const isEmpty = lineCount === 0;
   if (isEmpty && startLine > 1) throw pastTheEnd(file, totalLines ?? 0);
   const endLine = startLine + lineCount - 1;
-  const notes = isEmpty ? "" : noteOf(file, read, endLine);
+  const notes = isEmpty ? "" : createNote(file, read, endLine);
   // Nothing, or nothing but a byte order mark.
-  const note = isEmpty ? `${nameOf(file)} is empty (its size is ${size} bytes).` : notes;
+  const note = isEmpty ? `${nameFile(file)} is empty (its size is ${size} bytes).` : notes;
   // A blank block is refused by some providers; the note says what it would have held.
   const blocks = [text.trim() === "" ? "" : text, note].filter((block) => block !== "");
   return toolResult({
     content: blocks.map((block) => ({ type: "text", text: block })),
     summary: isEmpty
-      ? `${nameOf(file)} is empty`
-      : `Read ${linesNamed(startLine, endLine)} of ${nameOf(file)}`,
+      ? `${nameFile(file)} is empty`
+      : `Read ${linesNamed(startLine, endLine)} of ${nameFile(file)}`,
     data: {
       path,
       start_line: startLine,
@@ -77,7 +77,7 @@ interface BinaryAsRead extends FileAsRead {
 /** `shown`: the bytes of an image that the model is to see. */
 export function binaryResult(file: BinaryAsRead, shown?: Buffer): HandlerResult {
   const { path, size, media_type, sha256 } = file;
-  const kind = `${nameOf(file)} is no text but ${media_type}, ${size} bytes`;
+  const kind = `${nameFile(file)} is no text but ${media_type}, ${size} bytes`;
   return toolResult({
     content:
       shown === undefined
@@ -91,7 +91,7 @@ export function binaryResult(file: BinaryAsRead, shown?: Buffer): HandlerResult 
   });
 }
 
-function noteOf(file: TextAsRead, read: LinesRead, endLine: number): string {
+function createNote(file: TextAsRead, read: LinesRead, endLine: number): string {
   const { nextStartLine, cutLines, text, lineEnding } = read;
   const { encoding } = file.format;
   const lines = linesNamed(file.startLine, endLine);
@@ -99,10 +99,10 @@ function noteOf(file: TextAsRead, read: LinesRead, endLine: number): string {
   const notes: [boolean, string][] = [
     [
       nextStartLine !== undefined,
-      `This is ${lines} of ${nameOf(file)}. Read on with start_line ${nextStartLine}.`,
+      `This is ${lines} of ${nameFile(file)}. Read on with start_line ${nextStartLine}.`,
     ],
     [cutLines.length > 0, `Too long, so cut: ${listed(cutLines)}.`],
-    [text.trim() === "", `${nameOf(file)} has only white space in ${lines}${blank}.`],
+    [text.trim() === "", `${nameFile(file)} has only white space in ${lines}${blank}.`],
     [encoding !== "utf-8", `The encoding is ${encoding}.`],
     [read.undecodable, "U+FFFD stands for bytes that do not decode."],
     [lineEnding === "crlf", "Lines end in CRLF, shown here as LF."],
@@ -129,11 +129,11 @@ function pastTheEnd(file: FileAsRead & { startLine: number }, totalLines: number
   const has = totalLines === 1 ? "1 line" : `${totalLines} lines`;
   return invalidArguments(
     "start_line_past_end",
-    `start_line ${file.startLine} is past the end: ${nameOf(file)} has ${has}. Give a smaller start_line.`,
+    `start_line ${file.startLine} is past the end: ${nameFile(file)} has ${has}. Give a smaller start_line.`,
     { path: file.path, total_lines: totalLines },
   );
 }
 
-function nameOf({ path, roots }: FileAsRead): string {
+function nameFile({ path, roots }: FileAsRead): string {
   return shownPath(roots.project, path);
 }

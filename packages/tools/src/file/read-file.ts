@@ -27,7 +27,7 @@ import {
   readInstructionText,
 } from "./instruction-files.ts";
 import { createLineReader, MAX_LINE_BYTES } from "./line-reader.ts";
-import { isShownImage, mediaTypeOf } from "./media-type.ts";
+import { isShownImage, detectMediaType } from "./media-type.ts";
 import { readChunks } from "./read-chunks.ts";
 import { refuseMissing } from "./missing-file.ts";
 import { binaryResult, linesResult, NO_LINES } from "./read-file-result.ts";
@@ -139,7 +139,7 @@ async function readOpened(
   for await (const chunk of readChunks(file.handle, file.size, context.signal)) {
     if (text === undefined) {
       const format = detectFormat(chunk.subarray(0, SAMPLE_BYTES), chunk.length <= SAMPLE_BYTES);
-      if (format.encoding === "binary") return readBinary(file, mediaTypeOf(chunk), context);
+      if (format.encoding === "binary") return readBinary(file, detectMediaType(chunk), context);
       // Leaves room for what is said beside the text: the data and a note.
       const room = context.inlineLimitBytes - 1024 - 3 * Buffer.byteLength(file.path);
       const maxBytes = Math.max(MIN_TEXT_BYTES, room);

@@ -8,7 +8,7 @@ import { isGuard, pathPatternProblem } from "@soong/core/internal";
 import { isRecord } from "@soong/schema";
 import {
   checkDocument,
-  errnoOf,
+  readErrno,
   problemAt,
   shape,
   type Problem,
@@ -51,7 +51,7 @@ export async function loadHooks(
     await realpath(file);
     if (untrusted !== undefined) return refused(`its directory ${untrusted}`);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return { ok: true, hooks: [] };
+    if (readErrno(error) === "ENOENT") return { ok: true, hooks: [] };
     return refused(`cannot be read: ${messageOf(error)}`);
   }
   const canonical = join(cwd, basename(file));

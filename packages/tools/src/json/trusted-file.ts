@@ -76,7 +76,7 @@ export async function directoryTrustProblem(directory: string): Promise<string |
 export async function fileTrustProblem(file: string): Promise<string | undefined> {
   const stats = await lstat(file);
   if (stats.isSymbolicLink()) return "is a symbolic link; put the file itself here";
-  if (!stats.isFile()) return `is ${kindOf(stats)}; a regular file is expected`;
+  if (!stats.isFile()) return `is ${describeKind(stats)}; a regular file is expected`;
   return changeableByOthers(stats);
 }
 
@@ -98,7 +98,7 @@ function isWritableByAnyone(stats: Stats): boolean {
   return process.getuid !== undefined && (stats.mode & 0o002) !== 0;
 }
 
-function kindOf(stats: Stats): string {
+function describeKind(stats: Stats): string {
   if (stats.isDirectory()) return "a directory";
   if (stats.isFIFO()) return "a FIFO";
   return stats.isSocket() ? "a socket" : "a device";

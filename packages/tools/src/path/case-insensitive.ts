@@ -4,7 +4,7 @@
 import { lstat, opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { errnoOf, isSameNode } from "@soong/platform";
+import { readErrno, isSameNode } from "@soong/platform";
 
 /** `look` is for tests: a disk of the other kind is seldom at hand. */
 export async function isCaseInsensitive(directory: string, look = lstatBig): Promise<boolean> {
@@ -30,7 +30,7 @@ async function* someNames(directory: string): AsyncGenerator<string> {
     }
   } catch (error) {
     // A directory that cannot be listed tells nothing; the ones above may.
-    if (errnoOf(error) === undefined) throw error;
+    if (readErrno(error) === undefined) throw error;
   }
 }
 
@@ -49,7 +49,7 @@ async function foundWithCaseSwapped(
     // Two hard links of one file look the same as one name found twice; a directory has no second link.
     return here.isDirectory() || here.nlink === 1n ? "found" : "unclear";
   } catch (error) {
-    return errnoOf(error) === "ENOENT" ? "missing" : "unclear";
+    return readErrno(error) === "ENOENT" ? "missing" : "unclear";
   }
 }
 

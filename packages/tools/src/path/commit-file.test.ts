@@ -26,7 +26,7 @@ import {
   sha256,
 } from "../../../../test/tools/path-commit-stage.ts";
 import { commitFile, type FileCommit } from "./commit-file.ts";
-import { stampOf } from "./open-regular-file.ts";
+import { readStamp } from "./open-regular-file.ts";
 
 let stage: CommitStage;
 let folder: string;
@@ -51,7 +51,7 @@ describe.each(OPENINGS)("a commit %s", (_how, opening) => {
     chmodSync(path, 0o751);
     const before = statSync(path).ino;
     const committed = await commit(path, "new", { expected: sha256("a long old text") });
-    expect(committed).toEqual({ created: false, mode: 0o751, stamp: await stampOf(path) });
+    expect(committed).toEqual({ created: false, mode: 0o751, stamp: await readStamp(path) });
     expect(readFileSync(path, "utf8")).toBe("new");
     expect(statSync(path).mode & 0o7777).toBe(0o751);
     expect(statSync(path).ino).not.toBe(before);
@@ -65,7 +65,7 @@ describe.each(OPENINGS)("a commit %s", (_how, opening) => {
     const path = join(folder, "new.txt");
     const committed = await commit(path, "new");
     const mode = statSync(join(folder, "any")).mode & 0o7777;
-    expect(committed).toEqual({ created: true, mode, stamp: await stampOf(path) });
+    expect(committed).toEqual({ created: true, mode, stamp: await readStamp(path) });
     expect(statSync(path).mode & 0o7777).toBe(mode);
     expect(statSync(path).nlink).toBe(1);
     expect(readdirSync(folder)).toEqual(["any", "new.txt"]);

@@ -8,20 +8,20 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, access, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
-import { errnoOf, isSameNode, readFully, withFileLock } from "@soong/platform";
+import { readErrno, isSameNode, readFully, withFileLock } from "@soong/platform";
 import { type VerifiedDirectory, makeDirectories } from "./open-directory.ts";
 import { type FileStamp, stampFrom } from "./open-regular-file.ts";
 import {
   accessDenied,
   changedSinceApproval,
-  failureOf,
+  toPathFailure,
   notARegularFile,
   pathChanged,
 } from "./path-failure.ts";
 import {
   type Opening,
   type PinnedNode,
-  kindOf,
+  readKind,
   pinJudged,
   platformOpening,
 } from "./pinned-node.ts";
@@ -127,11 +127,11 @@ async function changeFile<Result>(
       return result;
     } catch (error) {
       await place.undo();
-      const errno = errnoOf(error) ?? "";
+      const errno = readErrno(error) ?? "";
       if (errno === "ENOENT") throw pathChanged(path);
       // The file itself was found writable: it is its directory that refuses.
       const isRefused = ["EACCES", "EPERM", "EROFS"].includes(errno);
-      throw failureOf(error, isRefused ? directory.path : path);
+      throw toPathFailure(error, isRefused ? directory.path : path);
     } finally {
       await place.close();
     }
@@ -149,7 +149,7 @@ export async function placeNewFile(
 ): Promise<void> {
   try {
     await makeLink(temporaryPath, name).catch(async (error: unknown) => {
-      if (!CANNOT_LINK.has(errnoOf(error) ?? "")) throw error;
+      if (!CANNOT_LINK.has(readErrno(error) ?? "")) throw error;
       // An empty file takes the name, then the whole one replaces it.
       await (await open(name, "wx")).close();
       await rename(temporaryPath, name).catch(async (failed: unknown) => {
@@ -158,7 +158,7 @@ export async function placeNewFile(
       });
     });
   } catch (error) {
-    throw errnoOf(error) === "EEXIST" ? changedSinceApproval(path, "appeared") : error;
+    throw readErrno(error) === "EEXIST" ? changedSinceApproval(path, "appeared") : error;
   }
 }
 
@@ -194,10 +194,10 @@ export async function readPreImage(target: Target): Promise<PreImage | undefined
     await checkWritable(path, node);
     handle = await node.reopen(constants.O_RDONLY);
     const stats = await handle.stat({ bigint: true });
-    return { sha256: await hashOf(handle, Number(stats.size)), stats, readAtMs };
+    return { sha256: await hashFile(handle, Number(stats.size)), stats, readAtMs };
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw failureOf(error, path);
+    if (readErrno(error) === "ENOENT") return undefined;
+    throw toPathFailure(error, path);
   } finally {
     await handle?.close();
     await node?.close();
@@ -242,19 +242,19 @@ function isUntouched(before: BigIntStats, now: BigIntStats): boolean {
  * that nobody may write is refused, to root as well, and so is one that we may not write.
  */
 async function checkWritable(path: string, { stats, name }: PinnedNode): Promise<void> {
-  const kind = kindOf(stats);
+  const kind = readKind(stats);
   if (kind === "symlink") throw pathChanged(path);
   if (kind !== "file") throw notARegularFile(path, kind);
   try {
     if ((Number(stats.mode) & 0o222) !== 0) return await access(name, constants.W_OK);
   } catch (error) {
-    if (errnoOf(error) !== "EACCES" && errnoOf(error) !== "EPERM") throw error;
+    if (readErrno(error) !== "EACCES" && readErrno(error) !== "EPERM") throw error;
   }
   throw accessDenied(path, "the file is read-only");
 }
 
 /** Stops soon after `size`: a file that keeps growing is not the expected one anyway. */
-async function hashOf(handle: FileHandle, size: number): Promise<string> {
+async function hashFile(handle: FileHandle, size: number): Promise<string> {
   const hash = createHash("sha256");
   const chunk = Buffer.allocUnsafe(Math.min(size + 1, CHUNK_BYTES));
   for (let position = 0; position <= size; position += chunk.length) {

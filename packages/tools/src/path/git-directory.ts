@@ -56,7 +56,7 @@ const remembered = new Map<string, WorkTree | undefined>();
 
 function workTreeAround(directory: string): WorkTree | undefined {
   if (remembered.has(directory)) return remembered.get(directory);
-  const configs = configsOf(join(directory, ".git"));
+  const configs = listConfigs(join(directory, ".git"));
   const parent = dirname(directory);
   const found =
     configs !== undefined
@@ -70,12 +70,12 @@ function workTreeAround(directory: string): WorkTree | undefined {
 }
 
 /** Undefined where there is no repository. */
-function configsOf(git: string): string[] | undefined {
+function listConfigs(git: string): string[] | undefined {
   const kind = statSync(git, { throwIfNoEntry: false });
   if (kind === undefined) return undefined;
-  const [, linked = "."] = kind.isFile() ? (/^gitdir: (.*)$/m.exec(textOf(git)) ?? []) : [];
+  const [, linked = "."] = kind.isFile() ? (/^gitdir: (.*)$/m.exec(readText(git)) ?? []) : [];
   const directory = kind.isFile() ? resolve(dirname(git), linked.trim()) : git;
-  const common = resolve(directory, textOf(join(directory, "commondir")).trim() || ".");
+  const common = resolve(directory, readText(join(directory, "commondir")).trim() || ".");
   return [join(common, "config"), join(directory, "config.worktree")];
 }
 
@@ -87,15 +87,15 @@ function userConfigs(): string[] {
 
 function hooksFrom(workTree: string): (config: string) => string[] {
   return (config) =>
-    [...textOf(config).matchAll(/^[^#;\n]*?\bhookspath[ \t]*=([^\n]*)$/gim)]
-      .map(([, value = ""]) => valueOf(value))
+    [...readText(config).matchAll(/^[^#;\n]*?\bhookspath[ \t]*=([^\n]*)$/gim)]
+      .map(([, value = ""]) => readValue(value))
       .filter((value) => value !== "" && value !== "/dev/null")
       .map((value) => value.replace(/^~(?=\/|$)/, homedir()))
       .map((value) => canonical(isAbsolute(value) ? value : join(workTree, value)));
 }
 
 /** Without quotes and a comment behind it. */
-function valueOf(given: string): string {
+function readValue(given: string): string {
   const [value = ""] = /^(?:"(?:[^"\\]|\\.)*"|[^"#;])*/.exec(given) ?? [];
   return value.trim().replaceAll(/\\(.)/g, "$1").replaceAll('"', "");
 }
@@ -108,7 +108,7 @@ function canonical(path: string): string {
   }
 }
 
-function textOf(path: string): string {
+function readText(path: string): string {
   try {
     return statSync(path).size > MOST_BYTES ? "" : readFileSync(path, "utf8");
   } catch {

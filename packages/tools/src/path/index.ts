@@ -11,7 +11,7 @@ export { judgedPath, plannedPath, shownPath, targetPath } from "./judged-path.ts
 export type { JudgedPath } from "./judged-path.ts";
 export { openDirectory } from "./open-directory.ts";
 export type { VerifiedDirectory } from "./open-directory.ts";
-export { openRegularFile, readWholeFile, stampOf } from "./open-regular-file.ts";
+export { openRegularFile, readWholeFile, readStamp } from "./open-regular-file.ts";
 export type { FileStamp, VerifiedFile, WholeFile } from "./open-regular-file.ts";
 export {
   entriesOf,

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compilePolicy } from "@soong/core";
-import { READING_SUBJECT, restrictionOf } from "@soong/core/internal";
+import { READING_SUBJECT, findRestriction } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { targetPath } from "./judged-path.ts";
@@ -29,7 +29,7 @@ function plan(path: string, ignoresCase: boolean, denied = "none") {
     {
       roots,
       restrictedBy: (one, access, anyCase = false) =>
-        restrictionOf(compiled.policy, READING_SUBJECT.tool, {
+        findRestriction(compiled.policy, READING_SUBJECT.tool, {
           path: one,
           access,
           ignoresCase: anyCase,

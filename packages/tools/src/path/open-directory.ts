@@ -5,9 +5,9 @@ import { constants } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
-import { errnoOf } from "@soong/platform";
-import { failureOf, isFileNotFound, notADirectory } from "./path-failure.ts";
-import { type Opening, kindOf, pinJudged, platformOpening } from "./pinned-node.ts";
+import { readErrno } from "@soong/platform";
+import { toPathFailure, isFileNotFound, notADirectory } from "./path-failure.ts";
+import { type Opening, readKind, pinJudged, platformOpening } from "./pinned-node.ts";
 
 export interface VerifiedDirectory {
   readonly path: string;
@@ -26,9 +26,9 @@ export async function openDirectory(
   name: string = path,
 ): Promise<VerifiedDirectory> {
   const node = await pinJudged(path, opening, name).catch((error: unknown) => {
-    throw errnoOf(error) === "ENOTDIR" ? notADirectory(path) : failureOf(error, path);
+    throw readErrno(error) === "ENOTDIR" ? notADirectory(path) : toPathFailure(error, path);
   });
-  if (kindOf(node.stats) !== "directory") {
+  if (readKind(node.stats) !== "directory") {
     await node.close();
     throw notADirectory(path);
   }
@@ -84,7 +84,7 @@ export async function makeDirectories(path: string, opening: Opening, create = t
       made.push(entry);
     } catch (error) {
       // Somebody else was quicker.
-      if (errnoOf(error) !== "EEXIST") throw failureOf(error, at);
+      if (readErrno(error) !== "EEXIST") throw toPathFailure(error, at);
     }
     return openDirectory(at, opening, entry);
   };

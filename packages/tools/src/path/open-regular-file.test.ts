@@ -22,7 +22,7 @@ import { verifies } from "#laws";
 
 import { OPENINGS } from "../../../../test/tools/path-commit-stage.ts";
 import { asOrdinaryUser } from "../../../../test/tools/path-ordinary-user.ts";
-import { openRegularFile, stampOf } from "./open-regular-file.ts";
+import { openRegularFile, readStamp } from "./open-regular-file.ts";
 import { type Opening, openingByHandle, openingByName, platformOpening } from "./pinned-node.ts";
 
 let folder: string;
@@ -63,7 +63,7 @@ describe.each(OPENINGS)("opened %s", (_how, opening) => {
       const file = await openRegularFile(path, opening);
       try {
         expect(file).toMatchObject({ path, size: 5, mode: 0o640 });
-        expect(file.stamp).toEqual(await stampOf(path));
+        expect(file.stamp).toEqual(await readStamp(path));
         expect(await file.handle.readFile("utf8")).toBe("hello");
       } finally {
         await file.close();
@@ -218,24 +218,24 @@ describe.each(OPENINGS)("opened %s", (_how, opening) => {
 describe("the stamp of a path", () => {
   test("tells a file from its successor and from its own later state, and what is missing", async () => {
     const path = join(folder, "a");
-    expect(await stampOf(path)).toBeUndefined();
-    expect(await stampOf(join(folder, "none/a"))).toBeUndefined();
+    expect(await readStamp(path)).toBeUndefined();
+    expect(await readStamp(join(folder, "none/a"))).toBeUndefined();
     writeFileSync(path, "one");
-    const first = await stampOf(path);
+    const first = await readStamp(path);
     expect(JSON.parse(JSON.stringify(first))).toEqual(first);
-    expect(await stampOf(path)).toEqual(first);
+    expect(await readStamp(path)).toEqual(first);
     linkSync(path, join(folder, "second-link"));
-    expect(await stampOf(join(folder, "second-link"))).toEqual(first);
+    expect(await readStamp(join(folder, "second-link"))).toEqual(first);
     writeFileSync(path, "three");
-    expect(await stampOf(path)).not.toEqual(first);
-    expect(await stampOf(join(path, "below"))).toBeUndefined();
+    expect(await readStamp(path)).not.toEqual(first);
+    expect(await readStamp(join(path, "below"))).toBeUndefined();
   });
 
   test("is that of a link itself, not of what it leads to", async () => {
     writeFileSync(join(folder, "a"), "");
     symlinkSync("a", join(folder, "link"));
-    expect((await stampOf(join(folder, "link")))?.ino).not.toBe(
-      (await stampOf(join(folder, "a")))?.ino,
+    expect((await readStamp(join(folder, "link")))?.ino).not.toBe(
+      (await readStamp(join(folder, "a")))?.ino,
     );
   });
 });

@@ -6,11 +6,11 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat } from "node:fs/promises";
 
 import { readFully } from "@soong/platform";
-import { failureOf, fileTooLarge, isFileNotFound, notARegularFile } from "./path-failure.ts";
+import { toPathFailure, fileTooLarge, isFileNotFound, notARegularFile } from "./path-failure.ts";
 import {
   type Opening,
   type PinnedNode,
-  kindOf,
+  readKind,
   pinJudged,
   platformOpening,
 } from "./pinned-node.ts";
@@ -34,14 +34,14 @@ export async function openRegularFile(
   try {
     node = await pinJudged(path, opening);
     const { stats } = node;
-    const kind = kindOf(stats);
+    const kind = readKind(stats);
     if (kind !== "file") throw notARegularFile(path, kind);
     const handle = await node.reopen(constants.O_RDONLY);
     const mode = Number(stats.mode) & 0o7777;
     const stamp = stampFrom(stats);
     return { path, handle, size: stamp.size, mode, stamp, close: () => handle.close() };
   } catch (error) {
-    throw failureOf(error, path);
+    throw toPathFailure(error, path);
   } finally {
     await node?.close();
   }
@@ -76,7 +76,7 @@ export async function readWholeFile(
     throw fileTooLarge(path, maxBytes);
   } catch (error) {
     if (isFileNotFound(error)) return undefined;
-    throw failureOf(error, path);
+    throw toPathFailure(error, path);
   } finally {
     await file?.close();
   }
@@ -88,11 +88,11 @@ const GROWTH = 64 * 1024;
 export type FileStamp = { dev: string; ino: string; size: number; mtime_ns: string };
 
 /** The stamp of what stands at the canonical `path` now (a link is not followed); undefined: nothing. */
-export async function stampOf(path: string): Promise<FileStamp | undefined> {
+export async function readStamp(path: string): Promise<FileStamp | undefined> {
   try {
     return stampFrom(await lstat(path, { bigint: true }));
   } catch (error) {
-    const failure = failureOf(error, path);
+    const failure = toPathFailure(error, path);
     if (isFileNotFound(failure)) return undefined;
     throw failure;
   }

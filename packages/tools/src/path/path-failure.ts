@@ -3,7 +3,7 @@
 
 import { ToolFailure, type ToolError } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
-import { errnoOf } from "@soong/platform";
+import { readErrno } from "@soong/platform";
 
 export type NodeKind = "directory" | "fifo" | "socket" | "device" | "symlink";
 
@@ -63,8 +63,8 @@ export function fileTooLarge(path: string, maxBytes: number): ToolFailure {
 }
 
 /** What an error of the operating system at `path` means; what is not one goes through as it is. */
-export function failureOf(error: unknown, path: string): unknown {
-  const errno = errnoOf(error);
+export function toPathFailure(error: unknown, path: string): unknown {
+  const errno = readErrno(error);
   switch (errno) {
     case undefined:
       return error;

@@ -105,7 +105,7 @@ export const openingByName: Opening = {
 export const platformOpening: Opening =
   process.platform === "linux" && existsSync("/proc/self/fd") ? openingByHandle : openingByName;
 
-export function kindOf(stats: BigIntStats): NodeKind | "file" {
+export function readKind(stats: BigIntStats): NodeKind | "file" {
   if (stats.isFile()) return "file";
   if (stats.isDirectory()) return "directory";
   if (stats.isSymbolicLink()) return "symlink";

@@ -16,7 +16,7 @@ import type { ToolFailure } from "@soong/core";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { readWholeFile, stampOf } from "./open-regular-file.ts";
+import { readWholeFile, readStamp } from "./open-regular-file.ts";
 import { type Opening, openingByName, platformOpening } from "./pinned-node.ts";
 
 let folder: string;
@@ -39,7 +39,7 @@ test.each([0, 1, 1000, 200_000])(
     expect(read?.bytes.equals(bytes)).toBe(true);
     expect(read).toMatchObject({
       mode: 0o600,
-      stamp: await stampOf(path),
+      stamp: await readStamp(path),
       sha256: createHash("sha256").update(bytes).digest("hex"),
     });
   },

@@ -14,8 +14,8 @@ import {
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 
-import { errnoOf } from "@soong/platform";
-import { failureOf, invalidPath } from "./path-failure.ts";
+import { readErrno } from "@soong/platform";
+import { toPathFailure, invalidPath } from "./path-failure.ts";
 
 export async function resolvePath(base: string, given: string): Promise<string> {
   const joined = joinRaw(base, given);
@@ -143,8 +143,8 @@ export function linkTargetNow(path: string): string | undefined {
     return isLink ? readlinkSync(path) : undefined;
   } catch (error) {
     // EINVAL is the kernel's word for "not a link".
-    if (["EINVAL", "ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) return undefined;
-    throw failureOf(error, path);
+    if (["EINVAL", "ENOENT", "ENOTDIR"].includes(readErrno(error) ?? "")) return undefined;
+    throw toPathFailure(error, path);
   }
 }
 

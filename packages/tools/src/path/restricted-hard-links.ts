@@ -37,7 +37,7 @@ export function restrictedNameFinder(
         if (restrictedBy(name, access)?.kind === "sensitive") noteLinked(name, sensitive);
       }
     }
-    return sensitive.get(keyOf(node));
+    return sensitive.get(inodeKey(node));
   };
 }
 
@@ -51,7 +51,7 @@ export function restrictedHardLinks(
 ): RestrictedHardLinks {
   const names = new Map<string, string>();
   const budget = { left: MOST_ENTRIES };
-  for (const [start, recursive] of placesOf(restrictedGlobs(access))) {
+  for (const [start, recursive] of listPlaces(restrictedGlobs(access))) {
     // The agent's own home and sensitive directories are not restricted by a rule.
     const isWalked =
       lookAt(start)?.isDirectory() === true && restrictedBy(start, access)?.kind !== "sensitive";
@@ -63,8 +63,8 @@ export function restrictedHardLinks(
   }
   return {
     size: names.size,
-    has: (node) => names.has(keyOf(node)),
-    nameOf: (node) => names.get(keyOf(node)),
+    has: (node) => names.has(inodeKey(node)),
+    nameOf: (node) => names.get(inodeKey(node)),
   };
 }
 
@@ -89,14 +89,14 @@ function* filesBelow(
 function noteLinked(path: string, names: Map<string, string>): void {
   try {
     const node = lstatSync(path, { bigint: true });
-    if (node.isFile() && node.nlink > 1n) names.set(keyOf(node), path);
+    if (node.isFile() && node.nlink > 1n) names.set(inodeKey(node), path);
   } catch {
     // What cannot be looked at is not read through another name either.
   }
 }
 
 /** Where each glob begins, and whether it goes deeper than one directory. */
-function placesOf(globs: readonly string[]): Map<string, boolean> {
+function listPlaces(globs: readonly string[]): Map<string, boolean> {
   const places = new Map<string, boolean>();
   for (const glob of globs) {
     const { path, rest } = literalPrefix(glob);
@@ -106,6 +106,6 @@ function placesOf(globs: readonly string[]): Map<string, boolean> {
   return places;
 }
 
-function keyOf({ dev, ino }: BigIntStats): string {
+function inodeKey({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }

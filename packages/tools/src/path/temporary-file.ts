@@ -6,7 +6,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, open, opendir, readdir, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { errnoOf, readLock, withFileLock } from "@soong/platform";
+import { readErrno, readLock, withFileLock } from "@soong/platform";
 import { cutToBytes } from "../text/index.ts";
 import { type VerifiedDirectory, openDirectory } from "./open-directory.ts";
 
@@ -65,7 +65,7 @@ async function keepOwner(handle: FileHandle, like: BigIntStats): Promise<boolean
       return true;
     } catch (error) {
       // EINVAL: the id means nothing in this user namespace.
-      if (errnoOf(error) !== "EPERM" && errnoOf(error) !== "EINVAL") throw error;
+      if (readErrno(error) !== "EPERM" && readErrno(error) !== "EINVAL") throw error;
     }
   }
   return false;
@@ -117,7 +117,7 @@ export async function sweepLeftovers(
     }
   } catch (error) {
     // Housekeeping only: a directory that cannot be listed can be written to all the same.
-    if (errnoOf(error) === undefined) throw error;
+    if (readErrno(error) === undefined) throw error;
   }
 }
 

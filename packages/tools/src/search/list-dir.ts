@@ -189,7 +189,7 @@ function listedText(
   const entries = `${count} ${count === 1 ? "entry" : "entries"}`;
   const summary = `${entries}${listing.truncated ? ", and more" : ""} in ${quotePath(listing.path)}`;
   const lines = listing.entries.map(entryLine);
-  return { all: [...lines, ...notesOf(listing, asked, summary)].join("\n"), summary };
+  return { all: [...lines, ...listNotes(listing, asked, summary)].join("\n"), summary };
 }
 
 const MARKS: Record<EntryType, string> = {
@@ -208,7 +208,7 @@ function entryLine({ path, type, size, target }: ListedEntry): string {
   return `${mark} ${quotePath(path + slash)}${arrow}`;
 }
 
-function notesOf(
+function listNotes(
   listing: DirectoryListing,
   { recursive, ignored, glob }: Parameters<typeof listedText>[1],
   summary: string,

@@ -35,7 +35,7 @@ export async function matchingLines(
       const wanted = request.limit + 1 - lines.length;
       const printed = await printedRows(executable, request, opened, wanted);
       for (const [index, file] of opened.entries()) {
-        lines.push(...(await linesOf(printed.rows[index] ?? [], file, request)));
+        lines.push(...(await groupLines(printed.rows[index] ?? [], file, request)));
       }
       complete = printed.complete || lines.length > request.limit;
     } finally {
@@ -196,7 +196,7 @@ function shownRow(row: LineRow, redact: (text: string) => string): ShownRow {
   return { ...about, column, ...shownMatch(text, index, redact) };
 }
 
-async function linesOf(
+async function groupLines(
   rows: readonly ShownRow[],
   file: OpenedFile,
   request: SearchRequest,

@@ -32,7 +32,7 @@ export function parsePathGlob(given: string): PathGlob {
     kind,
     needsDepth: alternatives.every(({ pattern }) => pattern.includes("/")),
     matches,
-    admits: (path) => (kind === "include" ? matches(path) : !prefixesOf(path).some(matches)),
+    admits: (path) => (kind === "include" ? matches(path) : !listPrefixes(path).some(matches)),
     ignoreLines:
       kind === "include"
         ? ["*", "!*/", ...alternatives.map((alternative) => `!${ignoreLine(alternative)}`)]
@@ -72,7 +72,7 @@ function ignoreLine({ pattern, anchored }: Alternative): string {
 }
 
 /** The path itself and every directory above it. */
-function prefixesOf(path: string): string[] {
+function listPrefixes(path: string): string[] {
   const prefixes = [path];
   for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
     prefixes.push(path.slice(0, at));

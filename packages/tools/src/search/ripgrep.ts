@@ -194,7 +194,7 @@ function watchForStall(pid: number, onStall: () => void): () => void {
   let idleTicks = 0;
   let idleSince: Work | undefined;
   const timer = setInterval(() => {
-    const now = workOf(pid);
+    const now = measureWork(pid);
     const isIdle =
       now !== undefined &&
       now.bytesRead === idleSince?.bytesRead &&
@@ -214,7 +214,7 @@ interface Work {
 }
 
 /** What it has done so far; undefined while it waits for a disk, and where the system does not tell. */
-function workOf(pid: number): Work | undefined {
+function measureWork(pid: number): Work | undefined {
   let processorTime = 0;
   try {
     for (const thread of readdirSync(`/proc/${pid}/task`)) {

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compilePolicy } from "@soong/core";
-import { READING_SUBJECT, restrictedGlobs, restrictionOf } from "@soong/core/internal";
+import { READING_SUBJECT, restrictedGlobs, findRestriction } from "@soong/core/internal";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
@@ -153,7 +153,7 @@ function placesUnder(paths: readonly string[], project: string) {
   const asking = READING_SUBJECT.tool;
   return {
     restrictedBy: (path: string, access: "read" | "list" | "search" | "write") =>
-      restrictionOf(policy, asking, { path, access }),
+      findRestriction(policy, asking, { path, access }),
     restrictedGlobs: (access: "read" | "list" | "search" | "write") =>
       restrictedGlobs(policy, asking, access),
   };

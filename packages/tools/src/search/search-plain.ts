@@ -139,7 +139,7 @@ async function searchOpened(
     request.signal.throwIfAborted();
     const { bytesRead } = await readAt(fd, buffer, 0, CHUNK, position);
     const bytes = buffer.subarray(0, bytesRead);
-    decoder ??= new TextDecoder(encodingOf(bytes));
+    decoder ??= new TextDecoder(detectEncoding(bytes));
     const text = decoder.decode(bytes, { stream: bytesRead > 0 });
     // A file with a NUL is binary: nothing of it is shown.
     if (text.includes("\0")) return [];
@@ -154,7 +154,7 @@ async function searchOpened(
   return found.matches;
 }
 
-function encodingOf(beginning: Buffer): string {
+function detectEncoding(beginning: Buffer): string {
   if (beginning[0] === 0xff && beginning[1] === 0xfe) return "utf-16le";
   return beginning[0] === 0xfe && beginning[1] === 0xff ? "utf-16be" : "utf-8";
 }

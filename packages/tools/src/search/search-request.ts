@@ -57,7 +57,7 @@ export function refusedQuery(query: string, complaint: string): ToolFailure {
   const lines = complaint.split("\n").map((line) => line.replace(/\r$/, ""));
   const stated = lines.find((line) => line.startsWith("error: "))?.slice("error: ".length);
   const reason = stated ?? lines[0]?.replace(/^rg: /, "") ?? "it is not a regular expression";
-  return invalidRegex(query, reason, positionOf(query, lines));
+  return invalidRegex(query, reason, findPosition(query, lines));
 }
 
 /** `at` counts characters of the query from 0. */
@@ -75,7 +75,7 @@ function invalidRegex(query: string, reason: string, at: number | undefined): To
 const INDENT = "    ";
 const WRAPPER = "(?:";
 
-function positionOf(query: string, lines: readonly string[]): number | undefined {
+function findPosition(query: string, lines: readonly string[]): number | undefined {
   const caretLine = lines.findIndex((line) => line.startsWith(INDENT) && /^\s*\^/.test(line));
   const shown = lines[caretLine - 1];
   if (caretLine === -1 || shown !== `${INDENT}${WRAPPER}${query})`) return undefined;

@@ -144,7 +144,7 @@ async function search(
   });
   const answer = await answering;
   const data: SearchData = {
-    matches: answer.lines.map((line) => matchOf(line, place, context.roots.project)),
+    matches: answer.lines.map((line) => toMatch(line, place, context.roots.project)),
     truncated: answer.truncated,
     files_searched: answer.filesSearched,
     files_with_matches: answer.filesWithMatches,
@@ -159,12 +159,12 @@ async function search(
     data.matches.length === 0
       ? `no match in ${files}`
       : `${found}; matches in ${data.files_with_matches} of ${files}`;
-  const lines = [...matchLines(data, request.contextLines), "", ...notesOf(data, summary)];
+  const lines = [...matchLines(data, request.contextLines), "", ...listNotes(data, summary)];
   const text = lines.join("\n").trimStart();
   return toolResult({ content: [{ type: "text", text }], summary, data });
 }
 
-function matchOf(line: FoundLine, place: Place, project: string): SearchData["matches"][number] {
+function toMatch(line: FoundLine, place: Place, project: string): SearchData["matches"][number] {
   const { line: number, column, text, cut, before, after } = line;
   const absolute =
     line.path === "" ? place.path : `${place.path === "/" ? "" : place.path}/${line.path}`;
@@ -245,7 +245,7 @@ function matchLines({ matches }: SearchData, contextLines: number): string[] {
   return lines;
 }
 
-function notesOf(data: SearchData, summary: string): string[] {
+function listNotes(data: SearchData, summary: string): string[] {
   const { truncated, unreadable } = data;
   const { sensitive_files_left_out: sensitive, restricted_files_left_out: restricted } = data;
   const notes: [boolean, string][] = [

@@ -31,11 +31,11 @@ export function readWalkedDirectory(directory: DiskPath): DirectoryEntry[] {
     const place = HAS_HANDLES ? `/proc/self/fd/${fd}` : directory;
     const dirents = readdirSync(place, { withFileTypes: true });
     if (!dirents.some(({ name }) => name.includes(REPLACEMENT))) {
-      return dirents.map((dirent) => entryOf(directory, dirent.name, dirent));
+      return dirents.map((dirent) => toEntry(directory, dirent.name, dirent));
     }
     return readdirSync(place, { withFileTypes: true, encoding: "buffer" }).map((dirent) => {
       const name = dirent.name.toString();
-      return entryOf(directory, Buffer.from(name).equals(dirent.name) ? name : dirent.name, dirent);
+      return toEntry(directory, Buffer.from(name).equals(dirent.name) ? name : dirent.name, dirent);
     });
   } finally {
     closeSync(fd);
@@ -77,7 +77,7 @@ export function joinDisk(directory: DiskPath, name: DiskPath): DiskPath {
   return Buffer.concat([above, Buffer.from(slash), Buffer.from(name)]);
 }
 
-function entryOf(
+function toEntry(
   directory: DiskPath,
   name: DiskPath,
   dirent: Dirent | Dirent<Buffer>,

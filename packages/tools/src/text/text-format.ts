@@ -225,7 +225,7 @@ function formatByStatistics(sample: Uint8Array, complete: boolean): TextFormat {
   const isEnd = complete && from + WINDOW_BYTES >= sample.length;
   if (isMostlyUtf8(window)) return { encoding: "utf-8", bom: false, valid: false };
   for (const { name, confidence } of analyse(window)) {
-    const encoding = legacyOf(name);
+    const encoding = findLegacyEncoding(name);
     if (encoding === undefined || confidence <= NO_CONFIDENCE) continue;
     const format: TextFormat = { encoding, bom: false, valid: true };
     if (!decodesWhole(window, format, isEnd)) continue;
@@ -255,7 +255,7 @@ function isMostlyUtf8(window: Uint8Array): boolean {
   return intact > damaged;
 }
 
-function legacyOf(name: string): LegacyEncoding | undefined {
+function findLegacyEncoding(name: string): LegacyEncoding | undefined {
   const label = name.toLowerCase();
   const encoding = SUPERSETS[label] ?? label;
   return LEGACY_ENCODINGS.find((known) => known === encoding);

@@ -3,7 +3,7 @@
 
 import { createSearchIndex, type CatalogEntry, type Run, type SearchMatch } from "@soong/core";
 import { catalogEntries, toolRecord } from "@soong/core/internal";
-import { searchDocumentOf } from "@soong/search";
+import { createSearchDocument } from "@soong/search";
 import { EXIT, fit, pad, visibleLine, type Output } from "../../output/index.ts";
 import { withReadyRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
@@ -52,7 +52,7 @@ export function printTools(
 function searchSurface({ surface }: Run, query: string): SearchMatch[] {
   const documents = [...surface.loaded, ...surface.deferred].map(
     ({ name, definition, input, tags }) =>
-      searchDocumentOf({
+      createSearchDocument({
         name,
         description: definition.description,
         input_schema: input.original,

@@ -7,10 +7,10 @@ import type { KnownCommand, ShellWord } from "./known-command.ts";
 /** Whether `command`, a builtin of that name, might evaluate one of its words. */
 export function evaluatesText(name: string, command: KnownCommand): boolean {
   if (!Object.hasOwn(HARMLESS, name)) return false;
-  return HARMLESS[name]?.(wordsOf(command).slice(1)) !== true;
+  return HARMLESS[name]?.(listWords(command).slice(1)) !== true;
 }
 
-function wordsOf({ words, open, every }: KnownCommand): readonly ShellWord[] {
+function listWords({ words, open, every }: KnownCommand): readonly ShellWord[] {
   return every ?? [...words, ...(open ? [{ unknown: "words" } as const] : [])];
 }
 
@@ -50,7 +50,7 @@ const OF_TWO_NUMBERS = /^-(?:eq|ne|lt|le|gt|ge)$/;
 
 function isHarmlessTest(args: readonly ShellWord[]): boolean {
   if (args.some((arg) => typeof arg === "object" && arg.unknown === "words")) return false;
-  return isHarmlessExpression(args) || args.every((arg, at) => isHarmlessOf(args, arg, at));
+  return isHarmlessExpression(args) || args.every((arg, at) => isHarmlessWord(args, arg, at));
 }
 
 /** Of as many words that it is certain which of them is the operator. */
@@ -67,7 +67,7 @@ function isHarmlessExpression(given: readonly ShellWord[]): boolean {
 }
 
 /** Where all words are known, any of them that looks like an operator may be one. */
-function isHarmlessOf(args: readonly ShellWord[], arg: ShellWord, at: number): boolean {
+function isHarmlessWord(args: readonly ShellWord[], arg: ShellWord, at: number): boolean {
   if (isText(arg, OF_A_NAME)) return isName(args[at + 1]);
   if (isText(arg, OF_TWO_NUMBERS)) return isNumber(args[at - 1]) && isNumber(args[at + 1]);
   return typeof arg === "string";

@@ -307,7 +307,7 @@ class ScriptReader implements ScriptCommands {
     if (isFirst && !word.isQuoted && RESERVED.has(word.text)) return;
     const isUnsure = isUncertain(word, isFirst);
     const known = word.unknown === undefined ? { text: word.text } : {};
-    this.#every.push(isUnsure ? { unknown: unknownOf(word), ...known } : word.text);
+    this.#every.push(isUnsure ? { unknown: findUnknown(word), ...known } : word.text);
     if (isUnsure) this.#open = true;
     if (!this.#open) this.#words.push(word.text);
   }
@@ -337,7 +337,7 @@ function becomes(variable: string, place: Place): Unknown {
 }
 
 /** A number is one only by itself. */
-function unknownOf({ text, unknown, isPattern, hasBrace }: Word): Unknown {
+function findUnknown({ text, unknown, isPattern, hasBrace }: Word): Unknown {
   if (unknown === undefined || isPattern || hasBrace) return "words";
   return unknown === "number" && text !== "" ? "word" : unknown;
 }
