@@ -57,7 +57,7 @@ export {
 export { RegistrationError, createRegistry } from "./registry/index.ts";
 export {
   isContentBlock,
-  textOf,
+  joinText,
   viewsOf,
   visible,
   visibleJson,

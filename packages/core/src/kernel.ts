@@ -38,7 +38,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   registry.open({
     id: "kernel",
     kind: "internal",
-    tools: [searchToolsDefinition((context) => deferredOf(runs, context))],
+    tools: [searchToolsDefinition((context) => findDeferred(runs, context))],
   });
   if (options.tools !== undefined) registry.register(options.tools);
   for (const source of options.sources ?? []) registry.open(source);
@@ -62,7 +62,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   };
 }
 
-function deferredOf(runs: KernelParts["runs"], { sessionId, runId }: ToolContext): DeferredTools {
+function findDeferred(runs: KernelParts["runs"], { sessionId, runId }: ToolContext): DeferredTools {
   const deferred = runs.get(runKey(sessionId, runId));
   if (deferred === undefined) throw new Error(`run ${runId} has ended`);
   return deferred;

@@ -271,7 +271,7 @@ export async function startRun(
       const answers = await tellHooks("UserPromptSubmit", { prompt });
       const block = answers.find(({ block: blocks }) => blocks === true);
       const blocked = block && (block.reason ?? "a hook blocked this prompt");
-      return { ...omitUndefined({ blocked }), context: contextOf(answers) };
+      return { ...omitUndefined({ blocked }), context: collectContext(answers) };
     },
     async notify(event, about) {
       await tellHooks(event, about);
@@ -280,7 +280,7 @@ export async function startRun(
       const answers = await tellHooks("Stop", { already_continued: continued });
       const goOn = !continued && answers.some((answer) => answer.continue === true);
       continued ||= goOn;
-      return { continue: goOn, context: contextOf(answers) };
+      return { continue: goOn, context: collectContext(answers) };
     },
     async abort(reason) {
       await Promise.all([...turns].map((turn) => turn.abort(reason)));
@@ -407,7 +407,7 @@ function effectivePolicy(
   const compiled = compilePolicy({
     ...input,
     ...omitUndefined({
-      links: parts.resolvePath && linksOf(input, parts.resolvePath),
+      links: parts.resolvePath && readLinks(input, parts.resolvePath),
       ceiling: options.parent?.policy,
     }),
   });
@@ -417,7 +417,7 @@ function effectivePolicy(
 }
 
 /** Where the paths of rules lead now. It is recorded with the policy: a replay judges by the same places. */
-function linksOf(
+function readLinks(
   input: PolicyInput,
   resolvePath: (path: string) => string | undefined,
 ): Record<string, string> {
@@ -472,6 +472,6 @@ export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "P
   return answers;
 }
 
-export function contextOf(answers: readonly { context?: string }[]): string[] {
+export function collectContext(answers: readonly { context?: string }[]): string[] {
   return answers.flatMap(({ context }) => (context === undefined ? [] : [context]));
 }

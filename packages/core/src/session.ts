@@ -30,7 +30,7 @@ import {
 } from "./journal/index.ts";
 import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./permission/index.ts";
 import type { RegisteredTool, Registry } from "./registry/index.ts";
-import { contextOf, observe, startRun, type Run, type RunOptions } from "./run.ts";
+import { collectContext, observe, startRun, type Run, type RunOptions } from "./run.ts";
 import { definitionsKeeper } from "./kept-definitions.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { FindPath, Roots } from "./tool/index.ts";
@@ -155,7 +155,7 @@ export async function openSession(
   };
   if (options.lastSeq === undefined) recorder.record("session.created", {});
   const started = await observe(parts, recorder, ofSession, "SessionStart", { session_id });
-  const context = contextOf(started);
+  const context = collectContext(started);
   const listeners = new Set<RunListener>();
   let closed = false;
 

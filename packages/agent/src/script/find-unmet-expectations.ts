@@ -1,7 +1,7 @@
 // What a model was sent, held against what its turn expects: a sentence for every miss, with what was there
 // instead.
 
-import { textOf } from "@soong/core";
+import { joinText } from "@soong/core";
 import { createRegex } from "@soong/schema";
 import { shorten } from "@soong/platform";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
@@ -26,7 +26,7 @@ function findMisses(
   if ("last_user" in expectation) {
     const user = request.messages.findLast((message) => message.role === "user");
     if (user === undefined) return ["a user message was expected, and there is none"];
-    return textMisses("the last user message", textOf(user.content), expectation.last_user);
+    return textMisses("the last user message", joinText(user.content), expectation.last_user);
   }
   if ("system" in expectation) {
     return textMisses("the system text", request.system.join("\n"), expectation.system);
@@ -51,7 +51,7 @@ function resultMisses(expectation: ResultExpectation, messages: readonly ModelMe
     return [`result ${index} was expected, and there ${count} (counted from 0)`];
   }
   const what = `result ${index} (${result.name})`;
-  const content = textOf(result.content);
+  const content = joinText(result.content);
   const misses = textMisses(what, content, expectation);
   if (status !== undefined && result.is_error !== (status === "error")) {
     const [wanted, given] = status === "error" ? ["an error", "ok"] : ["ok", "an error"];
@@ -99,7 +99,7 @@ export function describeLastMessage({ messages }: ModelRequest): string {
 function describeMessage(message: ModelMessage): string {
   switch (message.role) {
     case "user":
-      return `the user's ${quoteText(textOf(message.content))}`;
+      return `the user's ${quoteText(joinText(message.content))}`;
     case "assistant":
       return `the assistant's ${quoteText(message.text)}`;
     case "tool": {
@@ -107,7 +107,7 @@ function describeMessage(message: ModelMessage): string {
         .slice(0, MAX_RESULTS)
         .map(({ name, content, is_error: isError }) => {
           const status = isError ? "error " : "";
-          return `${name}: ${status}${quoteText(textOf(content))}`;
+          return `${name}: ${status}${quoteText(joinText(content))}`;
         });
       const more = message.results.length - shown.length;
       return `the results of ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

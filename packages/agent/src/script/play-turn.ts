@@ -1,7 +1,7 @@
 // One turn of a script as a stream of model events, in time. The time of a part is counted from when the
 // part before it was due, as on a wire, however long the reader took with that.
 
-import { type Clock, textOf, type ModelTool } from "@soong/core";
+import { type Clock, joinText, type ModelTool } from "@soong/core";
 import { isHighSurrogate, omitUndefined } from "@soong/schema";
 import type { ModelError, ModelEvent, ModelRequest, ModelMessage } from "../model/index.ts";
 import type { ScriptCall, ScriptFailure, ScriptTurn } from "./script.ts";
@@ -167,9 +167,9 @@ function measureOnce<T extends object>(thing: T, measure: (thing: T) => number):
 }
 
 function messageChars(message: ModelMessage): number {
-  if (message.role === "user") return textOf(message.content).length;
+  if (message.role === "user") return joinText(message.content).length;
   if (message.role === "tool") {
-    return sum(message.results, ({ content }) => textOf(content).length);
+    return sum(message.results, ({ content }) => joinText(content).length);
   }
   const sent = sum(message.calls, (call) => call.name.length + call.arguments.length);
   return message.text.length + sent;

@@ -3,7 +3,7 @@
 
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
 import { exactLine, exactText } from "@soong/core/internal";
-import { lengthOf, renderDiff, wrap, type Colours } from "./output.ts";
+import { measureText, renderDiff, wrap, type Colours } from "./output.ts";
 
 /** `screen`: how wide it is, and how many rows the preview may take; without it, it is shown whole. `hiddenLines`: of the preview, dropped to fit the screen. */
 export function describeRequest(
@@ -91,7 +91,7 @@ function linesThatFit(
 ): number {
   let used = 0;
   const over = lines.findIndex((line) => {
-    used += Math.max(1, Math.ceil(lengthOf(line) / columns));
+    used += Math.max(1, Math.ceil(measureText(line) / columns));
     return used > rows;
   });
   return over === -1 ? lines.length : Math.max(1, over);

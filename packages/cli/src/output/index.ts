@@ -6,7 +6,7 @@ export {
   coloursFor,
   createOutput,
   fit,
-  lengthOf,
+  measureText,
   pad,
   renderDiff,
   wrap,

@@ -155,7 +155,7 @@ export function wrap(text: string, width: number, indent = ""): string[] {
   let line = "";
   for (const word of text.split(/\s+/).filter((part) => part !== "")) {
     const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && lengthOf(longer) + indent.length > width) {
+    if (line !== "" && measureText(longer) + indent.length > width) {
       lines.push(indent + line);
       line = word;
     } else line = longer;
@@ -166,10 +166,10 @@ export function wrap(text: string, width: number, indent = ""): string[] {
 
 /** Padded to a width, by what is seen of it. */
 export function pad(text: string, width: number): string {
-  return text + " ".repeat(Math.max(0, width - lengthOf(text)));
+  return text + " ".repeat(Math.max(0, width - measureText(text)));
 }
 
 /** In characters, not code units. */
-export function lengthOf(text: string): number {
+export function measureText(text: string): number {
   return Array.from(text).length;
 }

@@ -23,7 +23,7 @@ export function createArtifactSources(journal: Pick<Journal, "read">): SourcesOf
     if (type === "run.started") {
       restricting.set(run_id, new Set(restrictionsIn(data.policy)));
     } else if (type === "permission.evaluated") {
-      const key = keyOf(run_id, tool_call_id);
+      const key = callKey(run_id, tool_call_id);
       const known = resources.get(key) ?? [];
       resources.set(key, [...known, ...data.resources]);
     }
@@ -39,13 +39,13 @@ export function createArtifactSources(journal: Pick<Journal, "read">): SourcesOf
     }
     const then = restricting.get(run_id);
     const isHeeded = restrictionsIn(describePolicy(policy)).every((one) => then?.has(one) === true);
-    return isHeeded && !isGuarded ? [] : (resources.get(keyOf(run_id, tool_call_id)) ?? []);
+    return isHeeded && !isGuarded ? [] : (resources.get(callKey(run_id, tool_call_id)) ?? []);
   };
 }
 
 const PAGE = 500;
 
-function keyOf(run_id: string, tool_call_id: string): string {
+function callKey(run_id: string, tool_call_id: string): string {
   return `${run_id}\0${tool_call_id}`;
 }
 
@@ -54,14 +54,14 @@ function restrictionsIn(policy: JsonValue | undefined): string[] {
   if (typeof policy !== "object" || policy === null || Array.isArray(policy)) return [];
   const { rules, roots, sensitive_paths, protected_roots, ceiling } = policy;
   const project = (roots as JsonObject | null)?.["project"] ?? null;
-  const named = listOf(rules).flatMap((rule) => {
+  const named = asList(rules).flatMap((rule) => {
     const { origin: _origin, reason: _reason, ...about } = rule as JsonObject;
     return about["path"] === undefined || about["decision"] === "allow" ? [] : [about];
   });
-  const all = [...named, ...listOf(sensitive_paths), ...listOf(protected_roots)];
+  const all = [...named, ...asList(sensitive_paths), ...asList(protected_roots)];
   return [...all.map((one) => canonicalJson([project, one])), ...restrictionsIn(ceiling)];
 }
 
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+function asList(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }

@@ -16,7 +16,7 @@ import { within } from "../journal/index.ts";
 import { recordable } from "../result/index.ts";
 import type { ToolResult } from "../tool/index.ts";
 import {
-  resourcesOf,
+  listResources,
   unlessCancelled,
   withinCall,
   type AcceptedCall,
@@ -221,7 +221,7 @@ export async function notifyHooks(
 }
 
 export function hookSubject(call: AcceptedCall): HookSubject {
-  const paths = resourcesOf(call).flatMap((resource) => {
+  const paths = listResources(call).flatMap((resource) => {
     if (resource.kind === "host") return [];
     return resource.kind === "path" ? [resource.path, ...(resource.also ?? [])] : [resource.cwd];
   });
@@ -232,7 +232,7 @@ export function hookSubject(call: AcceptedCall): HookSubject {
 export function reachedGuard(call: AcceptedCall): HookVerdict | undefined {
   const { hooks } = call.run;
   const subject = hookSubject(call);
-  for (const resource of resourcesOf(call)) {
+  for (const resource of listResources(call)) {
     if (resource.kind === "host") continue;
     for (const path of resource.may_reach ?? []) {
       const guard = hooks.guardOf({ path, access: "read" }, subject);

@@ -205,7 +205,7 @@ export interface TurnControl {
 }
 
 /** What the call would touch, as far as is known. */
-export function resourcesOf({ plan, targets }: Call): readonly Resource[] {
+export function listResources({ plan, targets }: Call): readonly Resource[] {
   return (plan ?? targets)?.resources ?? NO_RESOURCES;
 }
 

@@ -29,7 +29,7 @@ import { PartialOutput, Progress } from "./handler-output.ts";
 import type { RunAuthority } from "./host.ts";
 
 /** What a tool may know of the places of its run before it is judged. */
-export function placesOf(run: RunAuthority, tool: RegisteredTool): Places {
+export function createPlaces(run: RunAuthority, tool: RegisteredTool): Places {
   let facts: ToolFacts | undefined;
   return placesFor(run, () => (facts ??= toolFacts(run.policy, tool)));
 }
@@ -108,7 +108,7 @@ export class PlannerContext implements TargetsContext {
     return this.#places.restrictedGlobs;
   }
   get #places(): Places {
-    return (this.#madePlaces ??= placesOf(this.#call.run, this.#call.tool));
+    return (this.#madePlaces ??= createPlaces(this.#call.run, this.#call.tool));
   }
   get sourcesOfArtifact(): TargetsContext["sourcesOfArtifact"] {
     const { run, tool } = this.#call;

@@ -45,7 +45,7 @@ export class Execution implements HandlerTraces, Deadline {
   constructor(call: AcceptedCall, turn: TurnControl) {
     this.#call = call;
     this.#turn = turn;
-    this.#limit = timeoutOf(call);
+    this.#limit = findTimeout(call);
     this.#remaining = this.#limit;
   }
 
@@ -205,7 +205,7 @@ function endExecuted(outcome: Ending["outcome"]): Ending {
 }
 
 /** PIPE-5. The model chooses only where the tool lets it, and never above the maximum. */
-function timeoutOf({ run, tool, input }: AcceptedCall): number {
+function findTimeout({ run, tool, input }: AcceptedCall): number {
   const { definition, source } = tool;
   if (definition.starts_agent === true && source.kind === "agent") {
     return run.config.agents.child_timeout_ms;

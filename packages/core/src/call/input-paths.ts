@@ -6,7 +6,7 @@ import type { JsonSchema, JsonValue } from "@soong/schema";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { FindPath, Places, Resource, Restriction, Targets } from "../tool/index.ts";
 import type { AcceptedCall } from "./call.ts";
-import { placesOf, placesOfReading } from "./context.ts";
+import { createPlaces, placesOfReading } from "./context.ts";
 
 /** Adds to the targets what the input names, or leaves them as they are. */
 export async function withInputPaths(
@@ -14,7 +14,7 @@ export async function withInputPaths(
   targets: Targets | undefined,
   findPath: FindPath,
 ): Promise<Targets | undefined> {
-  const places = placesOf(call.run, call.tool);
+  const places = createPlaces(call.run, call.tool);
   const reading = placesOfReading(call.run);
   const found = new Map<string, Resource>();
   for (const given of givenPaths(call, targets)) {
@@ -29,9 +29,9 @@ export async function withInputPaths(
       given.kind === "declared" ||
       (resource.may_reach ?? []).length > 0 ||
       (isSurelyMeant &&
-        (resource.sensitive === true || restrictionsOf(resource, places).length > 0)) ||
+        (resource.sensitive === true || findRestrictions(resource, places).length > 0)) ||
       (given.looksLikePath &&
-        restrictionsOf(resource, reading).some(({ decision }) => decision === "deny"));
+        findRestrictions(resource, reading).some(({ decision }) => decision === "deny"));
     if (!counts) continue;
     const marked = given.kind === "declared" ? resource : { ...resource, only_restricts: true };
     found.set(`${resource.path}\0${resource.access}`, marked);
@@ -62,7 +62,7 @@ function looksLikePath(text: string): boolean {
   return /^[^\s]+$/.test(text) && (text.startsWith(".") || text.includes("/"));
 }
 
-function restrictionsOf(
+function findRestrictions(
   { path, also = [], access, ignores_case }: Extract<Resource, { kind: "path" }>,
   { restrictedBy }: Places,
 ): Restriction[] {

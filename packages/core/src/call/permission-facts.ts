@@ -6,8 +6,8 @@ import { evaluate, hostOf, NO_GRANTS, type PermissionFacts } from "../permission
 import type { RegisteredTool } from "../registry/index.ts";
 import { recordable } from "../result/index.ts";
 import { digestOf, type Preview, type Resource, type RunContext } from "../tool/index.ts";
-import { resourcesOf, type AcceptedCall, type Call, type Judged } from "./call.ts";
-import { placesOf } from "./context.ts";
+import { listResources, type AcceptedCall, type Call, type Judged } from "./call.ts";
+import { createPlaces } from "./context.ts";
 import { addedResources } from "./plan-call.ts";
 
 /** Under this name the context of a run has who requested which tools: names of skills, by tool. */
@@ -23,11 +23,11 @@ export function permissionFacts(call: AcceptedCall, context: RunContext): Permis
     source_id: tool.source.id,
     trust: tool.trust,
     effects,
-    resources: resourcesOf(call),
-    hosts: hostsOf(call),
+    resources: listResources(call),
+    hosts: findHosts(call),
     planned_destructive: plannedDestructive(call),
     hook: call.hookVerdict,
-    requested_by: requestsOf(call.tool_name, context),
+    requested_by: findRequests(call.tool_name, context),
     why_not_read_only: whyNotReadOnly(call),
     input_digest: () => inputDigest(call),
   };
@@ -39,7 +39,7 @@ function whyNotReadOnly({ targets, tool }: AcceptedCall): string | undefined {
   return tool.source.trusted && typeof why === "string" ? why : undefined;
 }
 
-function requestsOf(tool_name: string, context: RunContext): readonly string[] | undefined {
+function findRequests(tool_name: string, context: RunContext): readonly string[] | undefined {
   const requests = asRecord(context[TOOL_REQUESTS]);
   const names = Object.hasOwn(requests, tool_name) ? requests[tool_name] : undefined;
   return Array.isArray(names) ? names.map(String) : undefined;
@@ -85,10 +85,10 @@ function inputDigest(call: Call): string {
 const NO_HOSTS: readonly string[] = [];
 
 /** From the plan, the server's url, the tool's metadata, or a uri in the input (PERM-10). */
-function hostsOf(call: AcceptedCall): readonly string[] | "unknown" {
+function findHosts(call: AcceptedCall): readonly string[] | "unknown" {
   const { tool } = call;
   const isNetwork = tool.tags.includes("network");
-  const planned = resourcesOf(call);
+  const planned = listResources(call);
   if (!isNetwork && !planned.some(({ kind }) => kind === "host")) return NO_HOSTS;
   const hosts = new Set<string>();
   for (const resource of planned) if (resource.kind === "host") hosts.add(resource.host);
@@ -146,7 +146,7 @@ export function mayReadTargets(call: AcceptedCall): boolean {
 /** What the preview shows is for the eyes of the person who is asked, and for no record, hook or relay. */
 export function isPrivatePreview(call: AcceptedCall, preview: Preview): boolean {
   if (preview.kind === "command") return false;
-  const places = resourcesOf(call).filter((resource) => resource.kind === "path");
+  const places = listResources(call).filter((resource) => resource.kind === "path");
   return places.length > 0 && !mayRead(call, places);
 }
 
@@ -174,7 +174,7 @@ function mayRead(call: AcceptedCall, places: readonly Path[]): boolean {
   const { run } = call;
   const readers = READERS.flatMap((name) => run.registry.current(name) ?? []);
   return [call.tool, ...readers].every((tool) => {
-    const { restrictedBy } = placesOf(run, tool);
+    const { restrictedBy } = createPlaces(run, tool);
     return (["read", "list"] as const).every((access) => {
       const isRestricted = places.some(
         ({ path, ignores_case }) => restrictedBy(path, access, ignores_case) !== undefined,

@@ -58,9 +58,9 @@ export function recoveryEntry(session: LostSession): JournalEntry | undefined {
     let run_seq = lastRunSeq;
     for (const call of callsOf.get(fact.run_id) ?? []) {
       const result = lostResult(call);
-      const node = nodeOf(call.requested, result);
+      const node = createResultNode(call.requested, result);
       if (node !== undefined) nodes.push(node);
-      add(call.requested, terminalOf(call, result, node));
+      add(call.requested, createTerminal(call, result, node));
     }
     const { tool_call_id: _id, tool_name: _name, ...ofRun } = fact;
     if (!hasEnded) add(ofRun, RUN_LOST);
@@ -100,7 +100,7 @@ function callsByRun({ calls, runs }: LostSession): Map<string | undefined, LostC
   return byRun;
 }
 
-function terminalOf(
+function createTerminal(
   { started }: LostCall,
   result: ToolResult,
   node: ConversationNode | undefined,
@@ -161,7 +161,7 @@ function onlyReads({ data: { effects, class: kind } }: Fact<"tool.started">): bo
 }
 
 /** Where its result was to hang, as `tool.requested` says. */
-function nodeOf(
+function createResultNode(
   { session_id, run_id, agent_id, tool_call_id, data }: Fact<"tool.requested">,
   result: ToolResult,
 ): ConversationNode | undefined {

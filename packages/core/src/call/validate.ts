@@ -11,11 +11,11 @@ import {
 } from "@soong/schema";
 import { describeNoAnswer } from "../journal/index.ts";
 import type { ToolSchema } from "../registry/index.ts";
-import { readThrown, recordable, snapshotOf } from "../result/index.ts";
+import { readThrown, recordable, takeSnapshot } from "../result/index.ts";
 import { effectsUnder } from "../surface/index.ts";
 import { callEffects, isPromise, messageOf } from "../tool/index.ts";
 import { withinCall, type AcceptedCall, type Call, type Ending } from "./call.ts";
-import { placesOf } from "./context.ts";
+import { createPlaces } from "./context.ts";
 import { callError, endCall, endCancelled } from "./endings.ts";
 
 type OwnSchema = NonNullable<ToolSchema["own"]>;
@@ -69,7 +69,7 @@ function normaliseInput(call: AcceptedCall): Ending | undefined {
       return endBroken(call, "its normalise did not return a plain object");
     }
     // What was JSON stays JSON; what the author's schema made of it may be anything.
-    if (isJson(call.input)) snapshotOf(input);
+    if (isJson(call.input)) takeSnapshot(input);
     call.input = input as JsonObject;
   } catch (error) {
     return endBroken(call, `its normalise failed: ${messageOf(error)}`);
@@ -82,7 +82,7 @@ function normaliseInput(call: AcceptedCall): Ending | undefined {
 
 function isJson(value: unknown): boolean {
   try {
-    return snapshotOf(value) !== undefined;
+    return takeSnapshot(value) !== undefined;
   } catch {
     return false;
   }
@@ -122,7 +122,7 @@ function classify(call: AcceptedCall): void {
     tool.effects,
     call.input,
     source.trusted,
-    () => placesOf(run, tool),
+    () => createPlaces(run, tool),
   );
   if (problem !== undefined) {
     const message = `${tool.name}: ${problem}; the call is treated as a write`;

@@ -66,7 +66,7 @@ function replaceLargest(root: Holder, journal: string): boolean {
   const value = of[key];
   if (typeof value !== "string" && !isHolder(value)) return false;
   const ref = journalRef(value, `${journal}${chosen.pointer}`);
-  if (sizeOf(ref) >= sizeOf(value)) return false;
+  if (measureJson(ref) >= measureJson(value)) return false;
   of[key] = ref;
   return true;
 }
@@ -75,7 +75,7 @@ function largestIn(holder: Holder): [string | undefined, number] {
   let largest: string | undefined;
   let most = 0;
   for (const key of Object.keys(holder)) {
-    const size = sizeOf(holder[key]);
+    const size = measureJson(holder[key]);
     if (size <= most) continue;
     largest = key;
     most = size;
@@ -83,7 +83,7 @@ function largestIn(holder: Holder): [string | undefined, number] {
   return [largest, most];
 }
 
-function sizeOf(value: unknown): number {
+function measureJson(value: unknown): number {
   return typeof value === "string" ? value.length : (JSON.stringify(value)?.length ?? 0);
 }
 

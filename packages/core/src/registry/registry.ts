@@ -172,7 +172,7 @@ export function createRegistry(): Registry {
         continue;
       }
       accepted.push(read.tool);
-      for (const name of namesOf(read.tool)) taken.set(name, read.tool.name);
+      for (const name of listNames(read.tool)) taken.set(name, read.tool.name);
     }
     // A server's bad tool costs that tool; anyone else's is a mistake to be mended before the start.
     if (refused.length > 0 && source.kind !== "mcp") throw new RegistrationError(source, refused);
@@ -190,7 +190,7 @@ export function createRegistry(): Registry {
   ): DefinitionProblem[] {
     const problems: DefinitionProblem[] = [];
     const seen = new Set<string>();
-    for (const name of namesOf(tool)) {
+    for (const name of listNames(tool)) {
       const registered = tools.has(name) ? name : aliases.get(name);
       const isMine = registered !== undefined && mine.has(registered);
       const holder = taken.get(name) ?? (isMine ? undefined : registered);
@@ -267,6 +267,6 @@ function oncePerTool(problems: readonly DefinitionProblem[]): ExcludedTool[] {
   }));
 }
 
-function namesOf(tool: RegisteredTool): readonly string[] {
+function listNames(tool: RegisteredTool): readonly string[] {
   return [tool.name, ...(tool.definition.aliases ?? [])];
 }

@@ -12,7 +12,7 @@ import {
   type ToolResult,
 } from "../tool/index.ts";
 import { headTail } from "./head-tail.ts";
-import { textOf, type MappingRules } from "./map-result.ts";
+import { joinText, type MappingRules } from "./map-result.ts";
 import type { HandlerOutcome } from "./read-return.ts";
 
 type Limit = MappingRules["limit"];
@@ -36,7 +36,7 @@ export function fitsInline(result: ToolResult, outcome: HandlerOutcome, limit: L
   for (const block of result.content) {
     if (block.type === "text") chars += block.text.length;
     else if (isMediaBlock(block)) {
-      if (bytesOf(block).length > MAX_MEDIA_CHARS) return false;
+      if (readBytes(block).length > MAX_MEDIA_CHARS) return false;
     } else if (block.type !== "json" || block.json !== result.data) {
       chars += JSON.stringify(block).length;
     }
@@ -69,7 +69,7 @@ export async function boundResult(
   }
   if (data === undefined || isShown(result)) return bounded;
   // Data beside the content stays where both fit; else it is kept on its own.
-  const isFitting = fits(`${textOf(content)}\n${JSON.stringify(data)}`, limit);
+  const isFitting = fits(`${joinText(content)}\n${JSON.stringify(data)}`, limit);
   if (isFitting) return { ...bounded, data };
   const raw = JSON.stringify(outcome.data?.value ?? data);
   await keepAs(raw, "application/json", `${tool_name}.json`);
@@ -77,14 +77,14 @@ export async function boundResult(
 
   async function boundWords(): Promise<void> {
     const words = result.content.filter((block) => !isMediaBlock(block));
-    const text = textOf(words);
+    const text = joinText(words);
     if (fits(text, limit)) {
       content.push(...words);
       return;
     }
     const { text: preview, original_chars, kept_chars } = headTail(text, limit);
     content.push({ type: "text", text: preview });
-    const whole = wholeOf(outcome);
+    const whole = renderWhole(outcome);
     const name = `${tool_name}.${whole.media_type === "text/plain" ? "txt" : "json"}`;
     const artifact_id = (await keepAs(whole.text, whole.media_type, name))?.artifact_id;
     metadata.truncation = { original_chars, kept_chars, ...omitUndefined({ artifact_id }) };
@@ -92,7 +92,7 @@ export async function boundResult(
 
   async function boundMedia(): Promise<void> {
     for (const block of result.content.filter(isMediaBlock)) {
-      const bytes = bytesOf(block);
+      const bytes = readBytes(block);
       if (bytes.length <= MAX_MEDIA_CHARS) {
         content.push(block);
         continue;
@@ -149,24 +149,24 @@ function besideFits(beside: JsonObject | undefined): boolean {
   return beside === undefined || JSON.stringify(beside).length <= MAX_BESIDE_CHARS;
 }
 
-function bytesOf(block: MediaBlock): string {
+function readBytes(block: MediaBlock): string {
   return block.type === "resource" ? block.blob : block.data;
 }
 
 /** What the handler gave, raw: plain text, its data, or the blocks where they are more than text. */
-function wholeOf({ content, data }: HandlerOutcome): { text: string; media_type: string } {
+function renderWhole({ content, data }: HandlerOutcome): { text: string; media_type: string } {
   const words = content.filter((block) => !isMediaBlock(block));
   if (words.length === 0) {
     return { text: JSON.stringify(data?.value ?? null), media_type: "application/json" };
   }
   const isText = words.every((block) => block.type === "text");
   return isText
-    ? { text: textOf(words), media_type: "text/plain" }
+    ? { text: joinText(words), media_type: "text/plain" }
     : { text: JSON.stringify(words), media_type: "application/json" };
 }
 
 function inlineText(result: ToolResult): string {
-  const text = textOf(result.content);
+  const text = joinText(result.content);
   return result.data === undefined || isShown(result)
     ? text
     : `${text}\n${JSON.stringify(result.data)}`;

@@ -82,7 +82,7 @@ export function mapResult(
   };
   if (data !== undefined) result.data = data;
   if (error !== undefined) result.error = error;
-  result.summary = said === undefined ? summaryOf(result) : firstLine(said);
+  result.summary = said === undefined ? summarizeResult(result) : firstLine(said);
   if (redactor.count > before) metadata.redactions = redactor.count - before;
   return result;
 }
@@ -122,7 +122,7 @@ function redactError(error: ToolError, { redactor }: MappingRules): ToolError {
 }
 
 /** The text a model would read of these blocks. */
-export function textOf(content: readonly ContentBlock[]): string {
+export function joinText(content: readonly ContentBlock[]): string {
   const parts: string[] = [];
   for (const block of content) {
     if (block.type === "text") parts.push(block.text);
@@ -151,7 +151,7 @@ function describeResource(
 
 /** It succeeded, and its content only says that there is none. */
 export function isEmptyResult({ tool_name, content }: ToolResult): boolean {
-  return textOf(content) === textOf([emptyBlock(tool_name, undefined)]);
+  return joinText(content) === joinText([emptyBlock(tool_name, undefined)]);
 }
 
 function emptyBlock(toolName: string, error: ToolError | undefined): ContentBlock {
@@ -160,12 +160,12 @@ function emptyBlock(toolName: string, error: ToolError | undefined): ContentBloc
   return { type: "text", text: `${toolName} ${ended}.` };
 }
 
-function summaryOf(result: ToolResult): string {
+function summarizeResult(result: ToolResult): string {
   if (result.error !== undefined) return joinLines(result.error.message);
   const block = result.content[0];
   if (block?.type === "text") return firstLine(block.text);
-  if (block?.type === "json") return shapeOf(block.json);
-  return firstLine(textOf(result.content));
+  if (block?.type === "json") return describeShape(block.json);
+  return firstLine(joinText(result.content));
 }
 
 /** The lines of an error belong together: the first one often only says what the others are about. */
@@ -180,7 +180,7 @@ function firstLine(text: string): string {
   return shorten(line, MAX_SUMMARY_CHARS);
 }
 
-function shapeOf(value: JsonValue): string {
+function describeShape(value: JsonValue): string {
   if (Array.isArray(value)) return `${value.length} item${value.length === 1 ? "" : "s"}`;
   if (typeof value !== "object" || value === null) return firstLine(String(value));
   // Joined from a list: a text put together piece by piece keeps every piece as long as it lives.
@@ -208,7 +208,7 @@ const MAX_SEARCH_CHARS = 16_384;
 export function viewsOf(result: ToolResult, tool?: Pick<AnyTool, "render">): ResultViews {
   const known = made.get(result);
   if (known !== undefined) return known;
-  const text = textOf(result.content);
+  const text = joinText(result.content);
   const views: ResultViews = {
     model: result.content,
     person: renderResult(result, tool) ?? text,
@@ -227,6 +227,6 @@ function renderResult(result: ToolResult, tool?: Pick<AnyTool, "render">): strin
     const text: unknown = tool.render(result);
     return !isPromise(text) && typeof text === "string" ? text : undefined;
   } catch (error) {
-    return `${textOf(result.content)}\n(The tool could not render this: ${messageOf(error)})`;
+    return `${joinText(result.content)}\n(The tool could not render this: ${messageOf(error)})`;
   }
 }

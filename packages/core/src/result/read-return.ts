@@ -48,7 +48,7 @@ export function readReturn(value: unknown): HandlerOutcome {
     }
     if (value === undefined) return succeeded([]);
     if (isFullResult(value)) return readFullResult(value);
-    const data = snapshotOf(value);
+    const data = takeSnapshot(value);
     if (data === undefined) return unserialisable(`a ${typeof value} is not JSON`);
     const lost = lostInJson(value, data);
     if (lost !== undefined) return unserialisable(`${lost} has no JSON form`);
@@ -125,7 +125,7 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
   if (typeof content === "string") return unserialisable(content);
   const error = readError(value.error);
   const status = readStatus(value, error !== undefined);
-  const data = value.data === undefined ? undefined : snapshotOf(value.data);
+  const data = value.data === undefined ? undefined : takeSnapshot(value.data);
   const { summary, context_nodes, modify_context } = value;
   return {
     status,
@@ -293,7 +293,7 @@ export interface Snapshot {
 const MAX_DEPTH = 64;
 
 /** Undefined when the value has no JSON form at all (a function, a symbol). Throws where JSON.stringify does. */
-export function snapshotOf(given: unknown): Snapshot | undefined {
+export function takeSnapshot(given: unknown): Snapshot | undefined {
   const counter = { chars: 0 };
   const copied = copy(given, counter, 0);
   if (copied !== ODD) return { value: copied, chars: counter.chars };
@@ -361,7 +361,7 @@ function copyObject(
 /** Some JSON for any value: what a schema of the author's made of an input may be anything. */
 export function recordable(given: unknown): JsonValue {
   try {
-    const snapshot = snapshotOf(given);
+    const snapshot = takeSnapshot(given);
     if (snapshot !== undefined) return snapshot.value;
   } catch {
     // A big integer or a cycle inside: told below as well as it can be.

@@ -64,8 +64,8 @@ const FIELDS: { readonly [T in FactType]?: FieldsOf<FactPayloads[T]> } = {
     role: text,
     mode: text,
     profile: text,
-    tools: listOf(isEntry),
-    groups: listOf(isGroup),
+    tools: createListCheck(isEntry),
+    groups: createListCheck(isGroup),
     removed: texts,
     definitions: artifact,
   },
@@ -93,10 +93,10 @@ const FIELDS: { readonly [T in FactType]?: FieldsOf<FactPayloads[T]> } = {
   "permission.evaluated": {
     decision: text,
     reason: text,
-    chain: listOf(isChainEntry),
+    chain: createListCheck(isChainEntry),
     grant_id: word,
     effects,
-    resources: listOf(isResource),
+    resources: createListCheck(isResource),
     digest: word,
   },
   "permission.requested": { request: wholeRequest },
@@ -129,11 +129,11 @@ function number(value: unknown): number {
 }
 
 function texts(value: unknown): string[] {
-  return listOf((item): item is string => typeof item === "string")(value);
+  return createListCheck((item): item is string => typeof item === "string")(value);
 }
 
 /** The list itself where all of it fits. */
-function listOf<Item>(fits: (item: unknown) => item is Item): (value: unknown) => Item[] {
+function createListCheck<Item>(fits: (item: unknown) => item is Item): (value: unknown) => Item[] {
   return (value) => {
     const list: unknown[] = Array.isArray(value) ? value : [];
     return list.every(fits) ? list : list.filter(fits);
@@ -141,7 +141,7 @@ function listOf<Item>(fits: (item: unknown) => item is Item): (value: unknown) =
 }
 
 /** The record itself where all of it fits. */
-function recordOf(value: unknown, fits: (part: unknown) => boolean): object {
+function filterRecord(value: unknown, fits: (part: unknown) => boolean): object {
   const given = asRecord(value);
   const parts = Object.entries(given);
   return parts.every(([, part]) => fits(part))
@@ -150,11 +150,11 @@ function recordOf(value: unknown, fits: (part: unknown) => boolean): object {
 }
 
 function effects(value: unknown): Effects {
-  return recordOf(value, (part) => typeof part === "boolean") as Effects;
+  return filterRecord(value, (part) => typeof part === "boolean") as Effects;
 }
 
 function modelUsage(value: unknown): ModelUsage {
-  return recordOf(value, (part) => count(part) !== undefined);
+  return filterRecord(value, (part) => count(part) !== undefined);
 }
 
 function modelCost(value: unknown): Cost | null {

@@ -4,7 +4,7 @@
 import { setTimeout } from "node:timers/promises";
 import { describeUsage } from "@soong/agent";
 import { describeFact, type Fact, type FactTexts } from "@soong/core";
-import { fit, lengthOf, pad, visibleLine, type Output } from "../../output/index.ts";
+import { fit, measureText, pad, visibleLine, type Output } from "../../output/index.ts";
 import { loadFactTexts } from "../facts.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { findStoredRun, readFactPages, withReadOnlyStore, withStore } from "../stored.ts";
@@ -90,7 +90,7 @@ function renderFact(output: Output, fact: Fact, texts: FactTexts): string {
   const head = `${String(seq).padStart(SEQ_WIDTH)} ${time.slice(11, 23)} `;
   const name = pad(type, TYPE_WIDTH);
   const about = tool_name === "" ? "" : `${visibleLine(tool_name)} `;
-  const room = output.width - head.length - name.length - lengthOf(about) - 1;
+  const room = output.width - head.length - name.length - measureText(about) - 1;
   const rest = room < 10 ? "" : fit(visibleLine(describeFact(fact, texts)), room);
   return `${dim(head)}${colour(name)} ${about}${dim(rest)}`.trimEnd();
 }

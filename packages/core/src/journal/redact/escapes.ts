@@ -21,7 +21,7 @@ export function respell(
   const parts: string[] = [];
   let length = 0;
   let copied = 0;
-  const next = nextOf(source, signs);
+  const next = createFinder(source, signs);
   const plusIsSpace = signs.includes("+");
   const percentIsSign = signs.includes("%");
   for (let at = next(0); at !== -1;) {
@@ -40,11 +40,11 @@ export function respell(
   return {
     text: parts.join(""),
     isChanged: escapes.length > 0,
-    sourceStart: (at) => sourceOf(at, "from"),
-    sourceEnd: (at) => sourceOf(at - 1, "to"),
+    sourceStart: (at) => findSource(at, "from"),
+    sourceEnd: (at) => findSource(at - 1, "to"),
   };
 
-  function sourceOf(at: number, side: "from" | "to"): number {
+  function findSource(at: number, side: "from" | "to"): number {
     const escape = lastBefore(escapes, at + 1);
     const after = side === "to" ? 1 : 0;
     if (escape === undefined) return at + after;
@@ -53,7 +53,7 @@ export function respell(
 }
 
 /** Where the next of these characters stands, at or after a place that only moves forward; -1 for none. */
-function nextOf(text: string, chars: readonly string[]): (from: number) => number {
+function createFinder(text: string, chars: readonly string[]): (from: number) => number {
   const places = chars.map(() => -2);
   return (from) => {
     let nearest = -1;
@@ -131,7 +131,7 @@ function readPercent(text: string, at: number): Escape | undefined {
   if (first === undefined) return undefined;
   // Two digits that are no UTF-8 stand for themselves.
   const sign = { char: "%", end: first.end - 2 };
-  const more = continuationsOf(first.byte);
+  const more = countContinuations(first.byte);
   if (more === -1) return sign;
   let code = more === 0 ? first.byte : first.byte & (0x3f >> more);
   let { end } = first;
@@ -145,7 +145,7 @@ function readPercent(text: string, at: number): Escape | undefined {
 }
 
 /** How many bytes of UTF-8 follow this one; -1 if it cannot be a first one. */
-function continuationsOf(byte: number): number {
+function countContinuations(byte: number): number {
   if (byte < 0x80) return 0;
   if (byte < 0xc2 || byte > 0xf4) return -1;
   return byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;

@@ -17,7 +17,7 @@ export type RedactionScope = "full" | "known_values";
 export function createFinder(
   secrets: readonly KnownSecret[],
 ): (text: string, scope: RedactionScope) => readonly Span[] {
-  const needles = secrets.flatMap((secret) => needlesOf(secret));
+  const needles = secrets.flatMap((secret) => createNeedles(secret));
   const scanKnown = createScan(needles);
   const scanAll = needles.length === 0 ? SCAN_LEADS : createScan([...needles, ...LEADS]);
   const findRespelled = createRespelledFinder(secrets, needles);
@@ -45,7 +45,7 @@ const SCAN_LEADS = createScan(LEADS);
 const SHORTEST_LEAD = Math.min(...LEADS.map(({ text }) => text.length));
 
 /** The value itself and its other forms; of base64 the part that shows wherever in the encoded bytes it begins. */
-function needlesOf({ name, value }: KnownSecret): Needle[] {
+function createNeedles({ name, value }: KnownSecret): Needle[] {
   const label = name.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 64) || "secret";
   const bytes = utf8Bytes(value);
   const forms = new Set<string>();
@@ -100,7 +100,7 @@ function createRespelledFinder(
     })
     .filter(({ text }) => text.length > 1);
   const scan = createScan(respelled);
-  const wanted = charactersOf([BASE64_CHARS, ...respelled.map(({ text }) => text)]);
+  const wanted = collectCharacters([BASE64_CHARS, ...respelled.map(({ text }) => text)]);
 
   return function findRespelled(text, spans) {
     const isRespelled =
@@ -123,7 +123,7 @@ function createRespelledFinder(
 const OPEN_END = /[\\%]+[0-9A-Fa-f]?$/;
 
 /** By character and by half: `\ud83d\ude00` is two escapes, `%F0%9F%98%80` is one. */
-function charactersOf(texts: readonly string[]): ReadonlySet<string> {
+function collectCharacters(texts: readonly string[]): ReadonlySet<string> {
   return new Set(texts.flatMap((text) => [...Array.from(text), ...text.split("")]));
 }
 
