@@ -9,7 +9,7 @@ import {
   resolveSurface,
   type JsonObject,
 } from "@soong/core";
-import { buildCatalog } from "../packages/mcp/src/catalog/index.ts";
+import { buildCatalog } from "../packages/mcp/src/catalog/build-catalog.ts";
 import { parseMcpSettings } from "../packages/mcp/src/settings/index.ts";
 
 type Listed = JsonObject & { readonly server?: string };

@@ -10,7 +10,7 @@ import { toolFacts } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "../packages/cli/src/config/index.ts";
-import { openRuntime } from "../packages/cli/src/runtime/index.ts";
+import { openRuntime } from "../packages/cli/src/runtime/open-runtime.ts";
 import { readRecipes, type JudgedCall } from "./samples/read-recipes.ts";
 
 const recipes = readRecipes(readFileSync("docs/policy-cookbook.md", "utf8"));

@@ -18,7 +18,8 @@ import {
   readHistory,
   type LoopOptions,
 } from "../../packages/agent/src/loop/index.ts";
-import { instructionFiles, readFileTool } from "../../packages/tools/src/file/index.ts";
+import { instructionFiles } from "../../packages/tools/src/file/instruction-files.ts";
+import { readFileTool } from "../../packages/tools/src/file/read-file.ts";
 import { noRoom, server } from "../kernel/sources.ts";
 import {
   calls,

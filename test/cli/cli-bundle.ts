@@ -20,7 +20,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build, type Metafile } from "esbuild";
 import type { loadConfig } from "../../packages/cli/src/config/index.ts";
-import type { openRuntime } from "../../packages/cli/src/runtime/index.ts";
+import type { openRuntime } from "../../packages/cli/src/runtime/open-runtime.ts";
 import { sourceAlias } from "../../scripts/source-alias.mjs";
 
 export interface CliBundle {

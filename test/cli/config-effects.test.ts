@@ -16,7 +16,8 @@ import {
   parseConfig,
 } from "../../packages/cli/src/config/index.ts";
 import { SECTIONS } from "../../packages/cli/src/config/sections.ts";
-import { openModels, openRuntime } from "../../packages/cli/src/runtime/index.ts";
+import { openModels } from "../../packages/cli/src/runtime/models.ts";
+import { openRuntime } from "../../packages/cli/src/runtime/open-runtime.ts";
 import { compatibleWire } from "../providers/compatible-wire.ts";
 import { events, startReplayServer } from "../providers/replay-server.ts";
 

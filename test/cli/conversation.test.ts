@@ -12,13 +12,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { createSharedCommands } from "../../packages/cli/src/command/run/conversation-commands.ts";
 import { loadConfig } from "../../packages/cli/src/config/index.ts";
 import { createApprovalBroker } from "@soong/control";
-import {
-  converse,
-  openingText,
-  openPromptHistory,
-  openTalk,
-} from "../../packages/cli/src/conversation/index.ts";
-import { openRuntime } from "../../packages/cli/src/runtime/index.ts";
+import { converse } from "../../packages/cli/src/conversation/converse.ts";
+import { openingText, openTalk } from "../../packages/cli/src/conversation/talk.ts";
+import { openPromptHistory } from "../../packages/cli/src/conversation/prompt-history.ts";
+import { openRuntime } from "../../packages/cli/src/runtime/open-runtime.ts";
 import { createPerson } from "./person.ts";
 
 interface Options {

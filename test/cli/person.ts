@@ -9,7 +9,7 @@ import type {
   ReadKey,
   Terminal,
   Typed,
-} from "../../packages/cli/src/terminal/index.ts";
+} from "../../packages/cli/src/terminal/terminal.ts";
 
 export interface Person {
   readonly terminal: Terminal;

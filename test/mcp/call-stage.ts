@@ -8,7 +8,8 @@ import {
   type SessionOptions,
 } from "@soong/core";
 import { McpRequestFailure, type HostRequestData } from "@soong/mcp";
-import { callServerTool, type McpHost } from "../../packages/mcp/src/call/index.ts";
+import { callServerTool } from "../../packages/mcp/src/call/call-server-tool.ts";
+import type { McpHost } from "../../packages/mcp/src/call/ask-server.ts";
 import { scriptedServer, type ScriptedServer } from "./source-stage.ts";
 
 interface Stage {

@@ -8,7 +8,7 @@ import {
 } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { ConnectedServer } from "../../packages/mcp/src/connection/index.ts";
+import type { ConnectedServer } from "../../packages/mcp/src/connection/connected-server.ts";
 import { callOptions, connectionWorld } from "./connection-world.ts";
 
 const world = connectionWorld();

@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { McpConnection } from "../../packages/mcp/src/connection/index.ts";
+import type { McpConnection } from "../../packages/mcp/src/connection/connected-server.ts";
 import type { McpTransport } from "../../packages/mcp/src/settings/index.ts";
 import { sourceAlias } from "../../scripts/source-alias.mjs";
 import { callOptions, connectionWorld, entryFor, plainTransport } from "./connection-world.ts";

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
-import {
-  openConnection,
-  type ConnectionOptions,
-  type McpConnection,
-} from "../../packages/mcp/src/connection/index.ts";
+import { openConnection } from "../../packages/mcp/src/connection/open-connection.ts";
+import type {
+  ConnectionOptions,
+  McpConnection,
+} from "../../packages/mcp/src/connection/connected-server.ts";
 import type { McpServerEntry, McpTransport } from "../../packages/mcp/src/settings/index.ts";
 
 const PLAIN_SERVER = fileURLToPath(new URL("servers/plain-server.mjs", import.meta.url));

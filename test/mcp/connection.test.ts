@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createHeldClock } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { McpConnection } from "../../packages/mcp/src/connection/index.ts";
+import type { McpConnection } from "../../packages/mcp/src/connection/connected-server.ts";
 import { callOptions, connectionWorld, entryFor, plainTransport } from "./connection-world.ts";
 
 const world = connectionWorld();

@@ -6,7 +6,7 @@ import { createKernel, type JsonObject } from "@soong/core";
 import { createGatewayBroker, serveGatewayHttp } from "@soong/mcp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import { callServerTool } from "../../packages/mcp/src/call/index.ts";
+import { callServerTool } from "../../packages/mcp/src/call/call-server-tool.ts";
 import { ERAS, type EraMode } from "./sdk-host.ts";
 
 const TOKEN = "correct-horse-battery-staple";

@@ -14,11 +14,8 @@ import {
   type Session,
 } from "@soong/core";
 import { readArtifactTool } from "@soong/tools";
-import {
-  createGatewayBroker,
-  serveGatewayStdio,
-  type GatewayBroker,
-} from "../../packages/mcp/src/gateway/index.ts";
+import { createGatewayBroker, type GatewayBroker } from "../../packages/mcp/src/gateway/broker.ts";
+import { serveGatewayStdio } from "../../packages/mcp/src/gateway/serve-stdio.ts";
 
 export const IDENTITY = { name: "soong", version: "0.0.1" };
 

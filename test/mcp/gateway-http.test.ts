@@ -10,7 +10,7 @@ import {
   serveGatewayHttp,
   type GatewayHttpOptions,
   type ServedHttp,
-} from "../../packages/mcp/src/gateway/index.ts";
+} from "../../packages/mcp/src/gateway/serve-http.ts";
 import { setStage, type Stage, type StageOptions } from "./gateway-fixture.ts";
 import { createHost, ERAS, rejected, textOf, type EraMode, type Host } from "./sdk-host.ts";
 

@@ -13,7 +13,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import { serveGatewayStdio } from "../../packages/mcp/src/gateway/index.ts";
+import { serveGatewayStdio } from "../../packages/mcp/src/gateway/serve-stdio.ts";
 import { serveStage, setStage } from "./gateway-fixture.ts";
 import { createHost, ERAS, rejected, textOf } from "./sdk-host.ts";
 

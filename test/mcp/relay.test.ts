@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { createRegistry, type Clock, type JsonObject } from "@soong/core";
 import { createPins, McpRequestFailure, openMcpServers, type McpServers } from "@soong/mcp";
 import { afterEach, expect, it } from "vitest";
-import { openRelay, type Relay } from "../../packages/mcp/src/relay/index.ts";
+import { openRelay, type Relay } from "../../packages/mcp/src/relay/relay.ts";
 import {
   entryOf,
   scriptedConnection,

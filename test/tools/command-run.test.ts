@@ -1,6 +1,6 @@
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { createFilesRead } from "../../packages/tools/src/file/index.ts";
+import { createFilesRead } from "../../packages/tools/src/file/files-read.ts";
 import { readStamp } from "../../packages/tools/src/path/index.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";

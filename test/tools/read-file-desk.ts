@@ -12,7 +12,8 @@ import {
   type Run,
   type ToolResult,
 } from "@soong/core";
-import { readFileTool, type FilesRead } from "../../packages/tools/src/file/index.ts";
+import { readFileTool } from "../../packages/tools/src/file/read-file.ts";
+import type { FilesRead } from "../../packages/tools/src/file/files-read.ts";
 
 export interface DeskOptions {
   policy?: PolicyInput;

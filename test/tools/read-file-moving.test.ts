@@ -12,11 +12,8 @@ import {
 } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  createFilesRead,
-  readFileTool,
-  type FilesRead,
-} from "../../packages/tools/src/file/index.ts";
+import { createFilesRead, type FilesRead } from "../../packages/tools/src/file/files-read.ts";
+import { readFileTool } from "../../packages/tools/src/file/read-file.ts";
 import { createDesk, texts, type Desk } from "./read-file-desk.ts";
 
 let desk: Desk;

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readFileTool } from "../../packages/tools/src/file/index.ts";
+import { readFileTool } from "../../packages/tools/src/file/read-file.ts";
 import { createDesk, texts, type Desk } from "./read-file-desk.ts";
 
 let desk: Desk;

@@ -1,7 +1,7 @@
 // The facts of models, context, child agents, skills and memory, by type. What old journals lack is optional.
 
 import type { Mode, Role } from "@soong/core";
-import type { ChildResult } from "./child/index.ts";
+import type { ChildResult } from "./child/child-result.ts";
 import type { UsageTotal } from "./loop/index.ts";
 import type { Cost, ModelError, ModelUsage, StopReason } from "./model/index.ts";
 

@@ -1,6 +1,10 @@
 // @soong/agent: the small loop over any model.
 
-export * from "./child/index.ts";
+export * from "./child/agent-catalog.ts";
+export * from "./child/run-child.ts";
+export * from "./child/agents.ts";
+export * from "./child/child-result.ts";
+export * from "./child/worker-pools.ts";
 export { describeProblem, type Problem } from "@soong/platform";
 export {
   isInnerCall,
@@ -16,6 +20,13 @@ export type * from "./facts.ts";
 export * from "./loop/index.ts";
 export * from "./memory/index.ts";
 export * from "./model/index.ts";
-export * from "./provider/index.ts";
-export * from "./script/index.ts";
-export * from "./skill/index.ts";
+export * from "./provider/call-options.ts";
+export * from "./provider/language-model.ts";
+export * from "./provider/open-model.ts";
+export * from "./provider/preflight.ts";
+export * from "./provider/profile.ts";
+export * from "./script/check-script.ts";
+export * from "./script/script.ts";
+export * from "./script/scripted-model.ts";
+export * from "./skill/skill.ts";
+export * from "./skill/skill-tools.ts";

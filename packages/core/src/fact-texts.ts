@@ -2,7 +2,7 @@
 
 import type { Fact, FactData, FactPayloads, FactType } from "./journal/index.ts";
 import type { KernelFactPayloads, RunEndData, TerminalData } from "./facts.ts";
-import { readCallClass, type CallClass } from "./schedule/index.ts";
+import { readCallClass, type CallClass } from "./schedule/schedule.ts";
 import { primaryArgument } from "./tool/index.ts";
 
 /** One text for each type. A part that a fact lacks (an older version wrote it) is undefined, and dropped. */

@@ -1,12 +1,14 @@
 // The facts that the kernel writes, by type (EVENT-1). What old journals lack is optional.
 
 import type { KernelConfig, PermissionAnswer, PermissionRequest } from "./call/index.ts";
-import type { HookEvent } from "./hook/index.ts";
+import type { HookEvent } from "./hook/hook.ts";
 import type { ArtifactRecord, TerminalFactType } from "./journal/index.ts";
 import type { Judgement, Mode, PermissionFacts, ToolGrant } from "./permission/index.ts";
-import type { RecordedCallClass } from "./schedule/index.ts";
+import type { RecordedCallClass } from "./schedule/schedule.ts";
 import type { JsonObject, JsonValue } from "@soong/schema";
-import type { CatalogRecord, ModelProfile, Role } from "./surface/index.ts";
+import type { CatalogRecord } from "./surface/catalog.ts";
+import type { ModelProfile } from "./surface/profile.ts";
+import type { Role } from "./surface/ceiling.ts";
 import type {
   ArtifactRef,
   Effects,

@@ -2,14 +2,30 @@
 // what our other packages share beyond that is in `@soong/core/internal`.
 
 export type * from "./call/index.ts";
-export type * from "./hook/index.ts";
+export type * from "./hook/hook.ts";
+export type * from "./hook/run-hooks.ts";
 export type * from "./journal/index.ts";
 export type * from "./permission/index.ts";
-export type * from "./registry/index.ts";
-export type * from "./result/index.ts";
+export type * from "./registry/describe-definitions.ts";
+export type * from "./registry/registered-tool.ts";
+export type * from "./registry/registry.ts";
+export type * from "./result/bound-result.ts";
+export type * from "./result/head-tail.ts";
+export type * from "./result/map-result.ts";
+export type * from "./result/read-return.ts";
+export type * from "./result/visible.ts";
 export type * from "@soong/schema";
 export type * from "@soong/search";
-export type * from "./surface/index.ts";
+export type * from "./surface/catalog.ts";
+export type * from "./surface/ceiling.ts";
+export type * from "./surface/defer.ts";
+export type * from "./surface/effects-under.ts";
+export type * from "./surface/model-tools.ts";
+export type * from "./surface/profile.ts";
+export type * from "./surface/resolve-surface.ts";
+export type * from "./surface/search-deferred.ts";
+export type * from "./surface/surface.ts";
+export type * from "./surface/wire-name.ts";
 export type * from "./tool/index.ts";
 export type * from "./fact-texts.ts";
 export type * from "./facts.ts";
@@ -31,7 +47,7 @@ export {
   inBrackets,
   phrase,
 } from "./fact-texts.ts";
-export { defineHook } from "./hook/index.ts";
+export { defineHook } from "./hook/hook.ts";
 export {
   JournalFailure,
   boundFact,
@@ -54,19 +70,17 @@ export {
   evaluate,
   staticVerdict,
 } from "./permission/index.ts";
-export { RegistrationError, createRegistry } from "./registry/index.ts";
-export {
-  isContentBlock,
-  joinText,
-  viewsOf,
-  visible,
-  visibleJson,
-  visibleLine,
-} from "./result/index.ts";
+export { RegistrationError, createRegistry } from "./registry/registry.ts";
+export { isContentBlock } from "./result/read-return.ts";
+export { joinText, viewsOf } from "./result/map-result.ts";
+export { visible, visibleJson, visibleLine } from "./result/visible.ts";
 export { RunRefused } from "./run.ts";
 export { canonicalJson, compileSchema, isSensitive, lowerSchema, readSchema } from "@soong/schema";
 export { createSearchIndex } from "@soong/search";
-export { PORTABLE_NAMES, PORTABLE_PROFILE, SEARCH_TOOLS, resolveSurface } from "./surface/index.ts";
+export { PORTABLE_NAMES } from "./surface/wire-name.ts";
+export { PORTABLE_PROFILE } from "./surface/profile.ts";
+export { SEARCH_TOOLS } from "./surface/defer.ts";
+export { resolveSurface } from "./surface/resolve-surface.ts";
 export {
   SoongError,
   ToolFailure,

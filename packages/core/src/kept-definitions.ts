@@ -2,7 +2,8 @@
 
 import { artifactRef } from "./call/index.ts";
 import type { ArtifactRecord, ArtifactStore } from "./journal/index.ts";
-import { describeDefinitions, type RegistrySnapshot } from "./registry/index.ts";
+import { describeDefinitions } from "./registry/describe-definitions.ts";
+import type { RegistrySnapshot } from "./registry/registry.ts";
 import { messageOf, type ArtifactRef } from "./tool/index.ts";
 
 /** Which definitions a run has been recorded with. */

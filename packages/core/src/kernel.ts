@@ -8,7 +8,7 @@ import {
   type KernelConfig,
 } from "./call/index.ts";
 import { randomIds, systemClock, type Clock, type IdSource } from "./journal/index.ts";
-import { createRegistry, type Registry, type ToolSource } from "./registry/index.ts";
+import { createRegistry, type Registry, type ToolSource } from "./registry/registry.ts";
 import { runKey, type Run, type RunOptions } from "./run.ts";
 import { openSession, type KernelParts, type Session, type SessionOptions } from "./session.ts";
 import type { AnyTool, ToolContext } from "./tool/index.ts";

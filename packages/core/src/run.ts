@@ -16,7 +16,8 @@ import {
   type ToolCall,
   type Turn,
 } from "./call/index.ts";
-import { runHook, type HookAnswers, type HookEvent, type HookPayloads } from "./hook/index.ts";
+import { runHook } from "./hook/run-hooks.ts";
+import type { HookAnswers, HookEvent, HookPayloads } from "./hook/hook.ts";
 import {
   describeNoAnswer,
   within,
@@ -34,19 +35,15 @@ import {
   type Policy,
   type PolicyInput,
 } from "./permission/index.ts";
-import type { RegisteredTool, RegistrySnapshot } from "./registry/index.ts";
-import {
-  catalogRecord,
-  createDeferredIndex,
-  modelTools,
-  PORTABLE_PROFILE,
-  resolveSurface,
-  type ModelProfile,
-  type ModelTools,
-  type Role,
-  type Surface,
-  type SurfaceProblem,
-} from "./surface/index.ts";
+import type { RegisteredTool } from "./registry/registered-tool.ts";
+import type { RegistrySnapshot } from "./registry/registry.ts";
+import { catalogRecord } from "./surface/catalog.ts";
+import { createDeferredIndex } from "./surface/search-deferred.ts";
+import { modelTools, type ModelTools } from "./surface/model-tools.ts";
+import { PORTABLE_PROFILE, type ModelProfile } from "./surface/profile.ts";
+import { resolveSurface } from "./surface/resolve-surface.ts";
+import type { Role } from "./surface/ceiling.ts";
+import type { Surface, SurfaceProblem } from "./surface/surface.ts";
 import type { KeptDefinitions } from "./kept-definitions.ts";
 import { omitUndefined, type JsonObject } from "@soong/schema";
 import type { SessionParts } from "./session-parts.ts";

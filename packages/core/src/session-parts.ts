@@ -1,10 +1,11 @@
 // What the runs of one session share. Made by the session, used by its runs.
 
 import type { DeferredTools, SharedParts } from "./call/index.ts";
-import type { Hooks } from "./hook/index.ts";
+import type { Hooks } from "./hook/run-hooks.ts";
 import type { Recorder, Redactor, SessionRecorder } from "./journal/index.ts";
 import type { PolicyInput } from "./permission/index.ts";
-import type { RegisteredTool, Registry } from "./registry/index.ts";
+import type { RegisteredTool } from "./registry/registered-tool.ts";
+import type { Registry } from "./registry/registry.ts";
 import type { KeepDefinitions } from "./kept-definitions.ts";
 import type { Roots } from "./tool/index.ts";
 

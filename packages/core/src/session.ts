@@ -10,7 +10,8 @@ import {
   type KernelConfig,
   type SharedParts,
 } from "./call/index.ts";
-import { Hooks, type AnyHook } from "./hook/index.ts";
+import { Hooks } from "./hook/run-hooks.ts";
+import type { AnyHook } from "./hook/hook.ts";
 import {
   createMemoryArtifacts,
   createMemoryJournal,
@@ -29,7 +30,8 @@ import {
   type Redactor,
 } from "./journal/index.ts";
 import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./permission/index.ts";
-import type { RegisteredTool, Registry } from "./registry/index.ts";
+import type { RegisteredTool } from "./registry/registered-tool.ts";
+import type { Registry } from "./registry/registry.ts";
 import { collectContext, observe, startRun, type Run, type RunOptions } from "./run.ts";
 import { definitionsKeeper } from "./kept-definitions.ts";
 import type { SessionParts } from "./session-parts.ts";

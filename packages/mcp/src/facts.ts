@@ -1,6 +1,6 @@
 // The facts of MCP servers (MCP-2, MCP-3).
 
-import type { ConnectedServer } from "./connection/index.ts";
+import type { ConnectedServer } from "./connection/connected-server.ts";
 import { countOf, type FactTexts, inBrackets, phrase } from "@soong/core";
 
 declare module "@soong/core" {

@@ -3,48 +3,55 @@
 export {
   logInToServer,
   logOutOfServer,
-  McpLoginFailure,
-  openMcpLogins,
-  type McpLoginFailureReason,
   type McpLoginOptions,
   type McpLoginReport,
+} from "./authorization/log-in.ts";
+export { McpLoginFailure, type McpLoginFailureReason } from "./authorization/login-failure.ts";
+export {
+  openMcpLogins,
   type McpLogins,
   type McpLoginStatus,
   type StoredClient,
   type StoredLogin,
   type StoredTokens,
-} from "./authorization/index.ts";
-export type { HostClient, McpHost } from "./call/index.ts";
+} from "./authorization/logins.ts";
+export type { HostClient, McpHost } from "./call/ask-server.ts";
 export {
   createPins,
   openPinFile,
   type PinRecord,
   type Pins,
   type PinStorage,
-} from "./catalog/index.ts";
+} from "./catalog/pins.ts";
 export {
   McpRequestFailure,
   McpServerFailure,
-  openConnection,
-  type AnswerElicitation,
-  type AskedHost,
-  type ConnectedServer,
-  type ConnectionOptions,
-  type HostRequest,
-  type McpConnection,
-  type McpConnectionState,
-  type McpEra,
-  type McpProgress,
   type McpRequestFailureReason,
   type McpServerFailureReason,
-  type QuestionOptions,
-  type ServerNotice,
-  type ToolCallOptions,
-  type ToolCallRequest,
-  type ToolsPage,
-} from "./connection/index.ts";
+} from "./connection/failure.ts";
+export { openConnection } from "./connection/open-connection.ts";
+export type {
+  AnswerElicitation,
+  AskedHost,
+  ConnectedServer,
+  ConnectionOptions,
+  HostRequest,
+  McpConnection,
+  McpConnectionState,
+  McpEra,
+  McpProgress,
+  QuestionOptions,
+  ServerNotice,
+  ToolCallOptions,
+  ToolCallRequest,
+  ToolsPage,
+} from "./connection/connected-server.ts";
 export { MCP_FACT_TEXTS } from "./facts.ts";
 export type * from "./facts.ts";
-export * from "./gateway/index.ts";
+export * from "./gateway/broker.ts";
+export * from "./gateway/client-runs.ts";
+export * from "./gateway/serve-http.ts";
+export * from "./gateway/serve-stdio.ts";
 export * from "./settings/index.ts";
-export * from "./source/index.ts";
+export * from "./source/open-mcp-servers.ts";
+export * from "./source/server-source.ts";

@@ -1,7 +1,11 @@
 // @soong/platform: what several packages use beside the kernel: processes, files that several
 // processes change, a clock, and documents that users write.
 
-export * from "./clock/index.ts";
+export * from "./clock/in-time.ts";
+export * from "./clock/machine-clock.ts";
 export * from "./document/index.ts";
-export * from "./file/index.ts";
+export * from "./file/disk.ts";
+export * from "./file/file-lock.ts";
+export * from "./file/lock-directory.ts";
+export * from "./file/lock-file.ts";
 export * from "./process/index.ts";

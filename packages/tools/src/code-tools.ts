@@ -5,7 +5,8 @@ import type { AnyTool } from "@soong/core";
 import { editFileTool } from "./change/edit-file.ts";
 import { writeFileTool } from "./change/write-file.ts";
 import { runCommandTool, type RunCommandOptions } from "./command/index.ts";
-import { createFilesRead, readFileTool } from "./file/index.ts";
+import { createFilesRead } from "./file/files-read.ts";
+import { readFileTool } from "./file/read-file.ts";
 import { listDirTool } from "./search/list-dir.ts";
 import { searchTool } from "./search/search.ts";
 

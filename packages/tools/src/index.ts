@@ -18,7 +18,9 @@ export {
   type LoadedTools,
 } from "./declarative/load-tools.ts";
 export { ownProgramProblem } from "./json/trusted-file.ts";
-export * from "./file/index.ts";
+export * from "./file/instruction-files.ts";
+export * from "./file/files-read.ts";
+export * from "./file/read-file.ts";
 export { commandHook, type CommandHook } from "./hook/command-hook.ts";
 export { loadHooks, type LoadedHooks, type LoadHooksOptions } from "./hook/load-hooks.ts";
 export * from "./path/index.ts";

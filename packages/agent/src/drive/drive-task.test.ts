@@ -8,9 +8,12 @@ import {
 import { verifies } from "#laws";
 import { afterEach, expect, test } from "vitest";
 import { factsOfTypes } from "../../../../test/facts.ts";
-import { createAgents, loadAgentCatalog, type WorkerPool } from "../child/index.ts";
+import { createAgents } from "../child/agents.ts";
+import { loadAgentCatalog } from "../child/agent-catalog.ts";
+import type { WorkerPool } from "../child/worker-pools.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
-import { scriptedModel, type ScriptTurn } from "../script/index.ts";
+import { scriptedModel } from "../script/scripted-model.ts";
+import type { ScriptTurn } from "../script/script.ts";
 import { createClaimKeeper, createMemoryTasks, createTasks, taskTools } from "@soong/tasks";
 import { driveTask, type DriveEnd, type DriveEvent, type DriveOptions } from "./index.ts";
 

@@ -25,7 +25,7 @@ import {
   type Tasks,
   type TaskWithCounts,
 } from "@soong/tasks";
-import type { Agents } from "../child/index.ts";
+import type { Agents } from "../child/agents.ts";
 import { loopLimits, sumUsage, type LoopLimits, type ToolProvider } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
 

@@ -2,7 +2,7 @@
 
 import { omitUndefined } from "@soong/schema";
 import { type Model, describeCost, type Cost } from "../model/index.ts";
-import type { ProviderProfile } from "../provider/index.ts";
+import type { ProviderProfile } from "../provider/profile.ts";
 import type { UsageTotal } from "./usage.ts";
 
 export interface LoopLimits {

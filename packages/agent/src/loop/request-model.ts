@@ -3,7 +3,7 @@
 
 import type { Clock, ModelProfile, ModelTools } from "@soong/core";
 import { isRetryable, type Model, type ModelError } from "../model/index.ts";
-import { schemaViolation } from "../provider/index.ts";
+import { schemaViolation } from "../provider/preflight.ts";
 import { checkBudget, describeBudget, findBudgetExclusion } from "./limits.ts";
 import type { ResolvedContext } from "./resolve-context.ts";
 import { getModel, recordFact, type Running } from "./running.ts";

@@ -6,14 +6,14 @@ import { boundFact, createRedactor, type Mode, type Redactor } from "@soong/core
 import { describeProblem, type Problem } from "@soong/platform";
 import { agentHome, loadConfig, type LoadedConfig } from "../config/index.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
+import { collectSecrets } from "../runtime/secrets.ts";
 import {
-  collectSecrets,
   openRuntime,
   type Runtime,
   type RuntimeOptions,
-  type ServerChoice,
   type StoredSession,
-} from "../runtime/index.ts";
+} from "../runtime/open-runtime.ts";
+import type { ServerChoice } from "../runtime/servers.ts";
 import type { CommandContext } from "./handler.ts";
 import { onTermination, withInterrupt } from "./signals.ts";
 

@@ -6,7 +6,7 @@ import { nearestName } from "@soong/schema";
 import type { Fact } from "@soong/core";
 import type { RunRecord, SessionReader, SessionRecord, Store } from "@soong/store";
 import { CommandError, visibleLine } from "../output/index.ts";
-import { openHomeStore } from "../runtime/index.ts";
+import { openHomeStore } from "../runtime/home.ts";
 import { resolveHome, createHomeRedactor } from "./context.ts";
 import type { CommandContext } from "./handler.ts";
 

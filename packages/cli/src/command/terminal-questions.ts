@@ -7,7 +7,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isatty } from "node:tty";
 import type { AskElicitation, AskPermission } from "@soong/core";
 import { inTime } from "@soong/platform";
-import { answerElicitation, askPermission, NO, type Prompts } from "../conversation/index.ts";
+import { answerElicitation } from "../conversation/answer-elicitation.ts";
+import { askPermission, NO, type Prompts } from "../conversation/ask-permission.ts";
 import { describeRequest, type Output } from "../output/index.ts";
 import type { CommandContext } from "./handler.ts";
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createApprovalBroker } from "@soong/control";
 import { coloursFor } from "../output/index.ts";
-import type { PressedKey, ReadInput, ReadKey, Terminal, Typed } from "../terminal/index.ts";
+import type { PressedKey, ReadInput, ReadKey, Terminal, Typed } from "../terminal/terminal.ts";
 import { answerQuestions } from "./answer-questions.ts";
 import { createKeyboard } from "./keyboard.ts";
 

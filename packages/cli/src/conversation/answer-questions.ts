@@ -4,7 +4,7 @@
 import type { PermissionAnswer } from "@soong/core";
 import { answeredBy, type Responder, type OpenQuestion } from "@soong/control";
 import { describeRequest } from "../output/index.ts";
-import type { Terminal } from "../terminal/index.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { answerElicitation } from "./answer-elicitation.ts";
 import { askPermission, NO, type Prompts } from "./ask-permission.ts";
 import type { Keyboard } from "./keyboard.ts";

@@ -5,7 +5,7 @@ import { describeUsage, type LoopRun, type RunEnd } from "@soong/agent";
 import type { Clock, ContentBlock } from "@soong/core";
 import type { ApprovalBroker } from "@soong/control";
 import { EXIT, visible, visibleLine } from "../output/index.ts";
-import type { Terminal, Typed } from "../terminal/index.ts";
+import type { Terminal, Typed } from "../terminal/terminal.ts";
 import { answerQuestions } from "./answer-questions.ts";
 import { attachFiles } from "./attach-files.ts";
 import { formatDuration } from "./call-board.ts";

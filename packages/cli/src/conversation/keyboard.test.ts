@@ -1,6 +1,6 @@
 import { setImmediate as soon } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { ReadInput, Typed } from "../terminal/index.ts";
+import type { ReadInput, Typed } from "../terminal/terminal.ts";
 import { createKeyboard } from "./keyboard.ts";
 
 interface Read {

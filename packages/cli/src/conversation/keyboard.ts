@@ -1,7 +1,7 @@
 // Whose turn it is at the keyboard: the line a user types stays open for as long as the conversation does, and a
 // question goes before it. What had been typed by then is there again afterwards.
 
-import type { ReadInput, Terminal, Typed } from "../terminal/index.ts";
+import type { ReadInput, Terminal, Typed } from "../terminal/terminal.ts";
 
 export type Keyboard = ReturnType<typeof createKeyboard>;
 

@@ -9,13 +9,9 @@ import {
 } from "@soong/agent";
 import { RUNTIME_RESTARTED, type ConversationNode, type Mode, type RunOptions } from "@soong/core";
 import { buildLoopLimits, type LoadedConfig } from "../config/index.ts";
-import {
-  openInstructions,
-  renderSystemText,
-  createToolProvider,
-  type StoredSession,
-  type Runtime,
-} from "../runtime/index.ts";
+import { openInstructions, renderSystemText } from "../runtime/user-tools.ts";
+import { createToolProvider } from "../runtime/servers.ts";
+import type { StoredSession, Runtime } from "../runtime/open-runtime.ts";
 
 export interface OpenLoopOptions {
   readonly held: StoredSession;

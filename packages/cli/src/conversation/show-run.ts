@@ -3,7 +3,7 @@
 import type { LoopEvent, LoopRun, RunEnd } from "@soong/agent";
 import type { Clock, Fact, ToolResult } from "@soong/core";
 import { renderDiff, visible, visibleLine } from "../output/index.ts";
-import type { Terminal } from "../terminal/index.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { TERMINAL } from "./ask-permission.ts";
 import { createCallBoard, formatDuration } from "./call-board.ts";
 

@@ -5,7 +5,7 @@ import type { Mode } from "@soong/core";
 import { describeScopes } from "@soong/core/internal";
 import { nearestName } from "@soong/schema";
 import { renderDiff, pad, visible, visibleLine } from "../output/index.ts";
-import type { Terminal } from "../terminal/index.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import type { Keyboard } from "./keyboard.ts";
 import type { Talk } from "./talk.ts";
 

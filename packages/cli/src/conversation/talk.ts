@@ -11,8 +11,9 @@ import {
 } from "@soong/core";
 import type { LoadedConfig } from "../config/index.ts";
 import { fit, visible, visibleLine, wrap } from "../output/index.ts";
-import { openModels, type StoredSession, type Runtime } from "../runtime/index.ts";
-import type { Terminal } from "../terminal/index.ts";
+import { openModels } from "../runtime/models.ts";
+import type { StoredSession, Runtime } from "../runtime/open-runtime.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { openLoop, type OpenedLoop } from "./open-loop.ts";
 
 export type Talk = Awaited<ReturnType<typeof openTalk>>;

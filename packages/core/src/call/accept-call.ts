@@ -3,9 +3,12 @@
 
 import { parseArguments, shorten, type ArgumentLimits, type ParsedArguments } from "@soong/schema";
 import { JournalFailure, type FactData } from "../journal/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
-import { redactedPreview } from "../result/index.ts";
-import { effectsUnder, SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
+import { redactedPreview } from "../result/head-tail.ts";
+import { effectsUnder } from "../surface/effects-under.ts";
+import { SEARCH_TOOLS } from "../surface/defer.ts";
+import { wireNameOf } from "../surface/wire-name.ts";
+import type { Surface } from "../surface/surface.ts";
 import { messageOf } from "../tool/index.ts";
 import type { AcceptedCall, Call, Ending } from "./call.ts";
 import { writeArtifact } from "./context.ts";

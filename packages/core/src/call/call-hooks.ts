@@ -3,17 +3,10 @@
 // anew, and every guard sees it again, until nothing changes.
 
 import { omitUndefined, sameJson, type JsonObject, type JsonValue } from "@soong/schema";
-import {
-  runHook,
-  type AnyHook,
-  type HookAnswers,
-  type HookOutcome,
-  type HookPayloads,
-  type HookPorts,
-  type HookSubject,
-} from "../hook/index.ts";
+import { runHook, type HookOutcome, type HookPorts, type HookSubject } from "../hook/run-hooks.ts";
+import type { AnyHook, HookAnswers, HookPayloads } from "../hook/hook.ts";
 import { within } from "../journal/index.ts";
-import { recordable } from "../result/index.ts";
+import { recordable } from "../result/read-return.ts";
 import type { ToolResult } from "../tool/index.ts";
 import {
   listResources,

@@ -1,7 +1,7 @@
 // One call in progress: what each stage found out about it, and how it can be ended from outside.
 
 import type { JsonObject } from "@soong/schema";
-import type { AnyHook } from "../hook/index.ts";
+import type { AnyHook } from "../hook/hook.ts";
 import {
   beginWaiting,
   type ConversationNode,
@@ -10,9 +10,9 @@ import {
   type Waited,
 } from "../journal/index.ts";
 import type { Judgement, PermissionFacts } from "../permission/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
-import type { HandlerOutcome } from "../result/index.ts";
-import type { CallClass } from "../schedule/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
+import type { HandlerOutcome } from "../result/read-return.ts";
+import type { CallClass } from "../schedule/schedule.ts";
 import type {
   ContentBlock,
   Effects,

@@ -10,20 +10,20 @@ import {
   type Policy,
   type ToolFacts,
 } from "../permission/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
-import { toolFacts } from "../surface/index.ts";
-import type {
-  ArtifactAccess,
-  ArtifactDescription,
-  ArtifactRef,
-  Places,
-  PreparedPlan,
-  Roots,
-  RunContext,
-  TargetsContext,
-  ToolContext,
+import type { RegisteredTool } from "../registry/registered-tool.ts";
+import { toolFacts } from "../surface/effects-under.ts";
+import {
+  type ArtifactAccess,
+  type ArtifactDescription,
+  type ArtifactRef,
+  type Places,
+  type PreparedPlan,
+  type Roots,
+  type RunContext,
+  type TargetsContext,
+  type ToolContext,
+  PRE_IMAGE,
 } from "../tool/index.ts";
-import { PRE_IMAGE } from "../tool/index.ts";
 import type { AcceptedCall, Call } from "./call.ts";
 import { PartialOutput, Progress } from "./handler-output.ts";
 import type { RunAuthority } from "./host.ts";

@@ -1,7 +1,7 @@
 // A question from inside a tool (MCP-5, HOOK-6): hooks first, then a person, else declined.
 
 import { asRecord, isJsonObject } from "@soong/schema";
-import { runHook, type HookPorts } from "../hook/index.ts";
+import { runHook, type HookPorts } from "../hook/run-hooks.ts";
 import type { GivenUp, Waited } from "../journal/index.ts";
 import type { ElicitationAnswer, ElicitationRequest } from "../tool/index.ts";
 import type { AcceptedCall } from "./call.ts";

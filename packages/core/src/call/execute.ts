@@ -2,7 +2,7 @@
 // every case. A handler that blocks the thread for ever is beyond anything in the same thread.
 
 import { beginWaiting, within, type Clock, type GivenUp, type Waited } from "../journal/index.ts";
-import { readReturn, readThrown } from "../result/index.ts";
+import { readReturn, readThrown } from "../result/read-return.ts";
 import {
   isPromise,
   type ArtifactRef,

@@ -3,8 +3,9 @@
 
 import { isPlainRecord, omitUndefined } from "@soong/schema";
 import { terminalFactType, type ConversationNode, type Fact } from "../journal/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
-import { boundResult, fitsInline, mapResult, viewsOf, type MappingRules } from "../result/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
+import { boundResult, fitsInline } from "../result/bound-result.ts";
+import { mapResult, viewsOf, type MappingRules } from "../result/map-result.ts";
 import {
   isPromise,
   messageOf,

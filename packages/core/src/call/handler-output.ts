@@ -2,7 +2,7 @@
 
 import type { JsonValue } from "@soong/schema";
 import type { FactData, Redactor } from "../journal/index.ts";
-import { joinedPreview, MARGIN, redactedPreview } from "../result/index.ts";
+import { joinedPreview, MARGIN, redactedPreview } from "../result/head-tail.ts";
 import type { ArtifactSink, ArtifactWriter, ContentBlock, ProgressUpdate } from "../tool/index.ts";
 import type { Call } from "./call.ts";
 

@@ -1,6 +1,6 @@
 // What a call needs from the run it is part of, and what a run has of its turns. Everything outside comes in here.
 
-import type { Hooks } from "../hook/index.ts";
+import type { Hooks } from "../hook/run-hooks.ts";
 import type {
   ArtifactStore,
   Clock,
@@ -10,9 +10,13 @@ import type {
   Redactor,
 } from "../journal/index.ts";
 import type { Grants, Policy } from "../permission/index.ts";
-import type { RegisteredTool, Registry } from "../registry/index.ts";
-import type { MappingRules } from "../result/index.ts";
-import type { ModelTools, Role, SearchAnswer, Surface } from "../surface/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { MappingRules } from "../result/map-result.ts";
+import type { ModelTools } from "../surface/model-tools.ts";
+import type { Role } from "../surface/ceiling.ts";
+import type { SearchAnswer } from "../surface/search-deferred.ts";
+import type { Surface } from "../surface/surface.ts";
 import type {
   ElicitationAnswer,
   ElicitationRequest,

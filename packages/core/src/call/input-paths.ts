@@ -3,7 +3,7 @@
 // not call a path is taken for one only where that cannot be mistaken: text that mentions a file is not asked about.
 
 import type { JsonSchema, JsonValue } from "@soong/schema";
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import type { FindPath, Places, Resource, Restriction, Targets } from "../tool/index.ts";
 import type { AcceptedCall } from "./call.ts";
 import { createPlaces, placesOfReading } from "./context.ts";

@@ -3,8 +3,8 @@
 
 import { asRecord, type JsonObject, type JsonSchema, type JsonValue } from "@soong/schema";
 import { evaluate, hostOf, NO_GRANTS, type PermissionFacts } from "../permission/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
-import { recordable } from "../result/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
+import { recordable } from "../result/read-return.ts";
 import { digestOf, type Preview, type Resource, type RunContext } from "../tool/index.ts";
 import { listResources, type AcceptedCall, type Call, type Judged } from "./call.ts";
 import { createPlaces } from "./context.ts";

@@ -3,7 +3,7 @@
 
 import { canonicalJson, asRecord, omitUndefined } from "@soong/schema";
 import type { GivenUp, Waited } from "../journal/index.ts";
-import { readThrown, recordable } from "../result/index.ts";
+import { readThrown, recordable } from "../result/read-return.ts";
 import {
   digestOf,
   type Plan,

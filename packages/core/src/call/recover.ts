@@ -10,7 +10,7 @@ import {
   type JournalEntry,
   type TerminalFactType,
 } from "../journal/index.ts";
-import { readCallClass } from "../schedule/index.ts";
+import { readCallClass } from "../schedule/schedule.ts";
 import type { ArtifactRef, ToolError, ToolResult } from "../tool/index.ts";
 import { artifactRef } from "./context.ts";
 import { callError, type CallErrorCode } from "./endings.ts";

@@ -10,7 +10,8 @@ import {
   type Judgement,
   type ToolGrant,
 } from "../permission/index.ts";
-import { redactedPreview, visibleJson } from "../result/index.ts";
+import { redactedPreview } from "../result/head-tail.ts";
+import { visibleJson } from "../result/visible.ts";
 import { messageOf, type Preview } from "../tool/index.ts";
 import {
   withinCall,

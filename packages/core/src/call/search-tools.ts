@@ -1,6 +1,6 @@
 // internal.search_tools (SEARCH-2, SEARCH-3): finds deferred tools of this surface and loads what it finds.
 
-import { SEARCH_TOOLS } from "../surface/index.ts";
+import { SEARCH_TOOLS } from "../surface/defer.ts";
 import { defineTool, toolResult, type AnyTool, type ToolContext } from "../tool/index.ts";
 import type { DeferredTools } from "./host.ts";
 

@@ -2,7 +2,7 @@
 // call order, exactly one for each (RESULT-1, SCHED-5…7, PIPE-4, PIPE-7).
 
 import { JournalFailure, type ConversationNode } from "../journal/index.ts";
-import { Schedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
+import { Schedule, type ScheduleAction, type ScheduleEvent } from "../schedule/schedule.ts";
 import {
   isHandlerErrorStatus,
   messageOf,

@@ -10,9 +10,9 @@ import {
   type ValidationIssue,
 } from "@soong/schema";
 import { describeNoAnswer } from "../journal/index.ts";
-import type { ToolSchema } from "../registry/index.ts";
-import { readThrown, recordable, takeSnapshot } from "../result/index.ts";
-import { effectsUnder } from "../surface/index.ts";
+import type { ToolSchema } from "../registry/registered-tool.ts";
+import { readThrown, recordable, takeSnapshot } from "../result/read-return.ts";
+import { effectsUnder } from "../surface/effects-under.ts";
 import { callEffects, isPromise, messageOf } from "../tool/index.ts";
 import { withinCall, type AcceptedCall, type Call, type Ending } from "./call.ts";
 import { createPlaces } from "./context.ts";

@@ -19,7 +19,7 @@ import {
   type RestrictedPath,
 } from "../permission/index.ts";
 import { isRecord } from "@soong/schema";
-import { isContentBlock } from "../result/index.ts";
+import { isContentBlock } from "../result/read-return.ts";
 import { matchesName, type RestrictedAccess } from "../tool/index.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
 

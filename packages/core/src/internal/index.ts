@@ -1,7 +1,7 @@
 // What our other packages share of the kernel and no user needs: it may change in any version.
 
 export { ARGUMENTS_NAME, TOOL_REQUESTS } from "../call/index.ts";
-export { isGuard } from "../hook/index.ts";
+export { isGuard } from "../hook/hook.ts";
 export {
   isSecretName,
   isSecretShape,
@@ -41,21 +41,16 @@ export {
   findRestriction,
   selfRunningBy,
 } from "../permission/index.ts";
-export { readDefinition, toolRecord } from "../registry/index.ts";
-export { MARGIN, exactLine, exactText, headTail, isEmptyResult } from "../result/index.ts";
-export { readCallClass } from "../schedule/index.ts";
-export {
-  catalogEntries,
-  createDeferredIndex,
-  effectsUnder,
-  entriesIn,
-  estimateDefinition,
-  estimateTokens,
-  toolFacts,
-  type SearchedTool,
-  wireNameOf,
-  wireNames,
-} from "../surface/index.ts";
+export { readDefinition, toolRecord } from "../registry/registered-tool.ts";
+export { MARGIN, headTail } from "../result/head-tail.ts";
+export { exactLine, exactText } from "../result/visible.ts";
+export { isEmptyResult } from "../result/map-result.ts";
+export { readCallClass } from "../schedule/schedule.ts";
+export { catalogEntries, entriesIn } from "../surface/catalog.ts";
+export { createDeferredIndex, type SearchedTool } from "../surface/search-deferred.ts";
+export { effectsUnder, toolFacts } from "../surface/effects-under.ts";
+export { estimateDefinition, estimateTokens } from "../surface/defer.ts";
+export { wireNameOf, wireNames } from "../surface/wire-name.ts";
 export {
   PRE_IMAGE,
   invalidArguments,

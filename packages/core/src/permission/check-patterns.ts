@@ -1,7 +1,7 @@
 // Rules, flags and hooks that match nothing (PERM-17). A deny with a typing error protects nothing, so it is reported.
 // `never`: as written it cannot match. `now`: nothing is there today, and tomorrow there may be.
 
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import { isExactName, KNOWN_TAGS, matchesName } from "../tool/index.ts";
 import { nearestName } from "@soong/schema";
 import { baseName, findParent } from "./path.ts";

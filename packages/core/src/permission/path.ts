@@ -1,7 +1,7 @@
 // Canonical paths as strings (the judging half of PATH-1): absolute, `/` between segments, nothing
 // left to resolve. Whoever knows the disk resolves links first; what is not canonical is not judged.
 
-import { visibleJson } from "../result/index.ts";
+import { visibleJson } from "../result/visible.ts";
 
 /** Says why a path cannot be compared segment by segment; undefined when it can. */
 export function pathProblem(path: unknown): string | undefined {

@@ -2,7 +2,7 @@
 
 import { omitUndefined, type JsonObject } from "@soong/schema";
 import { staticVerdict, type Policy } from "../permission/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import { toolFacts } from "./effects-under.ts";
 import { offeredSchema } from "./profile.ts";
 import type { Surface } from "./surface.ts";

@@ -2,7 +2,7 @@
 // no config, skill or agent definition reaches these tables.
 
 import type { Mode } from "../permission/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 
 export type Role = "main" | "sub" | "fork" | "worker";
 

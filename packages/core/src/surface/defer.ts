@@ -1,6 +1,7 @@
 // Which of the included tools are sent with their schema, and in which order (SURF-7, SEARCH-1).
 
-import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
+import type { ExcludedTool } from "../registry/registry.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import { listBudgetTokens, nameTokens } from "./model-tools.ts";
 import { offeredSchema, type ModelProfile } from "./profile.ts";
 import type { JsonSchema } from "@soong/schema";

@@ -1,7 +1,7 @@
 // The effects of a tool under a policy: of a server's tool the user's word counts, and only that (MCP-6).
 
 import { isMarkedReadonly, type Policy, type StaticFacts } from "../permission/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import { isRepeatable, type Effects } from "../tool/index.ts";
 
 export function effectsUnder(policy: Policy, tool: RegisteredTool): Effects {

@@ -3,7 +3,7 @@
 // list of deferred tools costs a bounded part of the budget.
 
 import type { JsonSchema } from "@soong/schema";
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import { offeredSchema } from "./profile.ts";
 import type { Surface } from "./surface.ts";
 import { wireNames, type WireNames } from "./wire-name.ts";

@@ -7,7 +7,7 @@ import {
   type JsonSchema,
   type SchemaTerms,
 } from "@soong/schema";
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import { PORTABLE_NAMES, type NameProfile } from "./wire-name.ts";
 
 export interface ModelProfile {

@@ -2,7 +2,8 @@
 // request and model. The same inputs give the same surface.
 
 import { staticVerdict } from "../permission/index.ts";
-import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
+import type { ExcludedTool } from "../registry/registry.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import { matchesName, type NamePattern } from "../tool/index.ts";
 import { describeSeat, findStanding } from "./ceiling.ts";
 import { chooseLoaded, SEARCH_TOOLS } from "./defer.ts";

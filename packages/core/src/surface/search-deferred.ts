@@ -1,7 +1,7 @@
 // Finding deferred tools (SEARCH-2): `select:` by exact name, or ranked free text. Pure over one surface
 // and its index.
 
-import type { RegisteredTool } from "../registry/index.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import {
   createSearchIndex,
   createSearchDocument,

@@ -2,12 +2,8 @@
 // or excluded with a reason.
 
 import type { Mode, Policy } from "../permission/index.ts";
-import type {
-  ExcludedTool,
-  ExclusionReason,
-  RegisteredTool,
-  RegistrySnapshot,
-} from "../registry/index.ts";
+import type { ExcludedTool, ExclusionReason, RegistrySnapshot } from "../registry/registry.ts";
+import type { RegisteredTool } from "../registry/registered-tool.ts";
 import type { NamePattern } from "../tool/index.ts";
 import type { Role } from "./ceiling.ts";
 import type { ModelProfile } from "./profile.ts";

@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { About } from "../wire/index.ts";
+import type { About } from "../wire/routes.ts";
 import { createApi, errorText, isAbort, RequestFailed } from "./api/client.ts";
 import { dropToken, keepToken, readPastedToken, takeToken, findToken } from "./api/token.ts";
 import { App, ConnectionBanner } from "./app/app.tsx";

@@ -4,7 +4,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { StoreError, type StoreErrorCode } from "@soong/store";
-import type { Problem, ProblemCode } from "../wire/index.ts";
+import type { Problem, ProblemCode } from "../wire/routes.ts";
 import { InspectorError } from "./ports.ts";
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // A page of an artifact: text in whole characters, its secrets hidden; or, where the bytes are no text, as they are.
 
 import { isUtf8 } from "node:buffer";
-import type { ArtifactPage } from "../wire/index.ts";
+import type { ArtifactPage } from "../wire/session-records.ts";
 import { characterStart, type ArtifactBytes } from "./artifact-bytes.ts";
 import { bad } from "./ports.ts";
 import { MARGIN, safeCut, safeCutAfter, type Redact } from "./safe-cut.ts";

@@ -13,7 +13,8 @@ import {
   TOKEN,
 } from "../../../../test/inspector/served-home.ts";
 import { bundleStore } from "../../../../test/store/store-bundle.ts";
-import type { Changes, FactRows, Lane, Question, RunRow } from "../wire/index.ts";
+import type { Changes, Question } from "../wire/home-records.ts";
+import type { FactRows, Lane, RunRow } from "../wire/session-records.ts";
 import type { LivePort, LiveState } from "./ports.ts";
 import type { InspectorOptions } from "./serve-inspector.ts";
 

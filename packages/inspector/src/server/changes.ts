@@ -2,7 +2,7 @@
 // is something; a page that asks late, or never again, costs no one anything.
 
 import { createHash } from "node:crypto";
-import type { Changes, HomeState, SessionChanges } from "../wire/index.ts";
+import type { Changes, HomeState, SessionChanges } from "../wire/home-records.ts";
 import { toInspectorError } from "./answer.ts";
 import type { Attendance, Heartbeat } from "./attendance.ts";
 import { sessionRow, type HomeWatch } from "./home-watch.ts";

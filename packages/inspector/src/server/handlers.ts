@@ -1,6 +1,7 @@
 // Every request there is and who answers it. What this inspector was not given is said to be that.
 
-import type { About, Changes } from "../wire/index.ts";
+import type { About } from "../wire/routes.ts";
+import type { Changes } from "../wire/home-records.ts";
 import type { ChangesAsked } from "./changes.ts";
 import { InspectorError, type InspectorPorts } from "./ports.ts";
 import { abortBody, acceptBody, answerBody, playgroundBody, whatIfBody } from "./read-body.ts";

@@ -2,7 +2,8 @@
 // and whether tasks changed. Has another version whenever it is another one.
 
 import type { SessionRecord, Store } from "@soong/store";
-import type { HomeState, SessionRow } from "../wire/index.ts";
+import type { HomeState } from "../wire/home-records.ts";
+import type { SessionRow } from "../wire/session-records.ts";
 import { toInspectorError } from "./answer.ts";
 import type { HomeStore } from "./home-store.ts";
 import type { InspectorPorts, LiveState } from "./ports.ts";

@@ -10,15 +10,15 @@ import type {
   ChangedTool,
   Explained,
   GrantRow,
-  LiveSession,
   PlaygroundTools,
-  ProblemCode,
   Question,
   ServerList,
   TaskGraph,
   TaskList,
   WhatIf,
-} from "../wire/index.ts";
+} from "../wire/home-records.ts";
+import type { LiveSession } from "../wire/session-records.ts";
+import type { ProblemCode } from "../wire/routes.ts";
 
 /** A request that fails, with a sentence for the user of the page. */
 export class InspectorError extends SoongError<ProblemCode> {

@@ -4,7 +4,12 @@
 import type { IncomingMessage } from "node:http";
 import { readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
 import { isPlainRecord } from "@soong/schema";
-import type { AnswerGiven, ChangedTool, PlaygroundCall, WhatIfAsked } from "../wire/index.ts";
+import type {
+  AnswerGiven,
+  ChangedTool,
+  PlaygroundCall,
+  WhatIfAsked,
+} from "../wire/home-records.ts";
 import { bad, InspectorError } from "./ports.ts";
 
 export const MOST_BODY_BYTES = 1024 * 1024;

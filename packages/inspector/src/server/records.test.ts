@@ -16,14 +16,14 @@ import type {
   ArtifactMatches,
   ArtifactPage,
   CallStory,
-  Changes,
   Conversation,
   FactRows,
   SessionList,
   SurfaceMatches,
   SurfaceView,
   WholeFact,
-} from "../wire/index.ts";
+} from "../wire/session-records.ts";
+import type { Changes } from "../wire/home-records.ts";
 import { InspectorError, type InspectorPorts } from "./ports.ts";
 
 const asked: unknown[] = [];

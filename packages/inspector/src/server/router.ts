@@ -3,7 +3,7 @@
 // nothing in a path leads to another one. What is wrong is refused by name.
 
 import type { IncomingMessage } from "node:http";
-import type { PathNames, Routes } from "../wire/index.ts";
+import type { PathNames, Routes } from "../wire/routes.ts";
 import { readBody } from "./read-body.ts";
 import { bad, InspectorError, missing } from "./ports.ts";
 

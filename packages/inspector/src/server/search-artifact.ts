@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createRegex } from "@soong/schema";
-import type { ArtifactMatches } from "../wire/index.ts";
+import type { ArtifactMatches } from "../wire/session-records.ts";
 import { characterStart, type ArtifactBytes } from "./artifact-bytes.ts";
 import { bad } from "./ports.ts";
 import { isSafeCut, MARGIN, safeCut, type Redact } from "./safe-cut.ts";

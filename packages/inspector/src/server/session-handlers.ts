@@ -3,15 +3,13 @@
 
 import { isTerminalFact, type ConversationNode, type Fact, type FactTexts } from "@soong/core";
 import type { SessionRecord } from "@soong/store";
-import {
-  callStory,
-  conversation,
-  findDefinitions,
-  factLine,
-  searchSurface,
-  surfaceView,
-} from "../timeline/index.ts";
-import type { Lane } from "../wire/index.ts";
+import { callStory } from "../timeline/call-story.ts";
+import { conversation } from "../timeline/conversation.ts";
+import { findDefinitions } from "../timeline/definitions.ts";
+import { factLine } from "../timeline/fact-line.ts";
+import { searchSurface } from "../timeline/search-surface.ts";
+import { surfaceView } from "../timeline/surface-view.ts";
+import type { Lane } from "../wire/session-records.ts";
 import { artifactBytes, createLineCounter } from "./artifact-bytes.ts";
 import { readArtifactPage } from "./artifact-page.ts";
 import type { HomeStore } from "./home-store.ts";

@@ -3,7 +3,7 @@ import type { Fact } from "@soong/core";
 import type { FactPage, SessionReader, SessionRecord } from "@soong/store";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
-import type { HomeState } from "../wire/index.ts";
+import type { HomeState } from "../wire/home-records.ts";
 import { createAttendance, createHeartbeat } from "./attendance.ts";
 import { createChanges } from "./changes.ts";
 import { createSessionIndex } from "./session-index.ts";

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ConversationNode, Fact } from "@soong/core";
 import type { SessionReader, SessionRecord } from "@soong/store";
-import { createTimeline } from "../timeline/index.ts";
+import { createTimeline } from "../timeline/timeline.ts";
 import { createRecent } from "./recent.ts";
 
 export type SessionIndex = Awaited<ReturnType<typeof createSessionIndex>>;

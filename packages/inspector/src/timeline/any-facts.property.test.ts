@@ -3,8 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { richSession } from "../../../../test/kernel/rich-session.ts";
-import type { Lane } from "../wire/index.ts";
-import { callStory, createTimeline, factLine, searchSurface, surfaceView } from "./index.ts";
+import type { Lane } from "../wire/session-records.ts";
+import { callStory } from "./call-story.ts";
+import { createTimeline } from "./timeline.ts";
+import { factLine } from "./fact-line.ts";
+import { searchSurface } from "./search-surface.ts";
+import { surfaceView } from "./surface-view.ts";
 import { jsonChanges } from "./call-inputs.ts";
 
 /** What facts carry, with anything else in its place. */

@@ -3,7 +3,7 @@
 
 import type { Fact, FactData, JsonValue, RequestedData } from "@soong/core";
 import { pointerStep } from "@soong/core/internal";
-import type { CallInput, CallInputs, InputChange } from "../wire/index.ts";
+import type { CallInput, CallInputs, InputChange } from "../wire/session-records.ts";
 import { asText, parseJson } from "./read-data.ts";
 
 /** `notes`: what cannot be seen from them, in words. */

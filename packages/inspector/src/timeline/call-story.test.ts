@@ -24,7 +24,7 @@ import { pre } from "../../../../test/kernel/pre-hook.ts";
 import { factsOf, recovered } from "../../../../test/kernel/recovered.ts";
 import { planByInput } from "../../../../test/kernel/watched.ts";
 import { allowAll, reader, START, writer } from "../../../../test/kernel/world.ts";
-import type { CallStory, Lane } from "../wire/index.ts";
+import type { CallStory, Lane } from "../wire/session-records.ts";
 import { callStory } from "./call-story.ts";
 import { createTimeline } from "./timeline.ts";
 

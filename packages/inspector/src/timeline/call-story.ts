@@ -12,7 +12,7 @@ import {
   type ToolResult,
 } from "@soong/core";
 import { asRecord, omitUndefined } from "@soong/schema";
-import type { CallStory, Decided, HookRun, Lane } from "../wire/index.ts";
+import type { CallStory, Decided, HookRun, Lane } from "../wire/session-records.ts";
 import { callInputs } from "./call-inputs.ts";
 import { oneLine, textIn, textsIn, type Data } from "./read-data.ts";
 import { childLink } from "./run-track.ts";

@@ -2,7 +2,7 @@
 
 import type { ContentBlock, ConversationNode, NodeKind } from "@soong/core";
 import { asRecord, firstChars } from "@soong/schema";
-import type { Conversation, ConversationItem } from "../wire/index.ts";
+import type { Conversation, ConversationItem } from "../wire/session-records.ts";
 import { asText, listIn, textIn, type Data } from "./read-data.ts";
 
 const MOST_ITEMS = 100;

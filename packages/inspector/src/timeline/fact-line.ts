@@ -1,7 +1,7 @@
 // A fact as a row of the journal: what it says, in one line.
 
 import { describeFact, KERNEL_FACT_TEXTS, type Fact, type FactTexts } from "@soong/core";
-import type { FactRow } from "../wire/index.ts";
+import type { FactRow } from "../wire/session-records.ts";
 import { MOST_SUMMARY_CHARS, oneLine } from "./read-data.ts";
 import { soundFact } from "./sound-fact.ts";
 

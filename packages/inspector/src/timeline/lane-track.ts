@@ -2,7 +2,7 @@
 // before it began, even if the clock was set back. There are many of these: plain data, and little of it.
 
 import { isTerminalFact, type Fact, type TerminalFactType } from "@soong/core";
-import type { Lane, LaneState, Span, SpanKind } from "../wire/index.ts";
+import type { Lane, LaneState, Span, SpanKind } from "../wire/session-records.ts";
 import { MOST_SUMMARY_CHARS, oneLine, summarizeArguments } from "./read-data.ts";
 
 export interface LaneTrack extends Omit<Lane, "spans"> {

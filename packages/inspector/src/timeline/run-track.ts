@@ -3,7 +3,7 @@
 import type { Cost, ModelEndData, ModelUsage, UsageTotal, WorkerData } from "@soong/agent";
 import type { Fact, RunEndData } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
-import type { RunRow, Usage } from "../wire/index.ts";
+import type { RunRow, Usage } from "../wire/session-records.ts";
 import { oneLine } from "./read-data.ts";
 
 /** What the run that started a child has on record of it. */

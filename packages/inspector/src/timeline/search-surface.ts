@@ -4,7 +4,7 @@
 import { createSearchIndex, PORTABLE_NAMES, type CatalogEntry, type Fact } from "@soong/core";
 import { createDeferredIndex, wireNames, type SearchedTool } from "@soong/core/internal";
 import { createSearchDocument } from "@soong/search";
-import type { SurfaceMatches } from "../wire/index.ts";
+import type { SurfaceMatches } from "../wire/session-records.ts";
 import { readDefinitions, type Definitions, type RecordedTool } from "./definitions.ts";
 import { catalogAt, findDefinition } from "./surface-view.ts";
 

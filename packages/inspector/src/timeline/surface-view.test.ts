@@ -5,7 +5,9 @@ import { verifies } from "#laws";
 import { drive, setStage, type Stage } from "../../../../test/kernel/drive.ts";
 import { found, github } from "../../../../test/kernel/searching.ts";
 import { reader, writer } from "../../../../test/kernel/world.ts";
-import { findDefinitions, searchSurface, surfaceView } from "./index.ts";
+import { findDefinitions } from "./definitions.ts";
+import { searchSurface } from "./search-surface.ts";
+import { surfaceView } from "./surface-view.ts";
 
 const later = { defer: true };
 

@@ -4,7 +4,7 @@
 import type { CatalogEntry, Fact, FactData } from "@soong/core";
 import { entriesIn } from "@soong/core/internal";
 import { asRecord } from "@soong/schema";
-import type { SurfaceTool, SurfaceView } from "../wire/index.ts";
+import type { SurfaceTool, SurfaceView } from "../wire/session-records.ts";
 import {
   readDefinitions,
   readEntryTool,

@@ -7,7 +7,7 @@ import { personWho, slowPerson } from "../../../../test/kernel/people.ts";
 import { factsOf, recovered } from "../../../../test/kernel/recovered.ts";
 import { richSession } from "../../../../test/kernel/rich-session.ts";
 import { allowAll, reader, START, writer } from "../../../../test/kernel/world.ts";
-import type { Lane } from "../wire/index.ts";
+import type { Lane } from "../wire/session-records.ts";
 import { createTimeline, type Timeline } from "./timeline.ts";
 
 function timelineOf(facts: readonly Fact[]): Timeline {

@@ -2,7 +2,7 @@
 // hand without a look at the rest; how the facts came in pages makes no difference.
 
 import type { Fact } from "@soong/core";
-import type { Lane, RunRow } from "../wire/index.ts";
+import type { Lane, RunRow } from "../wire/session-records.ts";
 import { createChangeLog } from "./change-log.ts";
 import {
   endLaneRun,

@@ -2,7 +2,8 @@ import { defineHook } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { stage } from "../../../../test/mcp/call-stage.ts";
-import { McpRequestFailure, type ToolCallOptions } from "../connection/index.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { ToolCallOptions } from "../connection/connected-server.ts";
 
 describe("a question of the server", () => {
   const schema = { type: "object", properties: { age: { type: "integer" } }, required: ["age"] };

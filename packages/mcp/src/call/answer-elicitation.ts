@@ -11,8 +11,8 @@ import {
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import { inTime } from "@soong/platform";
-import { isSafe, safeSchema, safeText } from "../catalog/index.ts";
-import type { McpRequestFailure } from "../connection/index.ts";
+import { isSafe, safeSchema, safeText } from "../catalog/safe-text.ts";
+import type { McpRequestFailure } from "../connection/failure.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_URL_CHARS = 4_000;

@@ -2,7 +2,8 @@ import { createMemoryJournal, type JsonObject } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { stage } from "../../../../test/mcp/call-stage.ts";
-import { McpRequestFailure, type HostRequest, type ToolCallOptions } from "../connection/index.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { HostRequest, ToolCallOptions } from "../connection/connected-server.ts";
 import type { HostClient } from "./ask-server.ts";
 
 const message = { role: "user", content: { type: "text", text: "Say hunter2-hunter2" } };

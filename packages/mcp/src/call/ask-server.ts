@@ -13,13 +13,13 @@ import {
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import { inTime } from "@soong/platform";
-import { safeLine } from "../catalog/index.ts";
-import {
-  McpRequestFailure,
-  type HostRequest,
-  type QuestionOptions,
-  type ToolCallOptions,
-} from "../connection/index.ts";
+import { safeLine } from "../catalog/safe-text.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type {
+  HostRequest,
+  QuestionOptions,
+  ToolCallOptions,
+} from "../connection/connected-server.ts";
 import { answerElicitation, openRequiredUrls } from "./answer-elicitation.ts";
 import { toToolFailure } from "./call-failure.ts";
 

@@ -3,8 +3,8 @@
 
 import { ToolFailure, type JsonObject, type ToolError } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import { safeText } from "../catalog/index.ts";
-import type { McpRequestFailure } from "../connection/index.ts";
+import { safeText } from "../catalog/safe-text.ts";
+import type { McpRequestFailure } from "../connection/failure.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_DATA_CHARS = 4_000;

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { answered, failing, stage } from "../../../../test/mcp/call-stage.ts";
 import { neverAnswers } from "../../../../test/mcp/source-stage.ts";
-import { McpRequestFailure, type ToolCallOptions } from "../connection/index.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { ToolCallOptions } from "../connection/connected-server.ts";
 
 describe("an answer", () => {
   test("arguments reach the server as they were judged, under its own name for the tool", async () => {

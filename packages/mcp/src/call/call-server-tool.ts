@@ -9,11 +9,8 @@ import {
   type ToolContext,
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import {
-  McpRequestFailure,
-  type ConnectedServer,
-  type ToolCallRequest,
-} from "../connection/index.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { ConnectedServer, ToolCallRequest } from "../connection/connected-server.ts";
 import { askServer, type AskingCall } from "./ask-server.ts";
 import { readContent } from "./read-content.ts";
 

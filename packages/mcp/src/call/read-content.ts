@@ -11,7 +11,7 @@ import {
   type ToolContext,
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import { safeLine } from "../catalog/index.ts";
+import { safeLine } from "../catalog/safe-text.ts";
 
 const MAX_BLOCKS = 500;
 const MAX_WORDS = 2_000;

@@ -12,7 +12,7 @@ import {
 } from "@soong/core";
 import { nameProblem } from "@soong/core/internal";
 import { repairSchema } from "@soong/schema";
-import { parameterHeaders } from "../connection/index.ts";
+import { parameterHeaders } from "../connection/parameter-headers.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 import { readServerTool, type ListedTools, type ServerTool } from "./list-tools.ts";
 import type { Pins } from "./pins.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { McpRequestFailure, type ToolsPage } from "../connection/index.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { ToolsPage } from "../connection/connected-server.ts";
 import { listTools } from "./list-tools.ts";
 
 const limits = { maxPages: 5, maxTools: 10, maxChars: 2_000 };

@@ -4,7 +4,8 @@
 
 import { messageOf, type JsonObject } from "@soong/core";
 import { isJsonObject, omitUndefined } from "@soong/schema";
-import { McpRequestFailure, type ConnectedServer, type ToolsPage } from "../connection/index.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { ConnectedServer, ToolsPage } from "../connection/connected-server.ts";
 import { safeLine } from "./safe-text.ts";
 
 const LIMITS = {

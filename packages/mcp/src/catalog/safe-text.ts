@@ -2,7 +2,7 @@
 // is there (terminal sequences, direction marks, invisible letters).
 
 import { isRecord, oneLine } from "@soong/schema";
-import { SCHEMA_MAPS } from "../connection/index.ts";
+import { SCHEMA_MAPS } from "../connection/parameter-headers.ts";
 
 /** Line breaks and tabs stay; so do the joiners that real scripts and emoji need. */
 const HIDDEN = /(?:(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u{E0000}-\u{E0FFF}])+/gu;

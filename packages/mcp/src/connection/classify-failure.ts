@@ -10,7 +10,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { JsonValue } from "@soong/core";
-import { McpLoginFailure, serverLine } from "../authorization/index.ts";
+import { McpLoginFailure, serverLine } from "../authorization/login-failure.ts";
 import { McpRequestFailure, McpServerFailure } from "./failure.ts";
 import type { ServerTransport } from "./server-transport.ts";
 

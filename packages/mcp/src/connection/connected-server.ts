@@ -10,7 +10,7 @@ import type {
   Redactor,
   Roots,
 } from "@soong/core";
-import type { McpLogins } from "../authorization/index.ts";
+import type { McpLogins } from "../authorization/logins.ts";
 import type { McpSecret } from "../settings/index.ts";
 import type { McpServerFailure } from "./failure.ts";
 

@@ -6,7 +6,11 @@ import { homedir } from "node:os";
 import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "@soong/core";
 import { environmentOutside, inTime, LineTooLong } from "@soong/platform";
-import { createAccessTokens, type AccessTokens, type Refusal } from "../authorization/index.ts";
+import {
+  createAccessTokens,
+  type AccessTokens,
+  type Refusal,
+} from "../authorization/access-tokens.ts";
 import type { McpServerEntry, McpTransport } from "../settings/index.ts";
 import type { ConnectionOptions } from "./connected-server.ts";
 import { openRedactedLog } from "./server-log.ts";

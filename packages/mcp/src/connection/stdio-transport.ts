@@ -14,7 +14,7 @@ import {
   findProgram,
   startProcess,
 } from "@soong/platform";
-import { serverLine } from "../authorization/index.ts";
+import { serverLine } from "../authorization/login-failure.ts";
 import { McpServerFailure } from "./failure.ts";
 import type { BoundedLog } from "./server-log.ts";
 

@@ -12,7 +12,7 @@ import {
   type ElicitationRequest,
   type PermissionRequest,
 } from "@soong/core";
-import type { McpHost } from "../call/index.ts";
+import type { McpHost } from "../call/ask-server.ts";
 import type { ClientQuestion } from "./client-question.ts";
 import type { OpenCall } from "./open-call.ts";
 import { howToAllow, permissionQuestion, readPermission } from "./permission-question.ts";

@@ -9,9 +9,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { messageOf, type JsonObject } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import { safeLine } from "../catalog/index.ts";
-import { McpRequestFailure } from "../connection/index.ts";
-import type { MayCall, Relay, RelayChange, RelayTarget } from "../relay/index.ts";
+import { safeLine } from "../catalog/safe-text.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { MayCall, Relay, RelayChange, RelayTarget } from "../relay/relay.ts";
 
 export type ClientRelay = ReturnType<typeof createClientRelay>;
 

@@ -10,8 +10,9 @@ import {
   RunRefused,
   type Session,
 } from "@soong/core";
-import { isRelayTool, type MayCall } from "../relay/index.ts";
-import type { McpServers } from "../source/index.ts";
+import { isRelayTool } from "../relay/relay-tools.ts";
+import type { MayCall } from "../relay/relay.ts";
+import type { McpServers } from "../source/open-mcp-servers.ts";
 import type { AnsweringCalls, GatewayBroker } from "./broker.ts";
 import { INLINE_LIMIT_BYTES, underOwnNames } from "./list-tools.ts";
 

@@ -13,7 +13,7 @@ import {
   type ToolResult,
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import type { Relay, RelayChange } from "../relay/index.ts";
+import type { Relay, RelayChange } from "../relay/relay.ts";
 import { createClientRelay } from "./client-relay.ts";
 import {
   createClientRuns,

@@ -1,7 +1,7 @@
 // What the ways of serving share: the clients of one session, and one reader of its facts that tells each
 // client what concerns it.
 
-import { openRelay } from "../relay/index.ts";
+import { openRelay } from "../relay/relay.ts";
 import type { GatewayOptions } from "./client-runs.ts";
 import { createClient, type ClientNews, type GatewayClient } from "./client.ts";
 

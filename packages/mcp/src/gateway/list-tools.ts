@@ -11,8 +11,8 @@ import {
 } from "@soong/core";
 import { catalogEntries } from "@soong/core/internal";
 import { isJsonObject } from "@soong/schema";
-import { canonicalName } from "../catalog/index.ts";
-import { isRelayTool } from "../relay/index.ts";
+import { canonicalName } from "../catalog/build-catalog.ts";
+import { isRelayTool } from "../relay/relay-tools.ts";
 
 /**
  * Large catalogs: deferred tools are not listed, internal.search_tools is. What it finds is listed from then

@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { ContentBlock, JsonObject, JsonValue, ToolResult } from "@soong/core";
 import { isJsonObject, omitUndefined } from "@soong/schema";
-import { splitMessages } from "../relay/index.ts";
+import { splitMessages } from "../relay/relay-tools.ts";
 import { CALL_TOOL } from "./list-tools.ts";
 
 type ClientBlock = CallToolResult["content"][number];

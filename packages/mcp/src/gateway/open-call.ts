@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject, ToolResult } from "@soong/core";
 import type { Abilities, ClientAnswer, ClientQuestion } from "./client-question.ts";
-import type { McpProgress } from "../connection/index.ts";
+import type { McpProgress } from "../connection/connected-server.ts";
 import type { Place } from "./lane.ts";
 
 /** The request that is being answered. */

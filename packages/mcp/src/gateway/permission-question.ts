@@ -11,7 +11,7 @@ import {
   type PermissionRequest,
 } from "@soong/core";
 import { exactLine, exactText } from "@soong/core/internal";
-import { safeLine } from "../catalog/index.ts";
+import { safeLine } from "../catalog/safe-text.ts";
 
 /** A client may cut or fold what is longer, so more than this is not asked there (PERM-19). */
 const MAX_QUESTION_CHARS = 4_000;

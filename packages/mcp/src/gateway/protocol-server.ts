@@ -16,9 +16,9 @@ import {
 } from "@modelcontextprotocol/server";
 import type { ToolResult } from "@soong/core";
 import { asRecord } from "@soong/schema";
-import { safeLine } from "../catalog/index.ts";
-import { LOG_LEVEL_KEY } from "../connection/index.ts";
-import { LOG_LEVELS, rankOfLevel } from "../relay/index.ts";
+import { safeLine } from "../catalog/safe-text.ts";
+import { LOG_LEVEL_KEY } from "../connection/client-requests.ts";
+import { LOG_LEVELS, rankOfLevel } from "../relay/relay.ts";
 import { inputRequests, pushQuestion, readAbilities, readAnswers } from "./client-question.ts";
 import type { ClientRelay } from "./client-relay.ts";
 import type { GatewayOptions } from "./client-runs.ts";

@@ -5,8 +5,10 @@
 import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { messageOf, type Clock, type JsonObject } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import { listPages, safeLine, safeText } from "../catalog/index.ts";
-import { readPage, type ConnectedServer } from "../connection/index.ts";
+import { listPages } from "../catalog/list-tools.ts";
+import { safeLine, safeText } from "../catalog/safe-text.ts";
+import { readPage } from "../connection/client-requests.ts";
+import type { ConnectedServer } from "../connection/connected-server.ts";
 
 const LIMITS = { maxPages: 50, maxTools: 2_000, maxChars: 4 * 1024 * 1024 };
 const LIST_TIMEOUT_MS = 10_000;

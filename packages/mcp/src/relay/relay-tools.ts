@@ -12,17 +12,17 @@ import {
   type ToolResult,
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import { askServer, readContent, type McpHost } from "../call/index.ts";
+import { askServer, type McpHost } from "../call/ask-server.ts";
+import { readContent } from "../call/read-content.ts";
 import {
   canonicalName,
   HANDLER_TIMEOUT_MS,
   hostTargets,
   mayRunBeside,
-  safeLine,
-  safeText,
-} from "../catalog/index.ts";
-import { McpRequestFailure } from "../connection/index.ts";
-import type { MoreTools } from "../source/index.ts";
+} from "../catalog/build-catalog.ts";
+import { safeLine, safeText } from "../catalog/safe-text.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { MoreTools } from "../source/server-source.ts";
 
 // How the calls that are not tool calls are named, for rules and for the record: after the server, like its tools, so that
 // a rule about all of a server is about these as well. No tool has such a name: the protocol allows no "@" in one.

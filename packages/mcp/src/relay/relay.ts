@@ -4,14 +4,11 @@
 
 import { systemClock, type Clock, type JsonObject } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import type { McpHost } from "../call/index.ts";
-import { safeLine } from "../catalog/index.ts";
-import {
-  McpRequestFailure,
-  type ConnectedServer,
-  type McpConnection,
-} from "../connection/index.ts";
-import type { McpServers } from "../source/index.ts";
+import type { McpHost } from "../call/ask-server.ts";
+import { safeLine } from "../catalog/safe-text.ts";
+import { McpRequestFailure } from "../connection/failure.ts";
+import type { ConnectedServer, McpConnection } from "../connection/connected-server.ts";
+import type { McpServers } from "../source/open-mcp-servers.ts";
 import { createServerLists, fitsTemplate, uniqueBy, type ServerLists } from "./listed-items.ts";
 import {
   GET_PROMPT,

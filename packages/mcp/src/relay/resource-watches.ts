@@ -1,7 +1,7 @@
 // Which resources clients subscribe to: asked of the server once, however many want it, and asked again of a
 // server that was restarted.
 
-import type { ConnectedServer } from "../connection/index.ts";
+import type { ConnectedServer } from "../connection/connected-server.ts";
 
 interface Watch {
   readonly server_id: string;

@@ -3,9 +3,9 @@
 
 import { createRedactor, systemClock, type Clock, type Redactor, type Registry } from "@soong/core";
 import { inTime } from "@soong/platform";
-import type { Pins } from "../catalog/index.ts";
-import type { McpHost } from "../call/index.ts";
-import type { McpConnection } from "../connection/index.ts";
+import type { Pins } from "../catalog/pins.ts";
+import type { McpHost } from "../call/ask-server.ts";
+import type { McpConnection } from "../connection/connected-server.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 import {
   openServerSource,

@@ -19,24 +19,13 @@ import {
 } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
 import { inTime } from "@soong/platform";
-import {
-  buildCatalog,
-  canonicalName,
-  definitionHash,
-  listTools,
-  safeLine,
-  safeText,
-  type Catalog,
-  type ListedTools,
-  type Pins,
-} from "../catalog/index.ts";
-import type { McpHost } from "../call/index.ts";
-import {
-  McpServerFailure,
-  type ConnectedServer,
-  type McpConnection,
-  type McpEra,
-} from "../connection/index.ts";
+import { buildCatalog, canonicalName, type Catalog } from "../catalog/build-catalog.ts";
+import { definitionHash, type Pins } from "../catalog/pins.ts";
+import { listTools, type ListedTools } from "../catalog/list-tools.ts";
+import { safeLine, safeText } from "../catalog/safe-text.ts";
+import type { McpHost } from "../call/ask-server.ts";
+import { McpServerFailure } from "../connection/failure.ts";
+import type { ConnectedServer, McpConnection, McpEra } from "../connection/connected-server.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 import { needsSetUp, toolHandlers, type GetCurrentServer } from "./tool-handler.ts";
 

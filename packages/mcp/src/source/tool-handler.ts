@@ -2,15 +2,14 @@
 // for it, the definition is pinned, and then it is asked (REG-3, MCP-7).
 
 import { messageOf, ToolFailure, type ToolContext } from "@soong/core";
-import { callServerTool, type McpHost, type RecordHostRequest } from "../call/index.ts";
-import {
-  definitionHash,
-  safeLine,
-  type HandlerFor,
-  type Pins,
-  type ServerTool,
-} from "../catalog/index.ts";
-import { McpServerFailure, type ConnectedServer } from "../connection/index.ts";
+import { callServerTool } from "../call/call-server-tool.ts";
+import type { McpHost, RecordHostRequest } from "../call/ask-server.ts";
+import { definitionHash, type Pins } from "../catalog/pins.ts";
+import { safeLine } from "../catalog/safe-text.ts";
+import type { HandlerFor } from "../catalog/build-catalog.ts";
+import type { ServerTool } from "../catalog/list-tools.ts";
+import { McpServerFailure } from "../connection/failure.ts";
+import type { ConnectedServer } from "../connection/connected-server.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 
 /** The server and what it offers now. Rejects with why it cannot be had. */

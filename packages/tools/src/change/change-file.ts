@@ -16,7 +16,7 @@ import {
 } from "@soong/core";
 import { PRE_IMAGE } from "@soong/core/internal";
 import { defaultLockDirectory } from "@soong/platform";
-import type { FilesRead } from "../file/index.ts";
+import type { FilesRead } from "../file/files-read.ts";
 import {
   commitFile,
   plannedPath,

@@ -8,7 +8,9 @@ import {
   defineTool,
 } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
-import { renderDiff, planEdits, planPatch } from "../edit/index.ts";
+import { renderDiff } from "../edit/unified-diff.ts";
+import { planEdits } from "../edit/plan-edits.ts";
+import { planPatch } from "../edit/patch.ts";
 import { fields, flag, list, pathField, text } from "../input/fields.ts";
 import { changesFile, type ChangeToolOptions } from "./change-file.ts";
 

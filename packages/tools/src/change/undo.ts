@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { ToolFailure, type ArtifactStore, type ToolResult } from "@soong/core";
 import { defaultLockDirectory } from "@soong/platform";
-import { wholeFileDiff } from "../edit/index.ts";
+import { wholeFileDiff } from "../edit/unified-diff.ts";
 import { commitFile, removeFile } from "../path/index.ts";
 import { sha256Of, type Undo } from "./change-file.ts";
 

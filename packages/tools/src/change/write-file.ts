@@ -2,7 +2,7 @@
 
 import { type AnyTool, type InferOutput, defineTool } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
-import { wholeFileDiff } from "../edit/index.ts";
+import { wholeFileDiff } from "../edit/unified-diff.ts";
 import { fields, flag, pathField, text } from "../input/fields.ts";
 import { changesFile, type ChangeToolOptions } from "./change-file.ts";
 

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { ToolFailure, type Clock, type HandlerResult, type ToolContext } from "@soong/core";
-import type { FilesRead } from "../file/index.ts";
+import type { FilesRead } from "../file/files-read.ts";
 import { resolvePath, shownPath } from "../path/index.ts";
 import { findExecutable, type startProcess } from "@soong/platform";
 import { captureOutput } from "./captured-output.ts";

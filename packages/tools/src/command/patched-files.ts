@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { optionTable, readArguments } from "@soong/core/internal";
-import { readGitNames, readName } from "../edit/index.ts";
+import { readGitNames, readName } from "../edit/patch-header.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
 export interface PatchedFiles {

@@ -2,7 +2,7 @@
 
 import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
-import type { FilesRead } from "../file/index.ts";
+import type { FilesRead } from "../file/files-read.ts";
 import { commandEnvironment, startProcess } from "@soong/platform";
 import {
   type CommandInput,

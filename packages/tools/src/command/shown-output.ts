@@ -2,7 +2,7 @@
 // for. Secrets are hidden before anything is cut, because half a secret is not recognised (REDACT-1).
 
 import { headTail, MARGIN } from "@soong/core/internal";
-import { cutToBytes } from "../text/index.ts";
+import { cutToBytes } from "../text/text-format.ts";
 
 export type OutputEnds =
   | { readonly whole: Buffer }

@@ -4,7 +4,7 @@
 // a change.
 
 import type { JsonObject } from "@soong/core";
-import { displayText, type FileText } from "../text/index.ts";
+import { displayText, type FileText } from "../text/file-text.ts";
 import { differences, excerpts, wholeCharacters } from "./differences.ts";
 import { bytesFinder, lineNumberAt } from "./find-places.ts";
 import { foldText, type FoldedText, type Numbers } from "./fold.ts";

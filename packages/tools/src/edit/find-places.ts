@@ -8,7 +8,7 @@ import {
   findLastLineFeed,
   findLineFeed,
   type FileText,
-} from "../text/index.ts";
+} from "../text/file-text.ts";
 import { firstIndex } from "./patch-image.ts";
 
 export interface Place {

@@ -2,7 +2,7 @@
 // where lines equal to those of its hunks are. Text of the patch is brought into the file's encoding, never the
 // other way round, so that nothing outside the changed lines is decoded and encoded again (EDIT-4).
 
-import { findLineFeed, type FileText } from "../text/index.ts";
+import { findLineFeed, type FileText } from "../text/file-text.ts";
 import type { PatchHunk } from "./patch-hunks.ts";
 
 export interface FileLines {

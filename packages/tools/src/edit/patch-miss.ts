@@ -1,7 +1,7 @@
 // Explains why a hunk finds no place (EDIT-3): the places nearest to it, what stands there and what
 // differs. It only ever explains; nothing here can lead to a change.
 
-import { displayText } from "../text/index.ts";
+import { displayText } from "../text/file-text.ts";
 import { differences } from "./differences.ts";
 import { lineNumberAt } from "./find-places.ts";
 import { foldText } from "./fold.ts";

@@ -3,7 +3,8 @@
 // they keep every byte.
 
 import { constants } from "node:buffer";
-import { encodeText, fileText, type FileText } from "../text/index.ts";
+import { encodeText } from "../text/text-format.ts";
+import { fileText, type FileText } from "../text/file-text.ts";
 import { findHeader, isNamed, type PatchHeader } from "./patch-header.ts";
 import { readHunks, type PatchHunk } from "./patch-hunks.ts";
 import { createImage, replaceLines, type PatchImage } from "./patch-image.ts";

@@ -1,7 +1,7 @@
 // Plans old/new edits of one file over its bytes (EDIT-2, EDIT-4): every edit is looked up in the same
 // text before, all of them apply or none does, and nothing outside the places found is touched.
 
-import { fileText, type FileText } from "../text/index.ts";
+import { fileText, type FileText } from "../text/file-text.ts";
 import { explainMiss } from "./explain-miss.ts";
 import { findPlaces, linesAt, searchedFile, writerFor, type SearchedFile } from "./find-places.ts";
 import {

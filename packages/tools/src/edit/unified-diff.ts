@@ -3,7 +3,8 @@
 
 import { isUtf8 } from "node:buffer";
 import { diffArrays } from "diff";
-import { asBuffer, countLineFeeds, displayText, fileText } from "../text/index.ts";
+import { asBuffer } from "../text/text-format.ts";
+import { countLineFeeds, displayText, fileText } from "../text/file-text.ts";
 import type { Span } from "./planned-text.ts";
 
 /** The spans must be in order. `before` is undefined for a file that is new. */

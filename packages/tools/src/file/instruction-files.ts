@@ -7,7 +7,7 @@ import { compileSensitivePaths, messageOf, type Places, type ToolFailure } from 
 import { isWithin } from "@soong/core/internal";
 import { readFully } from "@soong/platform";
 import { judgedPath, openRegularFile, resolvePath, type VerifiedFile } from "../path/index.ts";
-import { cutToBytes, decodeText, detectFormat } from "../text/index.ts";
+import { cutToBytes, decodeText, detectFormat } from "../text/text-format.ts";
 
 export interface InstructionFilesOptions {
   /** The project's directory; its file is looked for there, and in no directory above. */

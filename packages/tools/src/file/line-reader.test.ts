@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeText, type TextFormat } from "../text/index.ts";
+import { encodeText, type TextFormat } from "../text/text-format.ts";
 import { createLineReader, type LinesRead, type LinesWanted } from "./line-reader.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 5000 : 400;

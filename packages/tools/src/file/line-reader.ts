@@ -4,14 +4,12 @@
 import { isHighSurrogate } from "@soong/schema";
 import {
   bomLength,
-  countLines,
   cutToBytes,
   decodesWhole,
   decodeText,
-  findLineFeed,
-  lineUnits,
   type TextFormat,
-} from "../text/index.ts";
+} from "../text/text-format.ts";
+import { countLines, findLineFeed, lineUnits } from "../text/file-text.ts";
 
 export interface LinesWanted {
   format: TextFormat;

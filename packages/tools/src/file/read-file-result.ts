@@ -5,7 +5,7 @@ import { toolResult, type HandlerResult, type Roots, type ToolFailure } from "@s
 import { invalidArguments } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
 import { shownPath } from "../path/index.ts";
-import type { TextFormat } from "../text/index.ts";
+import type { TextFormat } from "../text/text-format.ts";
 import type { LinesRead } from "./line-reader.ts";
 
 interface FileAsRead {

@@ -19,7 +19,7 @@ import {
   type VerifiedFile,
 } from "../path/index.ts";
 import { fields, integer, pathField } from "../input/fields.ts";
-import { detectFormat, type TextFormat } from "../text/index.ts";
+import { detectFormat, type TextFormat } from "../text/text-format.ts";
 import type { FilesRead } from "./files-read.ts";
 import {
   INSTRUCTION_LIMIT_BYTES,

@@ -7,7 +7,7 @@ import { type FileHandle, lstat, open, opendir, readdir, rm, unlink } from "node
 import { basename, dirname, join } from "node:path";
 
 import { readErrno, readLock, withFileLock } from "@soong/platform";
-import { cutToBytes } from "../text/index.ts";
+import { cutToBytes } from "../text/text-format.ts";
 import { type VerifiedDirectory, openDirectory } from "./open-directory.ts";
 
 export interface Rights {

@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutToBytes } from "./index.ts";
+import { cutToBytes } from "./text-format.ts";
 
 const character = fc.oneof(
   fc.constantFrom("a", "é", "漢", "😀", "\ufeff", "\ufffd", "\r", "\n", "\0"),

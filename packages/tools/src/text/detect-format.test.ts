@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeText, detectFormat, encodeText, type TextFormat } from "./index.ts";
+import { decodeText, detectFormat, encodeText, type TextFormat } from "./text-format.ts";
 
 const utf8 = (text: string): Buffer => Buffer.from(text, "utf8");
 const legacy = (text: string, encoding: TextFormat["encoding"]): Uint8Array =>

@@ -1,8 +1,13 @@
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodesWhole, decodeText, encodeText, type TextFormat } from "./index.ts";
-import { LEGACY_ENCODINGS } from "./text-format.ts";
+import {
+  decodesWhole,
+  decodeText,
+  encodeText,
+  type TextFormat,
+  LEGACY_ENCODINGS,
+} from "./text-format.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 3000 : 300;
 const character = fc.oneof(

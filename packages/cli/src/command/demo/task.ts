@@ -10,9 +10,10 @@ import {
 } from "@soong/agent";
 import type { Fact } from "@soong/core";
 import type { LoadedConfig } from "../../config/index.ts";
-import { openLoop } from "../../conversation/index.ts";
+import { openLoop } from "../../conversation/open-loop.ts";
 import { CommandError, fit, visibleLine, wrap, type Output } from "../../output/index.ts";
-import { renderSystemText, type Runtime } from "../../runtime/index.ts";
+import { renderSystemText } from "../../runtime/user-tools.ts";
+import type { Runtime } from "../../runtime/open-runtime.ts";
 import { listAttempts, renderTimeline } from "./timeline.ts";
 import type { DemoPoint } from "./outcome.ts";
 

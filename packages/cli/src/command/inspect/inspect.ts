@@ -8,7 +8,7 @@ import { InspectorError, type InspectorPorts } from "@soong/inspector";
 import { ReplayError } from "@soong/replay";
 import type { Store } from "@soong/store";
 import { CommandError, UsageError, visible, visibleLine } from "../../output/index.ts";
-import { openHomeStore } from "../../runtime/index.ts";
+import { openHomeStore } from "../../runtime/home.ts";
 import { createHomeRedactor } from "../context.ts";
 import { loadFactTexts } from "../facts.ts";
 import type { Handler } from "../handler.ts";

@@ -13,7 +13,7 @@ import {
   type PlaygroundTool,
 } from "@soong/inspector";
 import { createApprovalBroker } from "@soong/control";
-import { openRuntime, type StoredSession, type Runtime } from "../../runtime/index.ts";
+import { openRuntime, type StoredSession, type Runtime } from "../../runtime/open-runtime.ts";
 import { chooseServers } from "../context.ts";
 import { explainCall } from "../tools/explain.ts";
 import { refuseUnknownTool } from "../tools/tool-input.ts";

@@ -2,12 +2,8 @@
 // accepted as it was shown, or not at all (MCP-7). As `soong mcp list` and `soong mcp accept`.
 
 import type { ServerList, ServersPort } from "@soong/inspector";
-import {
-  openRuntime,
-  loadUserServers,
-  type Runtime,
-  type ServerChoice,
-} from "../../runtime/index.ts";
+import { openRuntime, type Runtime } from "../../runtime/open-runtime.ts";
+import { loadUserServers, type ServerChoice } from "../../runtime/servers.ts";
 import { acceptShown, findServer } from "../mcp/servers.ts";
 import { withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
 

@@ -3,7 +3,8 @@
 
 import type { McpLoginReport, McpServerEntry } from "@soong/mcp";
 import { EXIT, visibleLine } from "../../output/index.ts";
-import { loadUserServers, homePaths } from "../../runtime/index.ts";
+import { loadUserServers } from "../../runtime/servers.ts";
+import { homePaths } from "../../runtime/home.ts";
 import { loadUserConfig } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { openBrowser } from "../open-browser.ts";

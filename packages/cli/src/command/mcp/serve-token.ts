@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { link, mkdir, open, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
-import { homePaths } from "../../runtime/index.ts";
+import { homePaths } from "../../runtime/home.ts";
 
 const MAX_BYTES = 4096;
 /** What fits behind `Bearer`, and is not guessed. */

@@ -15,7 +15,8 @@ import {
   wrap,
   type Output,
 } from "../../output/index.ts";
-import { loadUserServers, homePaths } from "../../runtime/index.ts";
+import { loadUserServers } from "../../runtime/servers.ts";
+import { homePaths } from "../../runtime/home.ts";
 import { loadUserConfig, withReadyRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";

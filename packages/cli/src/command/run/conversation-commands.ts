@@ -3,10 +3,10 @@
 
 import { modelFromEnvironment } from "@soong/agent";
 import type { LoadedConfig } from "../../config/index.ts";
-import type { SharedCommands } from "../../conversation/index.ts";
+import type { SharedCommands } from "../../conversation/slash-commands.ts";
 import { createOutput, fit, visibleLine } from "../../output/index.ts";
-import type { Runtime } from "../../runtime/index.ts";
-import type { Terminal } from "../../terminal/index.ts";
+import type { Runtime } from "../../runtime/open-runtime.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
 import type { CommandContext } from "../handler.ts";
 import { printTools } from "../tools/tools.ts";
 import {

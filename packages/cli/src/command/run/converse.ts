@@ -6,20 +6,14 @@ import { modelFromEnvironment } from "@soong/agent";
 import { systemClock } from "@soong/core";
 import { within } from "@soong/core/internal";
 import { createApprovalBroker } from "@soong/control";
-import {
-  converse as runConversation,
-  openingText,
-  openPromptHistory,
-  openTalk,
-} from "../../conversation/index.ts";
+import { converse as runConversation } from "../../conversation/converse.ts";
+import { openingText, openTalk } from "../../conversation/talk.ts";
+import { openPromptHistory } from "../../conversation/prompt-history.ts";
 import { UsageError } from "../../output/index.ts";
-import {
-  loadMainAgent,
-  openModels,
-  collectSecrets,
-  type RuntimeOptions,
-} from "../../runtime/index.ts";
-import { openTerminal } from "../../terminal/index.ts";
+import { loadMainAgent, openModels } from "../../runtime/models.ts";
+import { collectSecrets } from "../../runtime/secrets.ts";
+import type { RuntimeOptions } from "../../runtime/open-runtime.ts";
+import { openTerminal } from "../../terminal/screen-terminal.ts";
 import { describeWaiting, loadUserConfig, withRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { onTermination } from "../signals.ts";

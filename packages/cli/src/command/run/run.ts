@@ -3,9 +3,10 @@
 
 import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
 import type { Fact } from "@soong/core";
-import { openLoop } from "../../conversation/index.ts";
+import { openLoop } from "../../conversation/open-loop.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../../output/index.ts";
-import { loadMainAgent, openModels, type StoredSession } from "../../runtime/index.ts";
+import { loadMainAgent, openModels } from "../../runtime/models.ts";
+import type { StoredSession } from "../../runtime/open-runtime.ts";
 import { loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { refuseUnknownSession } from "../stored.ts";

@@ -18,18 +18,12 @@ import type { McpServerStatus } from "@soong/mcp";
 import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
 import { loadConfig, userHome, type LoadedConfig } from "../../config/index.ts";
 import { describeFailure, EXIT, pad, visible } from "../../output/index.ts";
-import {
-  collectSecrets,
-  declarativeOptions,
-  listKeyNames,
-  loadUserServers,
-  openHomeStore,
-  openRuntime,
-  resolvePlaces,
-  runtimeServers,
-  SetupError,
-  homePaths,
-} from "../../runtime/index.ts";
+import { collectSecrets, listKeyNames } from "../../runtime/secrets.ts";
+import { declarativeOptions } from "../../runtime/user-tools.ts";
+import { loadUserServers, runtimeServers } from "../../runtime/servers.ts";
+import { openHomeStore, SetupError, homePaths } from "../../runtime/home.ts";
+import { openRuntime } from "../../runtime/open-runtime.ts";
+import { resolvePlaces } from "../../runtime/places.ts";
 import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { hasStore } from "../stored.ts";

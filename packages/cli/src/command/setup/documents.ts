@@ -2,7 +2,7 @@
 
 import { loadAgentCatalog, loadSkills } from "@soong/agent";
 import { fit, pad, visibleLine } from "../../output/index.ts";
-import { homePaths } from "../../runtime/index.ts";
+import { homePaths } from "../../runtime/home.ts";
 import { printProblems, resolveHome } from "../context.ts";
 import type { Handler } from "../handler.ts";
 

@@ -13,7 +13,7 @@ import {
 import { defaultLockDirectory, withFileLock } from "@soong/platform";
 import type { Store } from "@soong/store";
 import { CommandError, EXIT, UsageError, visibleLine, wrap } from "../../output/index.ts";
-import { findArchive, homePaths } from "../../runtime/index.ts";
+import { findArchive, homePaths } from "../../runtime/home.ts";
 import { createHomeRedactor, loadUserConfig, printProblems, resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { iterateSessions, withReadOnlyStore } from "../stored.ts";

@@ -5,7 +5,7 @@ import { TaskRefused, type TaskCaller, type TaskRecord, type Tasks } from "@soon
 import type { FactData } from "@soong/core";
 import type { StoreError } from "@soong/store";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
-import type { Runtime } from "../../runtime/index.ts";
+import type { Runtime } from "../../runtime/open-runtime.ts";
 import { withRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { findTask, listSteps, withoutClaimToken } from "./stored-task.ts";

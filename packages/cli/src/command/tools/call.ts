@@ -2,7 +2,7 @@
 
 import { viewsOf, type AskPermission, type ToolResult } from "@soong/core";
 import { EXIT, visible, visibleLine, type Output } from "../../output/index.ts";
-import type { Runtime } from "../../runtime/index.ts";
+import type { Runtime } from "../../runtime/open-runtime.ts";
 import { chooseServers, withReadyRuntime, onStop } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { createTerminalQuestions, type Questions } from "../terminal-questions.ts";

@@ -6,7 +6,8 @@ import type { JsonObject } from "@soong/core";
 import { isRecord } from "@soong/schema";
 import { checkDeclarativeTool, describeProblem } from "@soong/tools";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
-import { declarativeOptions, homePaths } from "../../runtime/index.ts";
+import { declarativeOptions } from "../../runtime/user-tools.ts";
+import { homePaths } from "../../runtime/home.ts";
 import { loadUserConfig } from "../context.ts";
 import type { Handler } from "../handler.ts";
 

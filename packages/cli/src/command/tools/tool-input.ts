@@ -2,7 +2,7 @@
 
 import { nearestName } from "@soong/schema";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
-import type { Runtime } from "../../runtime/index.ts";
+import type { Runtime } from "../../runtime/open-runtime.ts";
 import { chooseServers } from "../context.ts";
 import type { CommandContext } from "../handler.ts";
 

@@ -1,7 +1,7 @@
 // Requests to the server of this page, typed by its list of routes. What goes wrong is thrown as a RequestFailed with a
 // sentence that can be shown where the answer would have been.
 
-import type { PathNames, Problem, ProblemCode, Routes } from "../../wire/index.ts";
+import type { PathNames, Problem, ProblemCode, Routes } from "../../wire/routes.ts";
 
 export interface Api {
   /** `api.ask("GET /api/tasks/:task_id", { path: { task_id }, signal })`. */

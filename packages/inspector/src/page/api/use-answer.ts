@@ -1,7 +1,7 @@
 // What a component asks the server for: answers to show, and things to do.
 
 import { useCallback, useEffect, useState } from "preact/hooks";
-import type { Routes } from "../../wire/index.ts";
+import type { Routes } from "../../wire/routes.ts";
 import { useInspector } from "../app/inspector.ts";
 import { useStore } from "../state/store.ts";
 import { errorText, isAbort, RequestFailed, type AnyAsked, type Asked } from "./client.ts";

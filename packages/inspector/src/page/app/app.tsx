@@ -3,7 +3,7 @@
 import { visibleLine } from "@soong/core";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { About } from "../../wire/index.ts";
+import type { About } from "../../wire/routes.ts";
 import type { Api } from "../api/client.ts";
 import { PlaygroundView } from "../playground/playground-view.tsx";
 import { QuestionsView } from "../questions/question-list.tsx";

@@ -3,7 +3,8 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { About, Changes, HomeState } from "../../wire/index.ts";
+import type { About } from "../../wire/routes.ts";
+import type { Changes, HomeState } from "../../wire/home-records.ts";
 import type { Api } from "../api/client.ts";
 import { writeHash, type Route, readHash } from "../route/hash-route.ts";
 import { type Connection, startChangesLoop } from "../state/changes-loop.ts";

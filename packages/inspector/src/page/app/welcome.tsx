@@ -1,7 +1,7 @@
 // The view while no session is chosen: what is live now, and what waits for an answer.
 
 import { visibleLine } from "@soong/core";
-import type { HomeState } from "../../wire/index.ts";
+import type { HomeState } from "../../wire/home-records.ts";
 import { Table } from "../parts/list.tsx";
 import { Mono } from "../parts/text.tsx";
 import { recordedMoment } from "../parts/time.ts";

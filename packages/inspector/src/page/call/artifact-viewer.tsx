@@ -3,7 +3,7 @@
 
 import { visible, visibleLine } from "@soong/core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ArtifactPage } from "../../wire/index.ts";
+import type { ArtifactPage } from "../../wire/session-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { Button, CopyButton, LinkButton } from "../parts/button.tsx";
 import { TextInput } from "../parts/input.tsx";

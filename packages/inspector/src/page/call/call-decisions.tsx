@@ -1,7 +1,7 @@
 // How it was decided whether the call may happen: by rules, by hooks, by the user; who, when, and after how long.
 
 import { type ChainEntry, visibleLine } from "@soong/core";
-import type { Decided, HookRun } from "../../wire/index.ts";
+import type { Decided, HookRun } from "../../wire/session-records.ts";
 import { Table } from "../parts/list.tsx";
 import { SignMark } from "../parts/signs.tsx";
 import { CutText, Mono, Prose } from "../parts/text.tsx";

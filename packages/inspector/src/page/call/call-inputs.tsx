@@ -3,7 +3,7 @@
 
 import { type JsonValue, visibleLine } from "@soong/core";
 import { useMemo } from "preact/hooks";
-import type { CallInput, CallInputs, InputChange } from "../../wire/index.ts";
+import type { CallInput, CallInputs, InputChange } from "../../wire/session-records.ts";
 import { parseJson } from "../api/client.ts";
 import { CopyButton } from "../parts/button.tsx";
 import { JsonCode } from "../parts/json-code.tsx";

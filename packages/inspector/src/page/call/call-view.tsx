@@ -3,7 +3,7 @@
 import { visibleLine } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { CallStory, Lane } from "../../wire/index.ts";
+import type { CallStory, Lane } from "../../wire/session-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { CopyButton, LinkButton } from "../parts/button.tsx";

@@ -3,7 +3,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Conversation } from "../../wire/index.ts";
+import type { Conversation } from "../../wire/session-records.ts";
 import { useAction, useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { LinkButton } from "../parts/button.tsx";

@@ -1,7 +1,7 @@
 // One message of a conversation.
 
 import { type ContentBlock, visible, visibleLine } from "@soong/core";
-import type { ConversationItem } from "../../wire/index.ts";
+import type { ConversationItem } from "../../wire/session-records.ts";
 import { countText } from "../parts/text.tsx";
 import { type SessionRoute, linkToTimeline } from "../route/hash-route.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";

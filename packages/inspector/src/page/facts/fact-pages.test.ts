@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FactRows } from "../../wire/index.ts";
+import type { FactRows } from "../../wire/session-records.ts";
 import { createFactPages, PAGE_SIZE } from "./fact-pages.ts";
 
 describe("pages of facts", () => {

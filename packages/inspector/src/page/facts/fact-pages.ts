@@ -2,7 +2,7 @@
 // Those that no one looks at any more are given up, so a fast jump asks for where it ends and for nothing between.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { FactRow, FactRows } from "../../wire/index.ts";
+import type { FactRow, FactRows } from "../../wire/session-records.ts";
 import { errorText } from "../api/client.ts";
 import { useInspector } from "../app/inspector.ts";
 import type { RowWindow } from "../parts/virtual-list.tsx";

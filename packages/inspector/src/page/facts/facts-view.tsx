@@ -2,7 +2,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useEffect, useState } from "preact/hooks";
-import type { FactRow } from "../../wire/index.ts";
+import type { FactRow } from "../../wire/session-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { useKeys } from "../app/keys.ts";

@@ -1,7 +1,7 @@
 // States, outcomes and decisions as a sign, a word and a colour: never as a colour alone.
 
 import { visibleLine } from "@soong/core";
-import type { Lane, RunRow } from "../../wire/index.ts";
+import type { Lane, RunRow } from "../../wire/session-records.ts";
 
 export interface Sign {
   readonly icon: string;

@@ -2,7 +2,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useMemo, useState } from "preact/hooks";
-import type { PlaygroundTool } from "../../wire/index.ts";
+import type { PlaygroundTool } from "../../wire/home-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { TextInput } from "../parts/input.tsx";
 import { Loaded, Mono, splitWords } from "../parts/text.tsx";

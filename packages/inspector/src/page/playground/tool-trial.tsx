@@ -3,7 +3,7 @@
 import { type JsonValue, visibleLine } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Called, Explained, PlaygroundTool } from "../../wire/index.ts";
+import type { Called, Explained, PlaygroundTool } from "../../wire/home-records.ts";
 import { errorText } from "../api/client.ts";
 import { useAction, useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";

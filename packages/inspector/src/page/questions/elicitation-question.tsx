@@ -3,7 +3,7 @@
 import { visibleLine, type JsonObject, type JsonValue } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import { useState } from "preact/hooks";
-import type { Question } from "../../wire/index.ts";
+import type { Question } from "../../wire/home-records.ts";
 import { Mono, ProblemText, Prose } from "../parts/text.tsx";
 import { SchemaForm } from "../playground/schema-form.tsx";
 import { findProblems, startValue } from "../playground/value.ts";

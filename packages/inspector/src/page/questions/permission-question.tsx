@@ -4,7 +4,7 @@
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
 import { exactLine } from "@soong/core/internal";
 import { useState } from "preact/hooks";
-import type { Question } from "../../wire/index.ts";
+import type { Question } from "../../wire/home-records.ts";
 import { DecisionChain } from "../call/call-decisions.tsx";
 import { PreviewView } from "../call/preview.tsx";
 import { shellWord } from "../call/words.ts";

@@ -2,7 +2,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { AnswerGiven, Question } from "../../wire/index.ts";
+import type { AnswerGiven, Question } from "../../wire/home-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { isSequenceBegun } from "../app/keys.ts";
 import { spacedText } from "../parts/text.tsx";

@@ -3,7 +3,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AnswerGiven, GrantRow, HomeState, Question } from "../../wire/index.ts";
+import type { AnswerGiven, GrantRow, HomeState, Question } from "../../wire/home-records.ts";
 import { RequestFailed } from "../api/client.ts";
 import { useAction } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";

@@ -2,7 +2,7 @@
 
 import { visibleLine, type PermissionRequest } from "@soong/core";
 import type { ComponentChildren } from "preact";
-import type { AnswerGiven } from "../../wire/index.ts";
+import type { AnswerGiven } from "../../wire/home-records.ts";
 import { Button } from "../parts/button.tsx";
 import { ProblemText } from "../parts/text.tsx";
 import { clockText, durationText, useClock } from "../parts/time.ts";

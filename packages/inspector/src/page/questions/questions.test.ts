@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Question } from "../../wire/index.ts";
+import type { Question } from "../../wire/home-records.ts";
 import { isDeliberate, READING_MS } from "./answer-guard.ts";
 import { shownAddress } from "./elicitation-question.tsx";
 import { isOver, stateAfterFailure, withQuestions, withState } from "./shown-questions.ts";

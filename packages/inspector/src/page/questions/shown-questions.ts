@@ -1,7 +1,7 @@
 // The questions on the page: those that wait, in the order they were asked, and those that were settled while the user
 // looked at them. They stay in their places until they are put away, so that nothing moves under the pointer.
 
-import type { AnswerGiven, Question } from "../../wire/index.ts";
+import type { AnswerGiven, Question } from "../../wire/home-records.ts";
 
 export interface ShownQuestion {
   readonly question: Question;

@@ -3,7 +3,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ChangedTool, ServerRow } from "../../wire/index.ts";
+import type { ChangedTool, ServerRow } from "../../wire/home-records.ts";
 import { useAction, useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { Button } from "../parts/button.tsx";

@@ -1,7 +1,7 @@
 // Which run of a session is looked at, for views that are about one.
 
 import { visibleLine } from "@soong/core";
-import type { RunRow } from "../../wire/index.ts";
+import type { RunRow } from "../../wire/session-records.ts";
 import { useInspector } from "../app/inspector.ts";
 import { Select } from "../parts/input.tsx";
 import { runSign } from "../parts/signs.tsx";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunRow, SessionRow } from "../../wire/index.ts";
+import type { RunRow, SessionRow } from "../../wire/session-records.ts";
 import {
   listAgents,
   joinItems,

@@ -2,7 +2,7 @@
 
 import { visible, visibleLine } from "@soong/core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SessionRow } from "../../wire/index.ts";
+import type { SessionRow } from "../../wire/session-records.ts";
 import { useAction } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { TextInput } from "../parts/input.tsx";

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { Changes } from "../../wire/index.ts";
+import type { Changes } from "../../wire/home-records.ts";
 import { RequestFailed } from "../api/client.ts";
 import {
   type ChangesLoop,

@@ -2,7 +2,7 @@
 // looks at the page; a page in the background asks every few seconds, and keeps no connection.
 
 import { errorText, isAbort, RequestFailed } from "../api/client.ts";
-import type { Changes } from "../../wire/index.ts";
+import type { Changes } from "../../wire/home-records.ts";
 
 /** Whether the server answers. */
 export type Connection =

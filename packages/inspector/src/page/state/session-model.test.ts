@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Lane, RunRow, SessionChanges } from "../../wire/index.ts";
+import type { Lane, RunRow } from "../../wire/session-records.ts";
+import type { SessionChanges } from "../../wire/home-records.ts";
 import { callKey, emptySession, withChanges } from "./session-model.ts";
 import { createStore } from "./store.ts";
 

@@ -1,7 +1,8 @@
 // The session that is shown: its runs and lanes as received so far. Grows in place, since there may be many
 // thousands; `content` counts every change, `shape` those after which there are other rows or rows are elsewhere.
 
-import type { Lane, RunRow, SessionChanges, SessionRow } from "../../wire/index.ts";
+import type { Lane, RunRow, SessionRow } from "../../wire/session-records.ts";
+import type { SessionChanges } from "../../wire/home-records.ts";
 
 export interface SessionModel {
   readonly session_id: string;

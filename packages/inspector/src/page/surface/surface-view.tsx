@@ -2,7 +2,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useEffect, useState } from "preact/hooks";
-import type { SurfaceTool, SurfaceView as Surface } from "../../wire/index.ts";
+import type { SurfaceTool, SurfaceView as Surface } from "../../wire/session-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { LinkButton } from "../parts/button.tsx";

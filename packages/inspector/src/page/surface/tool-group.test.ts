@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SurfaceTool } from "../../wire/index.ts";
+import type { SurfaceTool } from "../../wire/session-records.ts";
 import { listFlags, groupTools } from "./tool-group.tsx";
 
 function tool(tool_name: string, more: Partial<SurfaceTool> = {}): SurfaceTool {

@@ -2,7 +2,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useEffect, useState } from "preact/hooks";
-import type { SurfaceTool } from "../../wire/index.ts";
+import type { SurfaceTool } from "../../wire/session-records.ts";
 import { Button } from "../parts/button.tsx";
 import { JsonCode } from "../parts/json-code.tsx";
 import { countText, createMatcher, Mono, Prose, spacedText } from "../parts/text.tsx";

@@ -2,7 +2,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { StepRow } from "../../wire/index.ts";
+import type { StepRow } from "../../wire/home-records.ts";
 import { Button } from "../parts/button.tsx";
 import { findSign, toneStyle } from "../parts/signs.tsx";
 import {

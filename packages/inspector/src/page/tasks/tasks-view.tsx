@@ -3,7 +3,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useMemo, useRef, useState } from "preact/hooks";
-import type { StepRow, TaskGraph, TaskRow } from "../../wire/index.ts";
+import type { StepRow, TaskGraph, TaskRow } from "../../wire/home-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { ChoiceButtons, LinkButton } from "../parts/button.tsx";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Lane } from "../../wire/index.ts";
+import type { Lane } from "../../wire/session-records.ts";
 import { measureExtent, moveExtent, placeTime, sinceText, placeTicks, zoomExtent } from "./axis.ts";
 import { placeBars, measureLane, spansText } from "./spans.tsx";
 

@@ -3,7 +3,7 @@
 
 import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Lane, RunRow } from "../../wire/index.ts";
+import type { Lane, RunRow } from "../../wire/session-records.ts";
 import type { RowWindow } from "../parts/virtual-list.tsx";
 import type { SessionModel } from "../state/session-model.ts";
 import type { Row } from "./rows.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Lane, RunRow } from "../../wire/index.ts";
+import type { Lane, RunRow } from "../../wire/session-records.ts";
 import { callKey } from "../state/session-model.ts";
 import { type Row, listRows, wayTo } from "./rows.ts";
 import { createLaneFilter, type LaneFilter } from "./timeline-tools.tsx";

@@ -1,6 +1,6 @@
 // The rows of a timeline: runs, their calls, the runs and calls that those started below them. Pure.
 
-import type { Lane } from "../../wire/index.ts";
+import type { Lane } from "../../wire/session-records.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
 
 export interface Row {

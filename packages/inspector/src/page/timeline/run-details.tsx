@@ -1,7 +1,7 @@
 // A run that was chosen: what it is, what it cost, and where else to look at it.
 
 import { visibleLine } from "@soong/core";
-import type { RunRow } from "../../wire/index.ts";
+import type { RunRow } from "../../wire/session-records.ts";
 import { useAction } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { ConfirmButton } from "../parts/button.tsx";

@@ -1,6 +1,6 @@
 // The spans of a call: their names, how long it spent in each kind, and where on the axis each is drawn.
 
-import type { Lane, Span, SpanKind } from "../../wire/index.ts";
+import type { Lane, Span, SpanKind } from "../../wire/session-records.ts";
 import { durationText } from "../parts/time.ts";
 import { placeTime, type Extent } from "./axis.ts";
 

@@ -3,7 +3,7 @@
 import { visibleLine } from "@soong/core";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
-import type { Lane, RunRow } from "../../wire/index.ts";
+import type { Lane, RunRow } from "../../wire/session-records.ts";
 import { laneSign, Mark, runSign } from "../parts/signs.tsx";
 import { countText } from "../parts/text.tsx";
 import { durationText } from "../parts/time.ts";

@@ -1,6 +1,6 @@
 // The line above a timeline: which calls, which part of the time, whether it follows.
 
-import type { Lane } from "../../wire/index.ts";
+import type { Lane } from "../../wire/session-records.ts";
 import { Button, SignButton } from "../parts/button.tsx";
 import { Select, TextInput } from "../parts/input.tsx";
 import { countText, createMatcher } from "../parts/text.tsx";

@@ -3,7 +3,7 @@
 
 import { visibleLine } from "@soong/core";
 import { useState } from "preact/hooks";
-import type { Verdict, WhatIf } from "../../wire/index.ts";
+import type { Verdict, WhatIf } from "../../wire/home-records.ts";
 import { useAction } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { originText } from "../call/words.ts";
