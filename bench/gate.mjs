@@ -20,8 +20,8 @@ import { readFileSync } from "node:fs";
 
 /** @param {Result[]} results @returns {{ lines: string[], missed: number }} a line for each aim of what was measured */
 export function holdAgainstAims(results) {
-  /** @type {Aim[]} */
-  const aims = JSON.parse(readFileSync(new URL("./aims.json", import.meta.url), "utf8"));
+  const text = readFileSync(new URL("./aims.json", import.meta.url), "utf8");
+  const aims = /** @type {Aim[]} */ (JSON.parse(text));
   const lines = [];
   let missed = 0;
   for (const aim of aims) {

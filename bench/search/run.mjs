@@ -21,7 +21,7 @@ const SIZE = 10_000;
 export async function run({ quick = false } = {}) {
   const kernel = await loadKernel();
   const { tools, sets } = loadCatalog(SIZE);
-  const documents = tools.map(kernel.searchDocumentOf);
+  const documents = tools.map(kernel.createSearchDocument);
   const rows = costOfIndex(kernel, documents);
 
   const peer = await miniSearch(kernel);

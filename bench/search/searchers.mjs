@@ -6,7 +6,7 @@ import { installPeer } from "../setup.mjs";
 
 /**
  * @import { Kernel } from "./kernel.mjs"
- * @typedef {ReturnType<Kernel["searchDocumentOf"]>} Document
+ * @typedef {ReturnType<Kernel["createSearchDocument"]>} Document
  * @typedef {(query: string, limit: number) => string[]} Search  names, best first
  * @typedef {{ name: string, prepare: (documents: Document[]) => Search }} Searcher
  */

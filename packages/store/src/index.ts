@@ -6,5 +6,5 @@ export {
   type FileArtifactsOptions,
 } from "./artifacts/file-artifacts.ts";
 export * from "./contract/store-error.ts";
-export * from "./contract/store.ts";
+export type * from "./contract/store.ts";
 export * from "./store/open-store.ts";

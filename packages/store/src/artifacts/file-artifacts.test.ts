@@ -203,7 +203,7 @@ describe("artifacts on disk", () => {
         const disk = onDisk.open(about);
         const memory = inMemory.open(about);
         for (const bytes of pieces) {
-          memory.write(bytes);
+          await memory.write(bytes);
           await disk.write(bytes);
         }
         const kept = await disk.close();

@@ -315,7 +315,7 @@ function mayBeLost(fact: Fact, writes: Set<string>): boolean {
   if (READING.has(fact.type)) return true;
   const call = `${fact.run_id} ${fact.tool_call_id}`;
   if (fact.type === "tool.started") {
-    const { read_only, repeatable } = (fact.data as Fact<"tool.started">["data"]).effects ?? {};
+    const { read_only, repeatable } = fact.data.effects ?? {};
     if (read_only === true && repeatable === true) return true;
     writes.add(call);
     return false;

@@ -7,7 +7,7 @@ import { verifies } from "#laws";
 import { createKernel, defineTool, type Run } from "@soong/core";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openStore, type Store, type StoreOptions } from "../index.ts";
-import type { OpenDatabase } from "../sqlite/driver.ts";
+import type * as driver from "../sqlite/driver.ts";
 
 let home: string;
 let store: Store;
@@ -15,11 +15,11 @@ let store: Store;
 let commits: ("synced" | "unsynced")[] = [];
 
 vi.mock("../sqlite/driver.ts", async (loadDriver) => {
-  const driver = await loadDriver<typeof import("../sqlite/driver.ts")>();
-  return { ...driver, loadSqlite: async () => watchCommits(await driver.loadSqlite()) };
+  const actual = await loadDriver<typeof driver>();
+  return { ...actual, loadSqlite: async () => watchCommits(await actual.loadSqlite()) };
 });
 
-function watchCommits(open: OpenDatabase): OpenDatabase {
+function watchCommits(open: driver.OpenDatabase): driver.OpenDatabase {
   return (path, options) => {
     const database = open(path, options);
     let isSynced = true;

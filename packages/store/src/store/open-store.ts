@@ -43,7 +43,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
   const opened = await openDatabase({ directory, readOnly, busyTimeoutMs, at });
   const { database, path } = opened;
-  const { query, refuseClosed, close: closeDatabase } = createQuery(database, path);
+  const runner = createQuery(database, path);
+  const { query } = runner;
   let closing: Promise<void> | undefined;
   const tables = storeTables(query, home, path);
   const tasks = createTaskTables({
@@ -87,7 +88,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   };
 
   function writing(): StoreWriter {
-    refuseClosed();
+    runner.refuseClosed();
     if (writer !== undefined) return writer;
     throw new StoreError("store_read_only", `The store ${path} was opened for reading only.`);
   }
@@ -96,7 +97,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     try {
       await writer?.close();
     } finally {
-      closeDatabase();
+      runner.close();
     }
   }
 }
