@@ -143,7 +143,7 @@ async function buildProgram(folder: string): Promise<void> {
     entryPoints: {
       soong: here("../../packages/cli/src/command/start.ts"),
       config: here("../../packages/cli/src/config/index.ts"),
-      runtime: here("../../packages/cli/src/runtime/index.ts"),
+      runtime: here("../../packages/cli/src/runtime/open-runtime.ts"),
     },
     outdir: folder,
     outExtension: { ".js": ".mjs" },

@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "soong-terminal-")));
   await build({
     entryPoints: [
-      fileURLToPath(new URL("../../packages/cli/src/terminal/index.ts", import.meta.url)),
+      fileURLToPath(new URL("../../packages/cli/src/terminal/screen-terminal.ts", import.meta.url)),
     ],
     outfile: join(folder, "terminal.mjs"),
     bundle: true,

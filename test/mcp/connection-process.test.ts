@@ -163,7 +163,7 @@ describe("a runtime that is killed leaves nothing behind", () => {
     await build({
       stdin: {
         contents: `
-          import { openConnection } from ${JSON.stringify(join(root, "packages/mcp/src/connection/index.ts"))};
+          import { openConnection } from ${JSON.stringify(join(root, "packages/mcp/src/connection/open-connection.ts"))};
           const server = await openConnection(${JSON.stringify(entryFor(transport))}).connected();
           const options = { signal: new AbortController().signal, timeoutMs: 60000 };
           const params = { name: "child", arguments: ${JSON.stringify(input)} };

@@ -38,7 +38,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const READER = `
   import { createKernel } from "@soong/core";
-  import { readFileTool } from "../../packages/tools/src/file/index.ts";
+  import { readFileTool } from "../../packages/tools/src/file/read-file.ts";
   const [project, ...inputs] = process.argv.slice(2);
   const kernel = createKernel({ tools: [readFileTool()] });
   const run = await kernel.startRun({ roots: { project, write: [] } });
