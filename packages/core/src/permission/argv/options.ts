@@ -197,14 +197,20 @@ export function possibleOptions(table: OptionTable, word: string): PossibleOptio
 
 /** Whether one of these options may be among the words; none listed: always. */
 export function hasOption(words: readonly string[], list: string): boolean {
-  return list === "" || words.some((word) => possibleOptions(optionTable(list), word).length > 0);
+  return list === "" || words.some((word) => listedOptions(list, word).length > 0);
 }
 
 /** The values of these options, attached or the next word. */
 export function optionValues(words: readonly string[], list: string): string[] {
   return words.flatMap((word, index) =>
-    possibleOptions(optionTable(list), word).map(
-      ({ attached }) => attached ?? words[index + 1] ?? "",
-    ),
+    listedOptions(list, word).map(({ attached }) => attached ?? words[index + 1] ?? ""),
+  );
+}
+
+/** Other letters may stand before one of them; what follows any other sign is a value: there is no `-t` in `-S.txt`. */
+function listedOptions(list: string, word: string): PossibleOption[] {
+  return possibleOptions(optionTable(list), word).filter(
+    ({ name, isDoubtful }) =>
+      !isDoubtful || /^-[A-Za-z0-9#]+$/.test(word.slice(0, word.indexOf(name.charAt(1), 1))),
   );
 }
