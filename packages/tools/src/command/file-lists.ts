@@ -54,7 +54,9 @@ function findLists(programs: readonly string[], args: readonly string[]): string
   const options = names.flatMap((name) => {
     const { marks } = programTable(name);
     const list = marks.get("list");
-    return list === undefined ? [] : [marks.has("expression") ? `${list} @expression` : list];
+    return list === undefined
+      ? []
+      : [`${list} ${marks.has("expression") ? "@expression" : "@digits"}`];
   });
   const listed = names.some((name) => TAKES_LIST.test(name))
     ? args.filter((arg) => arg.startsWith("@")).map((arg) => arg.slice(1))

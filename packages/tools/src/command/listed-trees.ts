@@ -146,7 +146,7 @@ export function restrictedNamesListed(
   return [...found.values()];
 }
 
-const SHOWS_HIDDEN = "-aAf|--al*";
+const SHOWS_HIDDEN = "-aAf|--al* @digits";
 
 /** Whether patterns name an entry itself: `secrets/**` is about what is in the directory, not about its name. */
 function namesEntry(globs: readonly string[]): (path: string) => boolean {
@@ -213,7 +213,8 @@ function withoutValues(args: readonly string[], option: RegExp): string[] {
 }
 
 function listedByLs(args: readonly string[]): Listing | undefined {
-  if (!hasOption(args, "-R|--rec*") || hasOption(args, "-LH|--der*")) return undefined;
+  if (!hasOption(args, "-R|--rec* @digits") || hasOption(args, "-LH|--der* @digits"))
+    return undefined;
   const hidden = hasOption(args, SHOWS_HIDDEN);
   const isListed = (printed: string): boolean => hidden || !lastName(printed).startsWith(".");
   const starts = args.filter((arg) => !arg.startsWith("-"));

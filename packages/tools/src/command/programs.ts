@@ -198,10 +198,8 @@ export function programTable(name: string, about: "proven" | "all" = "all"): Opt
 /** Whether a row has a mark, and one of the options that the mark depends on may be among the arguments. */
 export function isMarked({ marks }: OptionTable, mark: string, args: readonly string[]): boolean {
   const list = marks.get(mark);
-  return (
-    list !== undefined &&
-    hasOption(args, list === "" || !marks.has("expression") ? list : `${list} @expression`)
-  );
+  if (list === undefined || list === "") return list === "";
+  return hasOption(args, `${list} ${marks.has("expression") ? "@expression" : "@digits"}`);
 }
 
 export function provenPrograms(): string[] {

@@ -123,7 +123,8 @@ const WRITERS: Readonly<Record<string, Reader>> = {
   sed: (args) => (runsNothing("sed", args) ? NOTHING : undefined),
   sort: (args) => (runsNothing("sort", args) ? NOTHING : undefined),
   // Where it says itself which files it writes, or is told by a file.
-  curl: (args) => (hasOption(args, "-KOJ|--conf*|--remote-*|--output-dir*") ? undefined : NOTHING),
+  curl: (args) =>
+    hasOption(args, "-KOJ|--conf*|--remote-*|--output-dir* @digits") ? undefined : NOTHING,
   awk: writtenByAwk,
   gawk: writtenByAwk,
   mawk: writtenByAwk,

@@ -207,10 +207,15 @@ export function optionValues(words: readonly string[], list: string): string[] {
   );
 }
 
-/** Other letters may stand before one of them; what follows any other sign is a value: there is no `-t` in `-S.txt`. */
+/**
+ * Other letters may stand before one of them, with `@digits` also digits and `#`; what follows any other sign is a value: there is no
+ * `-t` in `-S.txt`.
+ */
 function listedOptions(list: string, word: string): PossibleOption[] {
-  return possibleOptions(optionTable(list), word).filter(
+  const table = optionTable(list);
+  const letters = table.marks.has("digits") ? /^-[A-Za-z0-9#]+$/ : /^-[A-Za-z]+$/;
+  return possibleOptions(table, word).filter(
     ({ name, isDoubtful }) =>
-      !isDoubtful || /^-[A-Za-z0-9#]+$/.test(word.slice(0, word.indexOf(name.charAt(1), 1))),
+      !isDoubtful || letters.test(word.slice(0, word.indexOf(name.charAt(1), 1))),
   );
 }
