@@ -78,6 +78,10 @@ describe("a program that runs the command in its arguments", () => {
       ["parallel", "-j", "2", "rm", ":::", "a"],
       ["rm ::: a", "?"],
     ],
+    [
+      ["parallel", "--j", "2", "rm", ":::", "a"],
+      ["rm ::: a", "?"],
+    ],
     [["busybox", "rm", "a"], ["rm a"]],
     [
       ["npx", "-y", "rm", "a"],

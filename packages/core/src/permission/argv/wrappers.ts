@@ -126,7 +126,7 @@ export const WRAPPERS: Readonly<Record<string, string>> = {
     --no-run-if-empty|--verbose|--exit|--eof|--max-lines?value --arg-file|--delimiter|--max-args|--max-procs|--max-chars=value
     --process-slot-var=value`,
   parallel: `-0kqtXmvu -jnNLSaC=value @joins @appends @opaque --keep-order|--null|--verbose|--dry-run|--bar?value
-    --jobs|--max-args|--arg-file|--joblog|--timeout|--retries|--delay|--halt=value`,
+    --jobs|--j|--max-args|--arg-file|--joblog|--timeout|--retries|--delay|--halt=value`,
   numactl: `-NmiplC?value --all|--localalloc?value --cpunodebind|--membind|--interleave|--preferred|--physcpubind=value`,
   caffeinate: "-disum -tw=value",
   unbuffer: "-p",
