@@ -77,6 +77,8 @@ const IN_REACH: [string[], string?][] = [
   [["grep", "-d", "recurse", "secret", "."]],
   [["grep", "--dir=recurse", "secret", "."]],
   [["grep", "--recursiv", "secret", "."]],
+  // What is searched for is named like a directory.
+  [["rg", "--type", "txt", "open"]],
   [["ls", "--recursiv", "."]],
   [["cp", "--recursiv", ".", "/tmp/elsewhere"]],
   [["wc", "--files0-from=open/a.txt"]],

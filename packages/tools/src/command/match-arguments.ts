@@ -2,7 +2,7 @@
 // revision may be, `fits` decides.
 
 import {
-  hasOption,
+  optionTable,
   readArguments,
   type FoundOption,
   type OptionTable,
@@ -93,12 +93,12 @@ function oneOf(list: string): string {
   return options.length === 1 ? list : `one of ${options.join(" ")}`;
 }
 
-/** Whether one of these options was read. */
+/** Whether one of these options was read, by its whole name: `--type` is not `--type-list`. None listed: always. */
 export function hasFound(options: readonly FoundOption[], list: string): boolean {
-  return hasOption(
-    options.map(({ name }) => name),
-    list,
-  );
+  const listed = [...optionTable(list).options.keys()];
+  const isListed = (name: string): boolean =>
+    listed.some((one) => one === name || (one.endsWith("*") && name.startsWith(one.slice(0, -1))));
+  return list === "" || options.some(({ name }) => isListed(name));
 }
 
 /** A program told to be strict takes all that follows its first operand for operands, too; of these options that would do no harm. */
