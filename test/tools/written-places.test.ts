@@ -44,6 +44,7 @@ const WRITES: [string[], string?][] = [
   [["cp", "-S.txt", "x", ".git/hooks/pre-commit"]],
   [["cp", "-bS.t", "x", ".git/hooks/pre-commit"]],
   [["cp", "-S1t", "x", ".git/hooks/pre-commit"]],
+  [["cp", "-bSt", "x", ".git/hooks/pre-commit"]],
   [["cp", "x", "link/pre-commit"]],
   [["cp", "../../x", "pre-commit"], ".git/hooks"],
   [["cp", "-r", "evil/.vscode", "."]],

@@ -277,9 +277,11 @@ export function copiedOperands(args: readonly string[]): { sources: string[]; ta
     /^-[A-Za-z]*t$|^--ta[a-z-]*$/.test(args[index - 1] ?? "");
   const operands = args.filter((arg) => !arg.startsWith("-"));
   if (targets.length === 0) return { sources: operands.slice(0, -1), targets: operands.slice(-1) };
+  // `-St` may be a suffix, and then the last operand is the target.
+  const isUnsure = args.some((arg) => /^-[A-Za-z]*S.*t/.test(arg));
   return {
-    sources: args.filter((arg, index) => !arg.startsWith("-") && !isNext(index)),
-    targets,
+    sources: args.filter((arg, index) => !arg.startsWith("-") && (isUnsure || !isNext(index))),
+    targets: isUnsure ? [...targets, ...operands.slice(-1)] : targets,
   };
 }
 
