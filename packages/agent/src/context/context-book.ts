@@ -176,9 +176,13 @@ export function toModelMessages(
   for (; closed.units < count - 1; closed.units += 1) {
     addMessages(closed.messages, units[closed.units], model);
   }
-  const messages = [...closed.messages];
-  addMessages(messages, units[count - 1], model);
-  return messages;
+  const { messages } = closed;
+  const last = messages.slice(-1);
+  addMessages(last, units[count - 1], model);
+  // One copy of a long list: adding to a copy would copy it once more.
+  return last[0] === messages.at(-1)
+    ? messages.concat(last.slice(1))
+    : messages.slice(0, -1).concat(last);
 }
 
 function addMessages(messages: ModelMessage[], unit: ContextUnit | undefined, model: string): void {
