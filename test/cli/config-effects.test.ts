@@ -139,6 +139,10 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "store.busy_timeout_ms": [["test/cli/kept.test.ts", "are waited for as long as the config says"]],
   "store.durability": [
     ["packages/store/src/store/durability.test.ts", "with full durability everything does"],
+    [
+      "packages/cli/src/runtime/home.test.ts",
+      "the store waits for the disk as store.durability of the config says",
+    ],
   ],
   "store.retention.max_age_days": [
     ["packages/cli/src/runtime/keep-retention.test.ts", "removes what is too old, once a day"],
