@@ -8,16 +8,17 @@ import { makeCalls, makeTools, proveWork } from "../workload.mjs";
 /** @import { Call } from "../workload.mjs" */
 /** @import { Installed, Subject } from "../subjects/index.mjs" */
 
-const LOOPS = ["soong-loop", "pi", "ai-sdk", "openai-runner"];
-const SLOW = ["openai-runner"];
+const LOOPS = {
+  subjects: ["soong-loop", "pi", "ai-sdk", "openai-runner"],
+  ours: "soong-loop",
+  slow: ["openai-runner"],
+};
 
 /** @type {Benchmark} */
 export const loopCall = {
   id: "loop-call",
   title: "One call through the whole loop: runs of ten turns of 100 calls, and of 10",
-  subjects: LOOPS,
-  ours: "soong-loop",
-  slow: SLOW,
+  ...LOOPS,
   rounds: { full: 11, quick: 4 },
   metrics: [
     { id: "hundred_cpu", title: "100 calls a turn, CPU time per call", unit: "µs" },
@@ -44,9 +45,7 @@ export const loopCall = {
 export const loopRun = {
   id: "loop-run",
   title: "A fresh run through the whole loop: one call and the closing turn",
-  subjects: LOOPS,
-  ours: "soong-loop",
-  slow: SLOW,
+  ...LOOPS,
   rounds: { full: 11, quick: 4 },
   metrics: [
     { id: "cpu", title: "CPU time of a run", unit: "µs" },
@@ -63,9 +62,7 @@ export const loopRun = {
 export const loopSession = {
   id: "loop-session",
   title: "A long conversation through the whole loop: a call a turn",
-  subjects: LOOPS,
-  ours: "soong-loop",
-  slow: SLOW,
+  ...LOOPS,
   rounds: { full: 3, quick: 1 },
   metrics: [
     { id: "thousand", title: "CPU time per turn of 1 000 turns", unit: "µs" },
