@@ -10,7 +10,7 @@ try {
     "vitest",
     [
       "run",
-      "test/conformance/conformance.test.ts",
+      "test/mcp/conformance/conformance.test.ts",
       "--reporter=verbose",
       "--no-file-parallelism",
       ...(words === "" ? [] : ["-t", words]),

@@ -8,9 +8,13 @@ const rounds = Number(given);
 
 if (Number.isSafeInteger(rounds) && rounds > 0) {
   try {
-    run("vitest", ["run", "test/crash", "--disable-console-intercept", "--no-file-parallelism"], {
-      env: { SOONG_TEST_CRASH_ROUNDS: given },
-    });
+    run(
+      "vitest",
+      ["run", "test/store/crash", "--disable-console-intercept", "--no-file-parallelism"],
+      {
+        env: { SOONG_TEST_CRASH_ROUNDS: given },
+      },
+    );
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     console.error(error.message.trim());

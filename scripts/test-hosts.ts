@@ -1,11 +1,11 @@
 // Unmodified agent hosts from npm, each pointed at a scripted model on this machine, call a tool through `soong mcp serve`
 // over stdio and over HTTP (GATE-5). `npm run test:hosts`, or `npm run test:hosts -- codex pi` for some of them.
-// Not part of `npm test`: the hosts are large, and are installed into test/hosts/installed first.
+// Not part of `npm test`: the hosts are large, and are installed into test/mcp/hosts/installed first.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { HOSTS, type Host } from "../test/hosts/hosts.ts";
-import { tryHost } from "../test/hosts/try-host.ts";
+import { HOSTS, type Host } from "../test/mcp/hosts/hosts.ts";
+import { tryHost } from "../test/mcp/hosts/try-host.ts";
 import { CommandFailed, run } from "./command.ts";
 
 const given = process.argv.slice(2);
@@ -24,7 +24,7 @@ async function tryAll(hosts: readonly Host[]): Promise<boolean> {
   const program = resolve("packages", "cli", "bin", "soong.mjs");
   const failed: string[] = [];
   for (const host of hosts) {
-    const installed = join("test", "hosts", "installed", host.name);
+    const installed = join("test", "mcp", "hosts", "installed", host.name);
     const problem = install(host, installed);
     if (problem !== undefined) {
       console.log(`${host.name}: not tried, it could not be installed: ${problem}`);

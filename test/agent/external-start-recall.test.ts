@@ -19,7 +19,7 @@ import { expect, test } from "vitest";
 import { readHistory } from "../../packages/agent/src/loop/index.ts";
 import { externalStartRecall } from "../../packages/agent/src/memory/index.ts";
 import { replayRun, createReplaySource, exportRunScript } from "../../packages/replay/src/index.ts";
-import { openToolConversation } from "../agents/tool-conversation.ts";
+import { openToolConversation } from "./tool-conversation.ts";
 import { done, driven, openStage, says, texts, type LoopStage } from "./loop-stage.ts";
 
 const TOOL = "mcp.notes.search";

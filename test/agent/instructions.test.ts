@@ -20,7 +20,7 @@ import {
 } from "../../packages/agent/src/loop/index.ts";
 import { instructionFiles } from "../../packages/tools/src/file/instruction-files.ts";
 import { readFileTool } from "../../packages/tools/src/file/read-file.ts";
-import { noRoom, server } from "../kernel/sources.ts";
+import { noRoom, server } from "../core/sources.ts";
 import {
   calls,
   done,

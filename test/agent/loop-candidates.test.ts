@@ -4,7 +4,7 @@ import { defineTool, PORTABLE_PROFILE, type JsonObject, type ModelProfile } from
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { GOOGLE_PROFILE, OPENAI_PROFILE } from "@soong/agent";
-import { server } from "../kernel/sources.ts";
+import { server } from "../core/sources.ts";
 import { done, failed, openStage, says, writtenModel, type WrittenModel } from "./loop-stage.ts";
 
 /** Takes anything, so that schemas go out as they are. */

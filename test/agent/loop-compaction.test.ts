@@ -3,7 +3,7 @@
 import { defineTool, toolResult } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
-import { noRoom, server } from "../kernel/sources.ts";
+import { noRoom, server } from "../core/sources.ts";
 import { calls, done, failed, openStage, says, texts } from "./loop-stage.ts";
 import { readTool } from "./loop-tools.ts";
 

@@ -25,7 +25,7 @@ import {
   type LoopRun,
   type RunEnd,
 } from "../../packages/agent/src/loop/index.ts";
-import { createSpyJournal, type SpyJournal, type SpyOptions } from "../kernel/spy-journal.ts";
+import { createSpyJournal, type SpyJournal, type SpyOptions } from "../core/spy-journal.ts";
 
 /** What a model does next: tell an event, wait, or whatever else. */
 export type Step = ModelEvent | { readonly wait: number } | (() => void | Promise<void>);

@@ -18,8 +18,8 @@ import {
 import { SECTIONS } from "../../packages/cli/src/config/sections.ts";
 import { openModels } from "../../packages/cli/src/runtime/models.ts";
 import { openRuntime } from "../../packages/cli/src/runtime/open-runtime.ts";
-import { compatibleWire } from "../providers/compatible-wire.ts";
-import { events, startReplayServer } from "../providers/replay-server.ts";
+import { compatibleWire } from "../agent/provider/compatible-wire.ts";
+import { events, startReplayServer } from "../agent/provider/replay-server.ts";
 
 /** A test by its file and its name. */
 type Proof = readonly [file: string, name: string];
@@ -46,14 +46,14 @@ const OUTSIDE: Proof = ["test/cli/memory.test.ts", "recalled by the reference me
 const MEMORY: Proof = ["test/cli/memory.test.ts", "is written and recalled as the config says"];
 const kernel = (file: string, name: string): readonly Proof[] => [
   WIRED,
-  [`test/kernel/${file}.test.ts`, name],
+  [`test/core/${file}.test.ts`, name],
 ];
 
 /** What shows the effect; or what it comes with. */
 const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   sandbox: "the sandbox",
   "model.default": [CHAIN],
-  "model.max_output_tokens": [WIRED, ["test/providers/requests.test.ts", "max_output_tokens"]],
+  "model.max_output_tokens": [WIRED, ["test/agent/provider/requests.test.ts", "max_output_tokens"]],
   "model.retries": [WIRED, [RETRIES, "waits double, vary by run and not by time"]],
   "model.idle_timeout_ms": [WIRED, [RETRIES, "idle_timeout_ms"]],
   "model.max_answer_ms": [WIRED, [RETRIES, "max_answer_ms"]],

@@ -2,8 +2,8 @@
 
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { compatibleWire } from "../providers/compatible-wire.ts";
-import { endless, hang, startReplayServer, type Reply } from "../providers/replay-server.ts";
+import { compatibleWire } from "../agent/provider/compatible-wire.ts";
+import { endless, hang, startReplayServer, type Reply } from "../agent/provider/replay-server.ts";
 import { bundleCli, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
 
 let bundle: CliBundle;

@@ -5,17 +5,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { anthropicWire } from "../providers/anthropic-wire.ts";
-import { compatibleWire } from "../providers/compatible-wire.ts";
-import { googleWire } from "../providers/google-wire.ts";
-import { openaiWire } from "../providers/openai-wire.ts";
+import { anthropicWire } from "../agent/provider/anthropic-wire.ts";
+import { compatibleWire } from "../agent/provider/compatible-wire.ts";
+import { googleWire } from "../agent/provider/google-wire.ts";
+import { openaiWire } from "../agent/provider/openai-wire.ts";
 import {
   events,
   startReplayServer,
   type Reply,
   type ReplayServer,
-} from "../providers/replay-server.ts";
-import type { Step, Wire } from "../providers/wire.ts";
+} from "../agent/provider/replay-server.ts";
+import type { Step, Wire } from "../agent/provider/wire.ts";
 import { bundleCli, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
 
 let bundle: CliBundle;

@@ -11,7 +11,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import { ASKING_OPTIONS, addAskingTools } from "../../conformance/fixture-asking-tools.mjs";
+import { ASKING_OPTIONS, addAskingTools } from "../conformance/fixture-asking-tools.mjs";
 
 const [, , way] = process.argv;
 

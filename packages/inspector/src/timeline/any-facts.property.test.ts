@@ -2,7 +2,7 @@ import type { Fact } from "@soong/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import { richSession } from "../../../../test/kernel/rich-session.ts";
+import { richSession } from "../../../../test/core/rich-session.ts";
 import type { Lane } from "../wire/session-records.ts";
 import { callStory } from "./call-story.ts";
 import { createTimeline } from "./timeline.ts";

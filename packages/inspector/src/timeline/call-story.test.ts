@@ -18,12 +18,12 @@ import {
   setStage,
   type Stage,
   type StageOptions,
-} from "../../../../test/kernel/drive.ts";
-import { personWho, slowPerson } from "../../../../test/kernel/people.ts";
-import { pre } from "../../../../test/kernel/pre-hook.ts";
-import { factsOf, recovered } from "../../../../test/kernel/recovered.ts";
-import { planByInput } from "../../../../test/kernel/watched.ts";
-import { allowAll, reader, START, writer } from "../../../../test/kernel/world.ts";
+} from "../../../../test/core/drive.ts";
+import { personWho, slowPerson } from "../../../../test/core/people.ts";
+import { pre } from "../../../../test/core/pre-hook.ts";
+import { factsOf, recovered } from "../../../../test/core/recovered.ts";
+import { planByInput } from "../../../../test/core/watched.ts";
+import { allowAll, reader, START, writer } from "../../../../test/core/world.ts";
 import type { CallStory, Lane } from "../wire/session-records.ts";
 import { callStory } from "./call-story.ts";
 import { createTimeline } from "./timeline.ts";

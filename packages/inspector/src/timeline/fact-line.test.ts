@@ -2,7 +2,7 @@ import { KERNEL_FACT_TEXTS, type FactType } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
-import { richSession } from "../../../../test/kernel/rich-session.ts";
+import { richSession } from "../../../../test/core/rich-session.ts";
 import { factLine } from "./fact-line.ts";
 
 const fact = (type: FactType, data: unknown = {}) => writtenFact({ seq: 7, type, data });

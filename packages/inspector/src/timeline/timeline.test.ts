@@ -2,11 +2,11 @@ import { isTerminalFact, type Fact, type FactType } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
-import { drive, heldTool, pushAll, setStage, type Stage } from "../../../../test/kernel/drive.ts";
-import { personWho, slowPerson } from "../../../../test/kernel/people.ts";
-import { factsOf, recovered } from "../../../../test/kernel/recovered.ts";
-import { richSession } from "../../../../test/kernel/rich-session.ts";
-import { allowAll, reader, START, writer } from "../../../../test/kernel/world.ts";
+import { drive, heldTool, pushAll, setStage, type Stage } from "../../../../test/core/drive.ts";
+import { personWho, slowPerson } from "../../../../test/core/people.ts";
+import { factsOf, recovered } from "../../../../test/core/recovered.ts";
+import { richSession } from "../../../../test/core/rich-session.ts";
+import { allowAll, reader, START, writer } from "../../../../test/core/world.ts";
 import type { Lane } from "../wire/session-records.ts";
 import { createTimeline, type Timeline } from "./timeline.ts";
 
