@@ -105,7 +105,7 @@ export async function openSession(
   const session_id = options.session_id ?? ids.next("session");
   const journal = options.journal ?? createMemoryJournal();
   const artifacts = options.artifacts ?? createMemoryArtifacts();
-  const { secrets = [] } = options;
+  const { secrets } = options;
   const redactor = (): Redactor => createRedactor({ secrets });
   const ofSession = redactor();
   const recorder = createRecorder(session_id, journal, clock, ofSession, options.lastSeq);

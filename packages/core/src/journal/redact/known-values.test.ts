@@ -41,6 +41,20 @@ describe("known values", () => {
     );
   });
 
+  test("are looked up anew for the next redactor when one of the list was replaced", () => {
+    verifies("REDACT-1");
+    const secrets = [{ name: "TOKEN", value: "first-value-1" }];
+    const before = createRedactor({ secrets });
+    expect(createRedactor({ secrets }).known).toBe(before.known);
+    secrets[0] = { name: "TOKEN", value: "second-value-2" };
+    const after = createRedactor({ secrets });
+    expect(after.known).not.toBe(before.known);
+    expect(after.text("second-value-2")).toBe("[redacted:TOKEN]");
+    secrets.push({ name: "OTHER", value: "third-value-3" });
+    expect(after.text("second-value-2 third-value-3")).toBe("[redacted:TOKEN] [redacted:OTHER]");
+    expect(createRedactor({ secrets }).known).toBe(after.known);
+  });
+
   test("that become known later are hidden from then on, numbers too, and what was hidden before stays so", () => {
     verifies("REDACT-1");
     const secrets = [{ name: "FIRST", value: "first-value-1" }];

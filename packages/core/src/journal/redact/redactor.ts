@@ -20,14 +20,16 @@ export interface RedactorOptions {
    * Known values. Those shorter than six characters, and mere stand-ins, are not looked for. The list may grow
    * while the redactor lives, as when a token is renewed: what is added counts from then on.
    */
-  secrets?: readonly KnownSecret[];
+  secrets?: readonly KnownSecret[] | undefined;
 }
 
 /** Where sensitive fields are; `*` stands for any key or index. */
 export type SensitivePaths = readonly (readonly string[])[];
 
+const NO_SECRETS: readonly KnownSecret[] = Object.freeze([]);
+
 /** Hides secrets in texts and values. */
-export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
+export function createRedactor({ secrets = NO_SECRETS }: RedactorOptions = {}): Redactor {
   return new Redactor(secrets);
 }
 
@@ -38,11 +40,16 @@ export class Redactor {
   readonly #given: readonly KnownSecret[];
   readonly #placeholders = new Placeholders(() => this.#known.secrets);
   /** As of the last look at the list, which may grow. */
-  #latest: ReturnType<typeof readKnown>;
+  #latest: KnownSecrets;
 
   constructor(secrets: readonly KnownSecret[]) {
     this.#given = secrets;
-    this.#latest = readKnown(secrets);
+    this.#latest = findKnown(secrets);
+  }
+
+  /** The same object for as long as no other secret is known: what was clean then is clean now. */
+  get known(): object {
+    return this.#known;
   }
 
   /** The same string when nothing was found. */
@@ -77,8 +84,8 @@ export class Redactor {
     return { redacted, restore: (changed) => trail.restore(changed, redacted, value) };
   }
 
-  get #known(): ReturnType<typeof readKnown> {
-    if (this.#latest.read !== this.#given.length) this.#latest = readKnown(this.#given);
+  get #known(): KnownSecrets {
+    if (this.#latest.given.length !== this.#given.length) this.#latest = findKnown(this.#given);
     return this.#latest;
   }
 
@@ -192,11 +199,27 @@ function readableJson(value: JsonValue): string | undefined {
   }
 }
 
+type KnownSecrets = ReturnType<typeof readKnown>;
+
+/** By the list: the sessions and runs that have one list share what was made of it, while it is the same. */
+const lastRead = new WeakMap<readonly KnownSecret[], KnownSecrets>();
+
+function findKnown(given: readonly KnownSecret[]): KnownSecrets {
+  const last = lastRead.get(given);
+  const isSame =
+    last?.given.length === given.length &&
+    last.given.every(({ name, value }, i) => name === given[i]?.name && value === given[i].value);
+  if (isSame) return last;
+  const known = readKnown(given);
+  lastRead.set(given, known);
+  return known;
+}
+
 function readKnown(given: readonly KnownSecret[]) {
   const secrets = worthHiding(given);
   return {
-    /** How many had been given by then. */
-    read: given.length,
+    /** As they were by then. */
+    given: given.map(({ name, value }) => ({ name, value })),
     secrets,
     find: createFinder(secrets),
     /** Whether any of them could stand somewhere as a number. */
