@@ -5,6 +5,7 @@ import {
   imageLength,
   createImage,
   lineAt,
+  listStretches,
   placeOfLine,
   replaceLines,
   type PatchImage,
@@ -39,11 +40,13 @@ test("The image holds what a plain list of lines would hold, after any replaceme
     }
     for (const [position, line] of list.entries()) {
       const found = lineAt(image, position);
-      if ("placed" in found) {
-        expect(found.placed.placed[position - found.placed.at]).toBe(line);
+      if (typeof line === "string") {
+        const untouched = list.slice(0, position).findLast((one) => typeof one === "number") ?? -1;
+        expect(found).toEqual({ line: untouched + 1, run: 0 });
         continue;
       }
       expect(found.line).toBe(line);
+      expect(found.run).toBeGreaterThan(0);
       const run = Array.from({ length: found.run }, (_, index) => found.line + index);
       expect(list.slice(position, position + found.run)).toEqual(run);
     }
@@ -51,17 +54,39 @@ test("The image holds what a plain list of lines would hold, after any replaceme
   fc.assert(property, { numRuns: 300 });
 });
 
-function linesOf({ count, stretches }: PatchImage): PlacedLine[] {
+test("A hunk costs the logarithm of the pieces, in whatever order hunks come", () => {
+  verifies("EDIT-3");
+  const hunks = 20_000;
+  const orders: Record<string, (hunk: number) => number> = {
+    "all at the first line": () => 0,
+    "from the first line to the last": (hunk) => 2 * hunk,
+    "from the last line to the first": (hunk) => 2 * (hunks - hunk - 1),
+    "from the middle outward": (hunk) => hunks + (hunk % 2 === 0 ? hunk : -hunk - 1),
+  };
+  for (const [order, position] of Object.entries(orders)) {
+    const image = createImage(2 * hunks);
+    for (let hunk = 0; hunk < hunks; hunk += 1) replaceLines(image, position(hunk), 0, ["placed"]);
+    expect(imageLength(image), order).toBe(3 * hunks);
+    // Each step down the tree is one operation; a perfect tree of so many pieces has 16 levels.
+    expect(depthOf(image.root), order).toBeLessThan(100);
+  }
+});
+
+function depthOf(piece: PatchImage["root"]): number {
+  return piece === undefined ? 0 : 1 + Math.max(depthOf(piece.left), depthOf(piece.right));
+}
+
+function linesOf(image: PatchImage): PlacedLine[] {
   const lines: PlacedLine[] = [];
   let next = 0;
   const keep = (end: number): void => {
     for (; next < end; next += 1) lines.push(next);
   };
-  for (const { start, end, placed } of stretches) {
+  for (const { start, end, placed } of listStretches(image)) {
     keep(start);
     lines.push(...placed);
     next = end;
   }
-  keep(count);
+  keep(image.count);
   return lines;
 }

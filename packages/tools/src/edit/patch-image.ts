@@ -1,55 +1,100 @@
-// The lines of a file while hunks are put into it, one after the other: the stretches that hunks have replaced,
-// in the order of the file. Untouched lines never change their order, so a position among the lines as they are
-// now and a line of the file are found from each other by these stretches alone; a hunk behind all others, which
-// is what patches are made of, costs no more for the hundred thousandth than for the first.
+// The lines of a file while hunks are put into it, one after the other: a sequence of pieces, each a run of
+// untouched lines or of lines a hunk has placed. The pieces are a search tree with random ranks (a treap), so a
+// hunk costs the logarithm of their number, in whatever order hunks come. Untouched lines never change their
+// order, so the same tree finds a line of the file, too.
 
 /** A line of the file that a hunk left as it is, or text that it puts there. No later hunk may match either. */
 export type PlacedLine = number | string;
 
-interface Stretch {
-  /** The lines of the file it stands for, up to `end`. Between two stretches there is an untouched line. */
+/** The lines of the file, up to `end`, that hunks have touched, between two untouched lines. */
+export interface Stretch {
   start: number;
   end: number;
-  /** Where its first line is now. */
-  at: number;
-  placed: PlacedLine[];
 }
 
 export interface PatchImage {
   /** How many lines the file has. */
   readonly count: number;
-  readonly stretches: Stretch[];
+  root: Piece | undefined;
+}
+
+interface Piece {
+  /** Undefined where the lines are those of the file. */
+  placed: readonly PlacedLine[] | undefined;
+  /** Which lines of these, up to `end`. */
+  start: number;
+  end: number;
+  rank: number;
+  left: Piece | undefined;
+  right: Piece | undefined;
+  /** How many lines it and all below it hold. */
+  length: number;
+  /** Where the last untouched lines among these end in the file; 0 without any. */
+  untouchedEnd: number;
 }
 
 export function createImage(count: number): PatchImage {
-  return { count, stretches: [] };
+  return { count, root: count === 0 ? undefined : createPiece(undefined, 0, count) };
 }
 
-export function imageLength({ count, stretches }: PatchImage): number {
-  const last = stretches.at(-1);
-  return last === undefined ? count : last.at + last.placed.length + count - last.end;
+export function imageLength({ root }: PatchImage): number {
+  return root?.length ?? 0;
 }
 
-/** The untouched line of the file at a position, and how many follow each other from there; else what is placed there. */
+/**
+ * The untouched line of the file at a position, and how many follow each other from there: none where lines are
+ * placed, and the line is the first one behind the untouched lines before them.
+ */
 export function lineAt(
-  { count, stretches }: PatchImage,
+  { root, count }: PatchImage,
   position: number,
-): { line: number; run: number } | { placed: Stretch } {
-  const index = firstIndex(stretches.length, (one) => (stretches[one]?.at ?? 0) > position);
-  const before = stretches[index - 1];
-  const next = stretches[index]?.start ?? count;
-  if (before === undefined) return { line: position, run: next - position };
-  const behind = position - before.at - before.placed.length;
-  if (behind < 0) return { placed: before };
-  return { line: before.end + behind, run: next - before.end - behind };
+): { line: number; run: number } {
+  let piece = root;
+  let ahead = position;
+  let line = 0;
+  while (piece !== undefined) {
+    const { left, placed, start, end } = piece;
+    const before = left?.length ?? 0;
+    if (ahead < before) {
+      piece = left;
+      continue;
+    }
+    line = Math.max(line, left?.untouchedEnd ?? 0);
+    ahead -= before;
+    if (ahead < end - start) {
+      return placed === undefined
+        ? { line: start + ahead, run: end - start - ahead }
+        : { line, run: 0 };
+    }
+    if (placed === undefined) line = end;
+    ahead -= end - start;
+    piece = piece.right;
+  }
+  return { line: count, run: 0 };
 }
 
 /** Where a line of the file is now, or the stretch that has touched it. */
-export function placeOfLine({ stretches }: PatchImage, line: number): number | Stretch {
-  const index = firstIndex(stretches.length, (one) => (stretches[one]?.start ?? 0) > line);
-  const before = stretches[index - 1];
-  if (before === undefined) return line;
-  return line < before.end ? before : before.at + before.placed.length + line - before.end;
+export function placeOfLine({ root, count }: PatchImage, line: number): number | Stretch {
+  let piece = root;
+  let position = 0;
+  let start = 0;
+  while (piece !== undefined) {
+    const { left } = piece;
+    if (left !== undefined && left.untouchedEnd > line) {
+      piece = left;
+      continue;
+    }
+    position += left?.length ?? 0;
+    start = Math.max(start, left?.untouchedEnd ?? 0);
+    if (piece.placed === undefined) {
+      if (piece.start > line) return { start, end: piece.start };
+      if (piece.end > line) return position + line - piece.start;
+      start = piece.end;
+    }
+    position += piece.end - piece.start;
+    piece = piece.right;
+  }
+  return { start, end: count };
 }
 
 /** The lines replaced are untouched; without any, the new ones may be put between placed ones. */
@@ -59,37 +104,81 @@ export function replaceLines(
   count: number,
   placed: readonly PlacedLine[],
 ): void {
-  const { stretches } = image;
-  const first = lineAt(image, position);
-  if ("placed" in first) {
-    first.placed.placed.splice(position - first.placed.at, 0, ...placed);
-    moveBehind(stretches, stretches.indexOf(first.placed) + 1, placed.length);
-    return;
-  }
-  const start = first.line;
-  const last = count === 0 ? undefined : lineAt(image, position + count - 1);
-  const end = last !== undefined && "line" in last ? last.line + 1 : start;
-  const from = firstIndex(stretches.length, (one) => (stretches[one]?.end ?? 0) >= start);
-  const to = firstIndex(stretches.length, (one) => (stretches[one]?.start ?? 0) > end);
-  // The stretches that touch this one become one with it; those inside have only taken lines away.
-  const [opening, ...others] = stretches.slice(from, to);
-  const isBefore = opening !== undefined && opening.end <= start;
-  const whole = isBefore ? opening : { start, end, at: position, placed: [] };
-  for (const line of placed) whole.placed.push(line);
-  for (const other of isBefore || opening === undefined ? others : [opening, ...others]) {
-    for (const line of other.placed) whole.placed.push(line);
-    whole.end = Math.max(whole.end, other.end);
-  }
-  whole.end = Math.max(whole.end, end);
-  stretches.splice(from, to - from, whole);
-  moveBehind(stretches, from + 1, placed.length - count);
+  const [before, rest] = split(image.root, position);
+  const [, behind] = split(rest, count);
+  const piece = placed.length === 0 ? undefined : createPiece(placed, 0, placed.length);
+  image.root = join(join(before, piece), behind);
 }
 
-function moveBehind(stretches: readonly Stretch[], from: number, by: number): void {
-  for (let index = from; index < stretches.length; index += 1) {
-    const stretch = stretches[index];
-    if (stretch !== undefined) stretch.at += by;
+/** In the order of the file, each with what is placed there. */
+export function listStretches({ root, count }: PatchImage): (Stretch & { placed: PlacedLine[] })[] {
+  const stretches: (Stretch & { placed: PlacedLine[] })[] = [];
+  let start = 0;
+  let placed: PlacedLine[] = [];
+  const closeAt = (end: number): void => {
+    if (placed.length > 0 || end > start) stretches.push({ start, end, placed });
+    placed = [];
+  };
+  const walk = (piece: Piece | undefined): void => {
+    if (piece === undefined) return;
+    walk(piece.left);
+    if (piece.placed === undefined) {
+      closeAt(piece.start);
+      start = piece.end;
+    } else {
+      for (const line of piece.placed.slice(piece.start, piece.end)) placed.push(line);
+    }
+    walk(piece.right);
+  };
+  walk(root);
+  closeAt(count);
+  return stretches;
+}
+
+function createPiece(placed: Piece["placed"], start: number, end: number): Piece {
+  const tree = { rank: Math.random(), left: undefined, right: undefined };
+  return sumUp({ placed, start, end, ...tree, length: 0, untouchedEnd: 0 });
+}
+
+function sumUp(piece: Piece): Piece {
+  const { left, right, placed, start, end } = piece;
+  const untouchedEnd = Math.max(placed === undefined ? end : 0, right?.untouchedEnd ?? 0);
+  piece.untouchedEnd = Math.max(left?.untouchedEnd ?? 0, untouchedEnd);
+  piece.length = (left?.length ?? 0) + end - start + (right?.length ?? 0);
+  return piece;
+}
+
+/** What comes before a position, and what begins there. */
+function split(
+  piece: Piece | undefined,
+  position: number,
+): [before: Piece | undefined, behind: Piece | undefined] {
+  if (piece === undefined) return [undefined, undefined];
+  const { placed, start, end, left, right } = piece;
+  const middle = start + position - (left?.length ?? 0);
+  if (middle <= start) {
+    const [before, behind] = split(left, position);
+    piece.left = behind;
+    return [before, sumUp(piece)];
   }
+  if (middle >= end) {
+    const [before, behind] = split(right, middle - end);
+    piece.right = before;
+    return [sumUp(piece), behind];
+  }
+  piece.end = middle;
+  piece.right = undefined;
+  return [sumUp(piece), join(createPiece(placed, middle, end), right)];
+}
+
+function join(before: Piece | undefined, behind: Piece | undefined): Piece | undefined {
+  if (before === undefined || behind === undefined) return before ?? behind;
+  if (before.rank > behind.rank) {
+    before.right = join(before.right, behind);
+    return sumUp(before);
+  }
+  behind.left = join(before, behind.left);
+  return sumUp(behind);
 }
 
 /** The first index of so many for which the test, once true, stays true. */

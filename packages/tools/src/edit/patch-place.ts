@@ -62,7 +62,7 @@ export function matchesAt(
   if (position < 0 || position + count > imageLength(image)) return false;
   for (let index = 0; index < count;) {
     const found = lineAt(image, position + index);
-    if ("placed" in found) return false;
+    if (found.run === 0) return false;
     const end = found.line + found.run;
     for (let { line } = found; line < end && index < count; line += 1) {
       if (!same(line, index)) return false;
@@ -142,8 +142,7 @@ function searchOutward(placing: Placing, before: readonly string[], expected: nu
     }
     return undefined;
   };
-  const middle = lineAt(image, expected + lead);
-  const first = firstFrom("placed" in middle ? middle.placed.end : middle.line);
+  const first = firstFrom(lineAt(image, expected + lead).line);
   let later = step(first, 1);
   let earlier = step(first - 1, -1);
   while (later !== undefined || earlier !== undefined) {

@@ -7,7 +7,7 @@ import { encodeText } from "../text/text-format.ts";
 import { fileText, type FileText } from "../text/file-text.ts";
 import { findHeader, isNamed, type PatchHeader } from "./patch-header.ts";
 import { readHunks, type PatchHunk } from "./patch-hunks.ts";
-import { createImage, replaceLines, type PatchImage } from "./patch-image.ts";
+import { createImage, listStretches, replaceLines, type PatchImage } from "./patch-image.ts";
 import { fileLines, isLine, type FileLines } from "./patch-lines.ts";
 import { explainPatchMiss } from "./patch-miss.ts";
 import { findPlace, fixedEnds, matchesAt, type Placing } from "./patch-place.ts";
@@ -195,9 +195,9 @@ function putHunk({ image, lines }: Placing, hunk: PatchHunk, position: number): 
 }
 
 /** What came of all hunks as spans of the file's bytes: only what is between two lines that stayed and is not as it was. */
-function listSpans({ stretches }: PatchImage, { bytes, starts }: FileLines): Span[] {
+function listSpans(image: PatchImage, { bytes, starts }: FileLines): Span[] {
   const spans: Span[] = [];
-  for (const stretch of stretches) {
+  for (const stretch of listStretches(image)) {
     let next = stretch.start;
     let pending: string[] = [];
     const closeAt = (line: number): void => {
