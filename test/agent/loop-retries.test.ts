@@ -387,6 +387,7 @@ test("after the last attempt the next model is asked, and the run stays with it"
 test("a model that cannot take the request is passed over, with the reason on record", async () => {
   verifies("MODEL-4");
   const short = { ...PORTABLE_PROFILE, names: { ...PORTABLE_PROFILE.names, max_length: 3 } };
+  const { chars, first_chars } = short.names;
   const stage = await openStage([[failed("unsupported_capability")]], {
     tools: [readTool("a.read", () => "x")],
     others: (clock) => [
@@ -398,8 +399,15 @@ test("a model that cannot take the request is passed over, with the reason on re
   expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "third" });
   expect(stage.facts("routing.decided")[0]?.data.candidates).toEqual([
     { model: "test:written" },
-    { model: "test:none", excluded: "it takes 0 tools, and the request has 1" },
-    { model: "test:short", excluded: "it does not take the tool name a__read" },
+    {
+      model: "test:none",
+      excluded:
+        "it does not take this: 1 tool is loaded and at most 0 can be sent; defer or exclude some",
+    },
+    {
+      model: "test:short",
+      excluded: `it does not take this: the tool name "a__read" must be 1 to 3 characters of ${chars}, the first of ${first_chars}`,
+    },
     { model: "test:third" },
   ]);
 });

@@ -1,9 +1,9 @@
 // One model request, until it is answered or nothing more can be tried (LOOP-3, MODEL-4): attempts at one model with
 // waits between them, then the next model of the chain. Each choice is a fact.
 
-import type { Clock, ModelProfile, ModelTools } from "@soong/core";
+import type { Clock, ModelTools } from "@soong/core";
 import { isRetryable, type Model, type ModelError } from "../model/index.ts";
-import { schemaViolation } from "../provider/preflight.ts";
+import { findToolsViolation } from "../provider/preflight.ts";
 import { checkBudget, describeBudget, findBudgetExclusion } from "./limits.ts";
 import type { ResolvedContext } from "./resolve-context.ts";
 import { getModel, recordFact, type Running } from "./running.ts";
@@ -132,29 +132,9 @@ function recordRouting(
  * Why a model of the chain cannot take a request, as a clause: a run's tools have one list and one set of names and schemas, made
  * for its first model, and another must be able to read them.
  */
-function findToolExclusion({ profile }: Model, shown: ModelTools): string | undefined {
-  const known = judged.get(shown) ?? new Map<ModelProfile, string | undefined>();
-  judged.set(shown, known);
-  if (!known.has(profile)) known.set(profile, checkProfile(profile, shown));
-  return known.get(profile);
-}
-
-/** The same list is checked before each request, and checking schemas is slow. */
-const judged = new WeakMap<ModelTools, Map<ModelProfile, string | undefined>>();
-
-function checkProfile(profile: ModelProfile, { tools }: ModelTools): string | undefined {
-  const { max_tools: most, names } = profile;
-  if (most !== undefined && tools.length > most) {
-    return `it takes ${most} tools, and the request has ${tools.length}`;
-  }
-  const form = new RegExp(`^[${names.first_chars}][${names.chars}]{0,${names.max_length - 1}}$`);
-  const refused = tools.find(({ name }) => !form.test(name));
-  if (refused !== undefined) return `it does not take the tool name ${refused.name}`;
-  for (const tool of tools) {
-    const violation = schemaViolation(tool, profile);
-    if (violation !== undefined) return `it does not take this: ${violation}`;
-  }
-  return undefined;
+function findToolExclusion({ profile }: Model, { tools }: ModelTools): string | undefined {
+  const violation = findToolsViolation(tools, profile);
+  return violation === undefined ? undefined : `it does not take this: ${violation}`;
 }
 
 /** A model has said that it takes no more for now, and until when where it said so. */
