@@ -1,10 +1,16 @@
 // The document module: text files that users write, and Markdown with YAML front matter (agent definitions, skills, memories).
 
-import { constants } from "node:fs";
-import { open, readdir } from "node:fs/promises";
 import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { messageOf, type Places } from "@soong/core";
-import { controlCharacter, readDocument, type Problem, type Shape } from "@soong/platform";
+import {
+  controlCharacter,
+  readBoundedFile,
+  readDocument,
+  type BoundedFile,
+  type Problem,
+  type Shape,
+} from "@soong/platform";
 
 /** `message`: as a clause about the file. */
 type TextFile =
@@ -18,25 +24,18 @@ export interface RejectedDocument {
 
 export async function readTextFile(file: string, maxBytes: number): Promise<TextFile> {
   const reject = (message: string): TextFile => ({ ...rejectDocument(file, message), message });
-  let bytes: Uint8Array;
+  let read: BoundedFile;
   try {
-    // A pipe without a writer would be waited for otherwise.
-    const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile()) return reject("is not a regular file");
-      if (stats.size > maxBytes) {
-        return reject(`is larger than ${formatSize(maxBytes)}, the most it may have`);
-      }
-      bytes = await handle.readFile();
-    } finally {
-      await handle.close();
-    }
+    read = await readBoundedFile(file, maxBytes);
   } catch (error) {
     return reject(`cannot be read: ${describeReadError(error)}`);
   }
+  if (read.kind === "too_large") {
+    return reject(`is larger than ${formatSize(maxBytes)}, the most it may have`);
+  }
+  if (read.kind !== "file") return reject("is not a regular file");
   try {
-    return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+    return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(read.bytes) };
   } catch {
     return reject("is not UTF-8 text");
   }

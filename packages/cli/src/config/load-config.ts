@@ -2,11 +2,17 @@
 // may happen there. Its config, or the one file that was asked for, and how a file of settings is read: whole, a regular
 // file of bounded size, in UTF-8, and by whom else it could have been written.
 
-import { constants, type Stats } from "node:fs";
-import { lstat, open, type FileHandle } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { isAbsolute, join, normalize, resolve } from "node:path";
-import { positionFinder, type DocumentPosition, type Problem } from "@soong/platform";
+import {
+  positionFinder,
+  readBoundedFile,
+  type BoundedFile,
+  type DocumentPosition,
+  type Problem,
+} from "@soong/platform";
 import { ConfigError, parseWithWarnings } from "./parse-config.ts";
 import type { SoongConfig } from "./sections.ts";
 
@@ -56,40 +62,23 @@ const MAX_BYTES = 1024 * 1024;
 const START: DocumentPosition = { line: 1, column: 1 };
 
 async function readBytes(file: string): Promise<{ bytes: Buffer; stats: Stats } | undefined> {
-  let handle: FileHandle | undefined;
+  let read: BoundedFile;
   try {
-    // Without waiting: a FIFO in its place would keep us for ever.
-    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = await handle.stat();
-    if (stats.isDirectory()) throw fileRefusal(file, "is a directory; a file is expected here");
-    if (!stats.isFile()) throw fileRefusal(file, "is not a regular file");
-    // One byte more than allowed, because it may have grown since.
-    const buffer = Buffer.alloc(Math.min(stats.size, MAX_BYTES) + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-      length += bytesRead;
-      if (bytesRead === 0 || length === buffer.length) break;
-    }
-    if (stats.size > MAX_BYTES || length > stats.size) {
-      throw fileRefusal(file, tooLarge(Math.max(stats.size, length)));
-    }
-    return { bytes: buffer.subarray(0, length), stats };
+    read = await readBoundedFile(file, MAX_BYTES);
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && !(await isLink(file))) return undefined;
     throw fileRefusal(file, unreadable(code, error));
-  } finally {
-    await handle?.close();
   }
+  if (read.kind === "file") return read;
+  throw fileRefusal(file, UNUSABLE[read.kind]);
 }
 
-function tooLarge(size: number): string {
-  return size > MAX_BYTES
-    ? `is larger than ${MAX_BYTES} bytes, more than any config needs`
-    : "changed while it was read; try again";
-}
+const UNUSABLE = {
+  directory: "is a directory; a file is expected here",
+  special: "is not a regular file",
+  too_large: `is larger than ${MAX_BYTES} bytes, more than any config needs`,
+};
 
 async function isLink(file: string): Promise<boolean> {
   const stats = await lstat(file).catch(() => undefined);

@@ -1,9 +1,9 @@
 // What was typed before, over conversations: a file of the home that only its user reads, bounded, without secrets.
 
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createRedactor, messageOf, type KnownSecret } from "@soong/core";
-import { writeWholeFile } from "@soong/platform";
+import { readBoundedFile, writeWholeFile } from "@soong/platform";
 
 export type PromptHistory = Awaited<ReturnType<typeof openPromptHistory>>;
 
@@ -53,9 +53,8 @@ export async function openPromptHistory(home: string, secrets: readonly KnownSec
 /** Lines that are not ours are passed over. */
 async function readEntries(file: string): Promise<string[]> {
   try {
-    const bytes = await readFile(file);
-    if (bytes.length > LARGEST_FILE) return [];
-    return bytes.toString("utf8").split("\n").flatMap(readEntry);
+    const read = await readBoundedFile(file, LARGEST_FILE);
+    return read.kind === "file" ? read.bytes.toString("utf8").split("\n").flatMap(readEntry) : [];
   } catch {
     return [];
   }

@@ -1,8 +1,8 @@
-// Files as the system has them: the code of its errors, which node a name leads to, bytes read to the end of a
-// buffer, JSON files of ours, and files that are written whole.
+// Files as the system has them: the code of its errors, which node a name leads to, files that are read within
+// a bound, JSON files of ours, and files that are written whole.
 
 import { randomUUID } from "node:crypto";
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, constants, type Stats } from "node:fs";
 import { type FileHandle, link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "@soong/core";
@@ -31,6 +31,31 @@ export async function readFully(
     filled += bytesRead;
   }
   return buffer.subarray(0, filled);
+}
+
+export type BoundedFile =
+  | { readonly kind: "file"; readonly bytes: Buffer; readonly stats: Stats }
+  | { readonly kind: "directory" | "special" | "too_large" };
+
+/** A regular file as it is; one that grows while it is read is bounded, too. Throws the system's errors. */
+export async function readBoundedFile(path: string, maxBytes: number): Promise<BoundedFile> {
+  // Without waiting: a pipe without a writer would block for ever.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = await handle.stat();
+    if (stats.isDirectory()) return { kind: "directory" };
+    if (!stats.isFile()) return { kind: "special" };
+    const most = maxBytes + 1;
+    // One byte of room more than expected shows that the file has grown.
+    for (let room = stats.size + 1; room <= most; room = most) {
+      const bytes = await readFully(handle, Buffer.allocUnsafe(room), 0);
+      if (bytes.length === most) break;
+      if (bytes.length < room) return { kind: "file", bytes, stats };
+    }
+    return { kind: "too_large" };
+  } finally {
+    await handle.close();
+  }
 }
 
 /**
