@@ -184,7 +184,7 @@ export function toScriptCall({ fact, whole }: SentCall, recorded: string | undef
   const { model_input, alias, native_call_id } = fact.data;
   const tool = alias ?? fact.tool_name ?? "";
   // A repeated id is replaced by the runtime, and is again.
-  const id = native_call_id === undefined ? {} : { id: native_call_id };
+  const id = omitUndefined({ id: native_call_id });
   const given = recorded ?? whole ?? model_input;
   if (isJsonObject(given)) return { tool, input: given, ...id };
   const text = typeof given === "string" ? given : "";

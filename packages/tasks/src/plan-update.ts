@@ -1,6 +1,7 @@
 // A task update (TASK-3): the operations are applied to a copy, one after the other, the whole is checked, and either
 // all of it is written or nothing.
 
+import { omitUndefined } from "@soong/schema";
 import { findPlanProblems } from "./check-plan.ts";
 import type { Draft } from "./draft.ts";
 import { TASK_LIMITS } from "./limits.ts";
@@ -90,7 +91,7 @@ function writeUpdate(
   if (before.status !== copy.task.status) {
     const { reason } = copy.task;
     const type = copy.task.status === "blocked" ? "task.blocked" : "task.unblocked";
-    draft.addFact(type, copy.task, reason === undefined ? {} : { reason });
+    draft.addFact(type, copy.task, omitUndefined({ reason }));
   }
   draft.addFact("task.updated", copy.task, {
     version: copy.task.version,

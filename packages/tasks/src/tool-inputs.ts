@@ -1,6 +1,7 @@
 // What the task tools share: the pieces of their input schemas, and what they all say of themselves (SURF-10).
 
 import type { JsonSchema } from "@soong/core";
+import { omitUndefined } from "@soong/schema";
 import { DEFAULT_MAX_ATTEMPTS, TASK_LIMITS } from "./limits.ts";
 import { OPERATIONS, type GivenOperation } from "./operation.ts";
 import type { NewStep } from "./plan-task.ts";
@@ -19,7 +20,7 @@ export function text(maxLength: number, description: string) {
 }
 
 export function integer(minimum: number, maximum: number | undefined, description: string) {
-  const bound = maximum === undefined ? {} : { maximum };
+  const bound = omitUndefined({ maximum });
   return { type: "integer", minimum, ...bound, description } as const;
 }
 

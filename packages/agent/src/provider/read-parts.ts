@@ -313,7 +313,7 @@ function layOut(message: AssistantMessage, pieces: readonly Piece[]): ReplayPart
   const placed = new Set<number>();
   let at = 0;
   for (const piece of pieces) {
-    const metadata = piece.metadata === undefined ? {} : { metadata: piece.metadata };
+    const metadata = omitUndefined({ metadata: piece.metadata });
     if (piece.type === "reasoning") {
       parts.push({ type: "reasoning", text: piece.text, ...metadata });
     } else if (piece.type === "text") {

@@ -68,8 +68,7 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
         return pressed.kind === "key" ? pressed.key : undefined;
       },
       async line(prompt, initial) {
-        const begun = initial === undefined ? {} : { initial };
-        const typed = await terminal.readInput({ prompt, signal, ...begun });
+        const typed = await terminal.readInput({ prompt, signal, initial });
         if (typed.kind === "interrupt") options.interrupt();
         return typed.kind === "text" ? typed.text : undefined;
       },

@@ -11,7 +11,7 @@ import {
   type JsonValue,
   type ToolContext,
 } from "@soong/core";
-import { isJsonObject } from "@soong/schema";
+import { isJsonObject, omitUndefined } from "@soong/schema";
 import { inTime } from "@soong/platform";
 import { safeLine } from "../catalog/safe-text.ts";
 import { McpRequestFailure } from "../connection/failure.ts";
@@ -169,7 +169,7 @@ function callOptions(call: AskingCall, context: ToolContext): ToolCallOptions {
     const about = { server_id, run_id, tool_call_id, tool_name, method, outcome };
     call.record?.({
       type: "mcp.server.host_request",
-      data: { ...about, ...preview(request), ...(message !== undefined && { message }) },
+      data: { ...about, ...preview(request), ...omitUndefined({ message }) },
       level: outcome === "answered" ? "info" : "warn",
     });
   }

@@ -65,7 +65,7 @@ export function createRequests(
   return {
     async listToolsPage(cursor, signal = new AbortController().signal) {
       const options = { signal, timeoutMs: parts.listTimeoutMs };
-      const page = await request("tools/list", cursor === undefined ? {} : { cursor }, options);
+      const page = await request("tools/list", omitUndefined({ cursor }), options);
       return readPage(page, "tools", "the server's list of tools is not a list");
     },
     callTool: ({ name, arguments: input, _meta }, options) =>

@@ -4,7 +4,7 @@
 
 import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { messageOf, type Clock, type JsonObject } from "@soong/core";
-import { isJsonObject } from "@soong/schema";
+import { isJsonObject, omitUndefined } from "@soong/schema";
 import { listPages } from "../catalog/list-tools.ts";
 import { safeLine, safeText } from "../catalog/safe-text.ts";
 import { readPage } from "../connection/client-requests.ts";
@@ -91,7 +91,7 @@ export function createServerLists(
 
     async function fetchPage(cursor: string | undefined, signal: AbortSignal) {
       const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
-      const params: JsonObject = cursor === undefined ? {} : { cursor };
+      const params: JsonObject = omitUndefined({ cursor });
       const problem = `the answer to ${method} has no list`;
       return readPage(await server.request(method, params, options), key, problem);
     }

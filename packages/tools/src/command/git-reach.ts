@@ -39,7 +39,7 @@ export function reachOfGit({ argv, cwd, executable }: Command): GitReach {
   }
   if (!gitDoes(name, "tracked")) return { kind: "anything" };
   const below = has(/^--fol/) ? undefined : pathspecsIn(name, args, directory);
-  return { kind: "tracked", ...(below === undefined ? {} : { below }) };
+  return { kind: "tracked", below };
 }
 
 /** By name, where an option shows files after all. */

@@ -13,6 +13,7 @@ import {
 } from "@soong/core";
 import { type JudgedPath, isDirectory, resolvePath, readStamp } from "../path/index.ts";
 import { type FoundExecutable, findExecutable, isFixedProgram } from "@soong/platform";
+import { omitUndefined } from "@soong/schema";
 import { configThatRuns } from "./config-that-runs.ts";
 import { executableNotFound } from "./executable-not-found.ts";
 import { pathsInReach } from "./paths-in-reach.ts";
@@ -97,7 +98,7 @@ export async function targetsOfCommand(
         ...(isWithinRoots(context.roots, resolved) && isFixed ? { fixed_program: true } : {}),
         ...(may_reach.length === 0 ? {} : { may_reach }),
         ...(unnamed.possible.length === 0 ? {} : { may_write: [...unnamed.possible] }),
-        ...(config_runs === undefined ? {} : { config_runs }),
+        ...omitUndefined({ config_runs }),
       },
       ...restricted,
       ...[...walked.sensitive, ...inRepository.sensitive].filter(

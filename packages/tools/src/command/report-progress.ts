@@ -2,6 +2,7 @@
 // test can hold.
 
 import type { Clock, ToolContext } from "@soong/core";
+import { omitUndefined } from "@soong/schema";
 import type { CapturedOutput } from "./captured-output.ts";
 
 /** Less than two seconds, because a timer never fires early. */
@@ -32,7 +33,7 @@ export function reportProgress(
   function report(): void {
     const message = description ?? (mayShow() ? lastLine(streams, redact) : undefined);
     progress({
-      ...(message === undefined ? {} : { message }),
+      ...omitUndefined({ message }),
       data: {
         elapsed_ms: clock.monotonic() - started,
         ...Object.fromEntries(streams.map(({ name, bytes }) => [`${name}_bytes`, bytes])),

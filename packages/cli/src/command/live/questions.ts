@@ -2,7 +2,7 @@
 // terminal, and the whole question on it (PERM-19): a command that a model runs cannot answer for the user.
 
 import type { JsonObject } from "@soong/core";
-import { asJson } from "@soong/schema";
+import { asJson, omitUndefined } from "@soong/schema";
 import type { QuestionRecord, Store } from "@soong/store";
 import { describeAnswer, readStoredRequest } from "@soong/control";
 import { CommandError, describeRequest, UsageError, visibleLine } from "../../output/index.ts";
@@ -83,7 +83,7 @@ export const answerQuestion: Handler<"questions answer"> = async (
       if (chosen !== undefined) throw new UsageError("This question wants words, and not a yes.");
       return asJson(await elicit(stored.request, NEVER));
     }
-    const why: JsonObject = reason === undefined ? {} : { reason };
+    const why: JsonObject = omitUndefined({ reason });
     if (chosen === "deny") return { decision: chosen, answered_by: TERMINAL, ...why };
     if (!stored.shows_all) {
       throw new CommandError(
