@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
 import type { ModelMessage } from "../model/index.ts";
 import { readInstructionBlocks, answerNode, hookNode, userNode } from "./nodes.ts";
-import { toModelMessages, ContextBook } from "./context-book.ts";
+import { ContextBook } from "./context-book.ts";
+import { snapshotMessages, toModelMessages } from "./messages.ts";
 
 const place = { node_id: "n", session_id: "s", run_id: "r", agent_id: "a" };
 
@@ -115,6 +116,27 @@ test("a conversation that is read as it grows reads as it would from the beginni
       for (const [i, { units, model, read }] of earlier.entries()) {
         if (earlier[i + 1]?.units === units) continue;
         expect(JSON.stringify(toModelMessages(book.units, model, units))).toBe(read);
+      }
+    }),
+  );
+});
+
+test("the messages of a request are those of its time, however late they are read", () => {
+  verifies("LOOP-5");
+  fc.assert(
+    fc.property(anyPath(), (path) => {
+      const book = new ContextBook();
+      const requests = path.map((next, i) => {
+        book.add(next);
+        const snapshot = snapshotMessages(book.units, "m");
+        snapshot.addText("board");
+        const anew = snapshotMessages(new ContextBook(path.slice(0, i + 1)).units, "m");
+        anew.addText("board");
+        return { snapshot, expected: JSON.stringify(anew.toArray()) };
+      });
+      for (const { snapshot, expected } of requests) {
+        expect(JSON.stringify(snapshot.toArray())).toBe(expected);
+        expect(snapshot.toArray()).toBe(snapshot.toArray());
       }
     }),
   );

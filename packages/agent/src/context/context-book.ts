@@ -1,28 +1,10 @@
-// The conversation as requests read it (CTX-3), kept as it grows: units, what they refer to and how many tokens they are. A unit
-// is what the user said, or an answer with the results of all its calls. It is sent whole or not at all, so no call is ever
-// without its result.
+// The conversation as requests read it (CTX-3), kept as it grows: units, what they refer to and how many tokens they are.
 
 import type { CallIds, ContentBlock, ConversationNode, ModelTool, Run } from "@soong/core";
 import { isMediaBlock } from "@soong/core/internal";
-import type { ModelCall, ModelMessage, ModelResult } from "../model/index.ts";
+import type { ModelMessage } from "../model/index.ts";
+import { renderUnit, type AnswerUnit, type ContextUnit, type UserUnit } from "./messages.ts";
 import { cutMiddle, messageText, readCompaction, readMessage, type AnswerParts } from "./nodes.ts";
-
-export type ContextUnit = UserUnit | AnswerUnit;
-
-export interface UserUnit {
-  /** `summary`: what a compaction left of everything before it. */
-  readonly kind: "user" | "summary";
-  readonly nodes: ConversationNode[];
-}
-
-export interface AnswerUnit {
-  readonly kind: "answer";
-  readonly answer: AnswerParts;
-  readonly nodes: ConversationNode[];
-  readonly results: Map<string, ConversationNode>;
-  /** What results, hooks and skills brought along; it is read after them. */
-  readonly added: ConversationNode[];
-}
 
 /** Adding a node costs the same however long the conversation is. A compaction begins anew, with what it kept. */
 export class ContextBook {
@@ -64,7 +46,7 @@ export class ContextBook {
     this.orphans = [];
     this.references = new References();
     this.#tokensBefore = 0;
-    this.#begin({ kind: "summary", nodes: [compaction] });
+    this.#begin(createUserUnit("summary", compaction));
     for (const node of kept) if (node.kind !== "compaction") this.#read(node);
   }
 
@@ -81,7 +63,7 @@ export class ContextBook {
     } else {
       // Instructions are system text: what they come with has not begun yet.
       if (node.kind === "instruction_context") return;
-      return this.#begin({ kind: "user", nodes: [node] });
+      return this.#begin(createUserUnit("user", node));
     }
     this.references.add(node);
   }
@@ -139,12 +121,17 @@ export class References {
   }
 }
 
+function createUserUnit(kind: UserUnit["kind"], node: ConversationNode): UserUnit {
+  return { kind, nodes: [node], rendered: undefined };
+}
+
 function createAnswerUnit(node: ConversationNode, answer: AnswerParts): AnswerUnit {
   // Ids may come back within one answer only from a damaged record; the first one counts.
   const seen = new Set<string>();
   const calls = answer.calls.filter(({ tool_call_id: id }) => !seen.has(id) && seen.add(id));
-  const parts = { ...answer, calls };
-  return { kind: "answer", answer: parts, nodes: [node], results: new Map(), added: [] };
+  const parts = calls.length === answer.calls.length ? answer : { ...answer, calls };
+  const results = new Map<string, ConversationNode>();
+  return { kind: "answer", answer: parts, nodes: [node], results, added: [], rendered: undefined };
 }
 
 function attachResult(unit: ContextUnit | undefined, node: ConversationNode): boolean {
@@ -154,95 +141,6 @@ function attachResult(unit: ContextUnit | undefined, node: ConversationNode): bo
   unit.results.set(id, node);
   unit.nodes.push(node);
   return true;
-}
-
-/** Of all units but the last, by their list: only that one still grows, so a request adds what is new. */
-const closedMessages = new WeakMap<
-  readonly ContextUnit[],
-  { readonly model: string; readonly messages: ModelMessage[]; units: number }
->();
-
-/** For one model: what another has left for itself in an answer is not for this one. The first `count` units, or all. */
-export function toModelMessages(
-  units: readonly ContextUnit[],
-  model: string,
-  count = units.length,
-): ModelMessage[] {
-  let closed = closedMessages.get(units);
-  if (closed?.model !== model || closed.units >= count) {
-    closed = { model, messages: [], units: 0 };
-    closedMessages.set(units, closed);
-  }
-  for (; closed.units < count - 1; closed.units += 1) {
-    addMessages(closed.messages, units[closed.units], model);
-  }
-  const { messages } = closed;
-  const last = messages.slice(-1);
-  addMessages(last, units[count - 1], model);
-  // One copy of a long list: adding to a copy would copy it once more.
-  return last[0] === messages.at(-1)
-    ? messages.concat(last.slice(1))
-    : messages.slice(0, -1).concat(last);
-}
-
-function addMessages(messages: ModelMessage[], unit: ContextUnit | undefined, model: string): void {
-  if (unit === undefined) return;
-  for (const message of toUnitMessages(unit, model)) {
-    if (message.role === "user") addUser(messages, message);
-    else messages.push(message);
-  }
-}
-
-/** The same objects as long as the unit does not grow, so that a message is measured once. */
-const unitMessages = new WeakMap<
-  ContextUnit,
-  { readonly model: string; readonly nodes: number; readonly messages: readonly ModelMessage[] }
->();
-
-function toUnitMessages(unit: ContextUnit, reader: string): readonly ModelMessage[] {
-  const isOwn = unit.kind === "answer" && unit.answer.provider_data !== undefined;
-  const model = isOwn ? reader : "";
-  const known = unitMessages.get(unit);
-  if (known?.model === model && known.nodes === unit.nodes.length) return known.messages;
-  const messages: ModelMessage[] = [];
-  if (unit.kind === "answer") {
-    const { text, calls, provider_data: extra, model: by } = unit.answer;
-    const own = extra !== undefined && by === model ? { provider_data: extra } : {};
-    // A message with nothing in it is refused by providers.
-    if (text !== "" || calls.length > 0) messages.push({ role: "assistant", text, calls, ...own });
-    if (calls.length > 0) {
-      messages.push({ role: "tool", results: calls.map((call) => toModelResult(unit, call)) });
-    }
-  }
-  const said = unit.kind === "answer" ? unit.added : unit.nodes;
-  const content = said.flatMap((node) => (node.kind === "instruction_context" ? [] : node.content));
-  addUser(messages, { role: "user", content });
-  unitMessages.set(unit, { model, nodes: unit.nodes.length, messages });
-  return messages;
-}
-
-/** Side by side they are one message: not every provider takes two in a row. */
-export function addUser(
-  messages: ModelMessage[],
-  message: Extract<ModelMessage, { role: "user" }>,
-): void {
-  if (message.content.length === 0) return;
-  const last = messages.at(-1);
-  if (last?.role !== "user") messages.push(message);
-  else {
-    messages.pop();
-    messages.push({ role: "user", content: [...last.content, ...message.content] });
-  }
-}
-
-/** A call that never got to its first fact has no result on record; its provider needs one all the same. */
-function toModelResult(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelResult {
-  const node = unit.results.get(tool_call_id);
-  if (node !== undefined) {
-    return { tool_call_id, name, content: node.content, is_error: node.is_error === true };
-  }
-  const text = `${name} was not started: the run was stopped before it. Nothing happened.`;
-  return { tool_call_id, name, content: [{ type: "text", text }], is_error: true };
 }
 
 /** The run behind a call of a skill or memory tool. A call that no conversation made has none. */
@@ -337,26 +235,23 @@ export function estimateTextTokens(text: string): number {
 
 export function estimateUnitTokens(unit: ContextUnit): number {
   const model = unit.kind === "answer" ? unit.answer.model : "";
-  return estimateMessageTokens(toUnitMessages(unit, model));
+  const rendered = renderUnit(unit, model);
+  if (rendered.tokens === -1) rendered.tokens = estimateMessageTokens(rendered.messages);
+  return rendered.tokens;
 }
 
 export function estimateMessageTokens(messages: readonly ModelMessage[]): number {
-  return sumTokens(messages, (message) => measureOnce(message, measureMessage));
+  return sumTokens(messages, measureMessage);
 }
+
+/** A list that has not changed since the last request is the same one. */
+const toolTokens = new WeakMap<readonly ModelTool[], number>();
 
 export function estimateToolTokens(tools: readonly ModelTool[]): number {
-  return sumTokens(tools, (tool) => measureOnce(tool, measureJson));
-}
-
-/** Tools and the older part of a conversation are the same objects from request to request. */
-const measured = new WeakMap<object, number>();
-
-function measureOnce<Thing extends object>(
-  thing: Thing,
-  measure: (thing: Thing) => number,
-): number {
-  const tokens = measured.get(thing) ?? measure(thing);
-  measured.set(thing, tokens);
+  const known = toolTokens.get(tools);
+  if (known !== undefined) return known;
+  const tokens = sumTokens(tools, measureJson);
+  toolTokens.set(tools, tokens);
   return tokens;
 }
 

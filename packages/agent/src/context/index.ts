@@ -1,7 +1,6 @@
 // The context module: what of a conversation a model request holds. Pure: nodes in, messages out.
 
 export {
-  addUser,
   ContextBook,
   estimateMessageTokens,
   estimateTextTokens,
@@ -10,12 +9,16 @@ export {
   planContext,
   References,
   TOKEN_ESTIMATE,
-  toModelMessages,
   type CallingRun,
   type ContextPlan,
-  type ContextUnit,
   type FindRun,
 } from "./context-book.ts";
+export {
+  snapshotMessages,
+  toModelMessages,
+  type ContextUnit,
+  type MessageSnapshot,
+} from "./messages.ts";
 export {
   addContentHash,
   answerNode,

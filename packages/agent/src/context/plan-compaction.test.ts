@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
 import { compactionNode, readCompaction, readInstructionBlocks, messageText } from "./nodes.ts";
 import { planCompaction, renderTranscript } from "./plan-compaction.ts";
-import { toModelMessages, ContextBook } from "./context-book.ts";
+import { ContextBook } from "./context-book.ts";
+import { toModelMessages } from "./messages.ts";
 
 const place = { node_id: "c", parent_id: undefined, session_id: "s", run_id: "r", agent_id: "a" };
 

@@ -9,7 +9,8 @@ import {
   cutMiddle,
   messageText,
 } from "./nodes.ts";
-import { estimateUnitTokens, type ContextUnit } from "./context-book.ts";
+import { estimateUnitTokens } from "./context-book.ts";
+import type { ContextUnit } from "./messages.ts";
 
 export interface CompactionPlan {
   /** Oldest first; what the summary is of. */

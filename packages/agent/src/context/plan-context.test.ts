@@ -8,9 +8,9 @@ import {
   estimateTextTokens,
   estimateToolTokens,
   planContext,
-  toModelMessages,
   ContextBook,
 } from "./context-book.ts";
+import { toModelMessages } from "./messages.ts";
 
 test("a result of 400 kB counts as what it is", () => {
   verifies("CTX-3");

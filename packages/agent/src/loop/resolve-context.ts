@@ -3,7 +3,6 @@
 
 import { messageOf, type ModelTools, type Surface } from "@soong/core";
 import {
-  addUser,
   cutMiddle,
   estimateTextTokens,
   estimateToolTokens,
@@ -11,20 +10,21 @@ import {
   readInstructionBlocks,
   References,
   renderInstructions,
+  snapshotMessages,
   TOKEN_ESTIMATE,
-  toModelMessages,
   type ContextPlan,
   type ContextUnit,
   type InstructionBlocks,
+  type MessageSnapshot,
 } from "../context/index.ts";
-import type { Model, ModelMessage } from "../model/index.ts";
+import type { Model } from "../model/index.ts";
 import { compactContext } from "./compact-context.ts";
 import { recordFact, recordWarning, type Running, type ToolProvider } from "./running.ts";
 
 export interface ResolvedContext {
   readonly system: readonly string[];
   readonly estimatedTokens: number;
-  messages(model: Model): ModelMessage[];
+  messages(model: Model): MessageSnapshot;
 }
 
 export async function resolveContext(
@@ -49,22 +49,11 @@ export async function resolveContext(
     system: system.map(({ text }) => text),
     estimatedTokens,
     messages(model) {
-      const messages = toModelMessages(kept, model.id, count);
-      if (plan.note !== undefined) {
-        const note: ModelMessage[] = [];
-        addText(note, plan.note);
-        const [first] = messages;
-        if (first?.role === "user") addUser(note, first);
-        messages.splice(0, first?.role === "user" ? 1 : 0, ...note);
-      }
-      addText(messages, board);
+      const messages = snapshotMessages(kept, model.id, { count, note: plan.note });
+      messages.addText(board);
       return messages;
     },
   };
-}
-
-function addText(messages: ModelMessage[], text = ""): void {
-  if (text !== "") addUser(messages, { role: "user", content: [{ type: "text", text }] });
 }
 
 interface RequestContents {

@@ -52,12 +52,15 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
   /** Where the text begins that is not in the journal yet. */
   let recordedChars = 0;
 
+  const messages = context.messages(model);
   const request: ModelRequest = {
     index: requests,
     run_id: run.identity.run_id,
     agent_definition_id: running.agent_definition_id,
     system: context.system,
-    messages: context.messages(model),
+    get messages() {
+      return messages.toArray();
+    },
     tools: tools.tools,
     max_output_tokens: running.limits.max_output_tokens,
   };
