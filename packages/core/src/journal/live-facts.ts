@@ -44,10 +44,10 @@ export function liveFacts(
       for (let seen = after; ;) {
         // Cleared before reading: a fact appended meanwhile must not be slept through.
         unread = false;
-        const page = await journal.read(seen, PAGE);
-        const until = journal.committed?.seq ?? Number.POSITIVE_INFINITY;
+        const committed = (journal.committed?.seq ?? Number.POSITIVE_INFINITY) - seen;
+        const page = committed > 0 ? await journal.read(seen, Math.min(PAGE, committed)) : [];
         for (const fact of page) {
-          if (ended || fact.seq > until) break;
+          if (ended) break;
           seen = fact.seq;
           unread = true;
           if (run_id === undefined || fact.run_id === run_id) yield fact;
