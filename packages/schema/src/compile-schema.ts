@@ -43,7 +43,7 @@ function build(schema: JsonSchema): SchemaCheck {
   const isPlainlyValid = plainCheck(schema);
   let validate: SchemaCheck | undefined;
   return (value) => {
-    if (validate === undefined && isPlainlyValid?.(value) === true) return OK;
+    if (isPlainlyValid?.(value) === true) return OK;
     validate ??= buildValidator(schema);
     return validate(value);
   };
