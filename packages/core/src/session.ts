@@ -19,15 +19,18 @@ import {
   createRedactor,
   describeNoAnswer,
   liveFacts,
+  watchFacts,
   within,
   type ArtifactStore,
   type Clock,
   type Fact,
+  type FactListener,
   type IdSource,
   type Journal,
   type LiveFactsOptions,
   type Recorder,
   type Redactor,
+  type WantedFacts,
 } from "./journal/index.ts";
 import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./permission/index.ts";
 import type { RegisteredTool } from "./registry/registered-tool.ts";
@@ -78,6 +81,8 @@ export interface Session {
   onRun(listener: RunListener): () => void;
   /** The live stream of facts; read it late, slowly or never (EVENT-4). */
   facts(options?: LiveFactsOptions): AsyncIterableIterator<Fact>;
+  /** From now on told of each fact of these types once it is committed; returns how to stop that. */
+  watch(wanted: WantedFacts, listener: FactListener): () => void;
   grants(): readonly ToolGrant[];
   /** Undefined when there is no such grant. */
   revokeGrant(grant_id: string): ToolGrant | undefined;
@@ -180,6 +185,7 @@ export async function openSession(
       return () => listeners.delete(listener);
     },
     facts: (live) => liveFacts(journal, recorder, live),
+    watch: (wanted, listener) => watchFacts(journal, recorder, wanted, listener),
     grants: () => grants.list(),
     revokeGrant(grant_id) {
       const revoked = grants.revoke(grant_id);

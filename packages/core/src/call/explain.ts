@@ -150,5 +150,14 @@ function silentRecorder(): Recorder {
     session_id: "",
     data,
   });
-  return { draft, record: draft, recordClean: draft, commit() {}, async flush() {}, lastSeq: 0 };
+  return {
+    draft,
+    record: draft,
+    recordClean: draft,
+    commit() {},
+    note: () => 0,
+    noteEach() {},
+    async flush() {},
+    lastSeq: 0,
+  };
 }

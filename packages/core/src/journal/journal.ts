@@ -6,7 +6,7 @@ import type { ConversationNode, Fact } from "./fact.ts";
 /** Committed whole or not at all (PIPE-3): a result's node never without its terminal fact. */
 export interface JournalEntry {
   readonly facts: readonly Fact[];
-  readonly nodes?: readonly ConversationNode[];
+  readonly nodes?: readonly ConversationNode[] | undefined;
 }
 
 export interface Journal {
@@ -35,22 +35,50 @@ export interface MemoryJournal extends Journal {
   readonly nodes: readonly ConversationNode[];
 }
 
-/** A journal in memory. */
+/** A journal in memory. It keeps entries as they came: their facts are made when somebody reads them. */
 export function createMemoryJournal(): MemoryJournal {
-  const facts: Fact[] = [];
-  const nodes: ConversationNode[] = [];
-  return {
-    facts,
-    nodes,
-    append(entry) {
-      for (const fact of entry.facts) facts.push(fact);
-      if (entry.nodes !== undefined) nodes.push(...entry.nodes);
-    },
-    async flush() {},
-    async read(after, limit) {
-      // A session's seq begins at 1 and has no holes, so the place of a fact is its seq.
-      const from = after - (facts[0]?.seq ?? 1) + 1;
-      return facts.slice(Math.max(0, from), Math.max(0, from) + limit);
-    },
-  };
+  return new EntriesInMemory();
+}
+
+class EntriesInMemory implements MemoryJournal {
+  readonly #facts: Fact[] = [];
+  readonly #nodes: ConversationNode[] = [];
+  #unread: JournalEntry[] = [];
+  /** Whoever has looked at a list may hold it, and it grows with the journal. */
+  #isHeld = false;
+
+  get facts(): readonly Fact[] {
+    this.#isHeld = true;
+    return this.#readEntries();
+  }
+
+  get nodes(): readonly ConversationNode[] {
+    this.#isHeld = true;
+    this.#readEntries();
+    return this.#nodes;
+  }
+
+  append(entry: JournalEntry): void {
+    this.#unread.push(entry);
+    if (this.#isHeld) this.#readEntries();
+  }
+
+  async flush(): Promise<void> {}
+
+  async read(after: number, limit: number): Promise<readonly Fact[]> {
+    const facts = this.#readEntries();
+    // A session's seq begins at 1 and has no holes, so the place of a fact is its seq.
+    const from = Math.max(0, after - (facts[0]?.seq ?? 1) + 1);
+    return facts.slice(from, from + limit);
+  }
+
+  #readEntries(): readonly Fact[] {
+    const unread = this.#unread;
+    if (unread.length > 0) this.#unread = [];
+    for (const { facts, nodes } of unread) {
+      for (const fact of facts) this.#facts.push(fact);
+      if (nodes !== undefined) this.#nodes.push(...nodes);
+    }
+    return this.#facts;
+  }
 }

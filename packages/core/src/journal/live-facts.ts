@@ -4,7 +4,7 @@
 
 import type { Fact } from "./fact.ts";
 import type { Journal } from "./journal.ts";
-import type { SessionRecorder } from "./recorder.ts";
+import type { SessionRecorder, WantedFacts } from "./recorder.ts";
 
 export interface LiveFactsOptions {
   /** Begin after this seq; 0 reads from the start. */
@@ -69,5 +69,37 @@ export function liveFacts(
     unread = true;
     wake?.();
     wake = undefined;
+  }
+}
+
+/** Called with each fact once it is committed, in order; makes it when it is called. Must not throw. */
+export type FactListener = (fact: () => Fact) => void;
+
+/**
+ * Follows some types of facts from now on, until it is taken back. Costs nothing for the others: an iterator reads, and so
+ * makes, every fact.
+ */
+export function watchFacts(
+  journal: Pick<Journal, "committed">,
+  recorder: Pick<SessionRecorder, "watch">,
+  wanted: WantedFacts,
+  listener: FactListener,
+): () => void {
+  const { committed } = journal;
+  if (committed === undefined) return recorder.watch(wanted, (fact) => listener(fact));
+  const waiting: { readonly seq: number; readonly fact: () => Fact }[] = [];
+  const stopWatching = recorder.watch(wanted, (fact, seq) => {
+    waiting.push({ seq, fact });
+    tellCommitted();
+  });
+  const stopFollowing = committed.subscribe(tellCommitted);
+  return () => {
+    stopWatching();
+    stopFollowing();
+  };
+
+  function tellCommitted(): void {
+    const later = waiting.findIndex(({ seq }) => seq > (committed?.seq ?? 0));
+    for (const { fact } of waiting.splice(0, later === -1 ? waiting.length : later)) listener(fact);
   }
 }

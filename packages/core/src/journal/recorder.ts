@@ -3,21 +3,16 @@
 
 import { SoongError, messageOf } from "../tool/index.ts";
 import type { ConversationNode, Fact, FactData, FactLevel, FactType } from "./fact.ts";
-import type { Journal } from "./journal.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+import {
+  makeFact,
+  NotedEntry,
+  type FactCall,
+  type FactOrigin,
+  type FactRecord,
+} from "./noted-entry.ts";
 import type { Clock } from "./ports.ts";
 import type { Redactor } from "./redact/redactor.ts";
-
-export interface FactOrigin {
-  readonly run_id?: string;
-  readonly agent_id?: string;
-  readonly parent_run_id?: string;
-  readonly parent_agent_id?: string;
-}
-
-export interface FactCall {
-  readonly tool_call_id: string;
-  readonly tool_name: string;
-}
 
 type RecordFact = <T extends FactType>(
   type: T,
@@ -36,18 +31,41 @@ export interface Recorder {
   readonly draft: RecordFact;
   /** Several facts and nodes as one entry: all of them or none. */
   commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void;
+  /**
+   * One entry of facts that can be made of a record at any later time; `hasNodes`: and of its nodes. Clean data only.
+   * Answers with the seq of the last one.
+   */
+  note(
+    record: FactRecord,
+    types: readonly FactType[],
+    level?: FactLevel,
+    hasNodes?: boolean,
+  ): number;
+  /** One entry with a fact of each record. */
+  noteEach(records: readonly FactRecord[], types: readonly [FactType]): void;
   flush(): Promise<void>;
   /** Of the session, whichever run it is of. */
   readonly lastSeq: number;
 }
 
 export interface SessionRecorder extends Recorder {
-  forRun(origin: FactOrigin, redactor: Redactor): Recorder;
+  forRun(origin: Omit<FactOrigin, "session_id">, redactor: Redactor): Recorder;
+  /** Calls back with each such fact as it is appended, until unsubscribed. */
+  watch(wanted: WantedFacts, listener: AppendListener): () => void;
   /** Calls back after every append, and once more when the session closes, until unsubscribed. */
   subscribe(listener: () => void): () => void;
   close(): void;
   readonly closed: boolean;
 }
+
+export interface WantedFacts {
+  readonly types: ReadonlySet<FactType>;
+  /** Only facts of this run. */
+  readonly run_id?: string;
+}
+
+/** The fact is made when it is asked for. */
+type AppendListener = (fact: () => Fact, seq: number) => void;
 
 /** The journal refused an entry; from then on nothing of this session may happen unrecorded. */
 export class JournalFailure extends SoongError {
@@ -65,35 +83,34 @@ export function createRecorder(
   redactor: Redactor,
   lastSeq = 0,
 ): SessionRecorder {
-  return new JournalRecorder(new SessionLog(sessionId, journal, clock, lastSeq), {}, redactor);
+  const log = new SessionLog(journal, clock, lastSeq);
+  return new JournalRecorder(log, { session_id: sessionId }, redactor);
 }
 
 /** What the recorders of one session share: the count, the time, the journal and those who follow it. */
 class SessionLog {
-  readonly sessionId: string;
   readonly listeners = new Set<() => void>();
+  readonly watchers = new Map<AppendListener, WantedFacts>();
   seq: number;
   closed = false;
+  readonly clock: Clock;
   readonly #journal: Journal;
-  readonly #clock: Clock;
   #broken: JournalFailure | undefined = undefined;
-  #timeMs = Number.NaN;
-  #timeText = "";
 
-  constructor(sessionId: string, journal: Journal, clock: Clock, lastSeq: number) {
-    this.sessionId = sessionId;
+  constructor(journal: Journal, clock: Clock, lastSeq: number) {
     this.seq = lastSeq;
+    this.clock = clock;
     this.#journal = journal;
-    this.#clock = clock;
   }
 
-  append(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void {
+  append(entry: JournalEntry): void {
     if (this.#broken !== undefined) throw this.#broken;
     try {
-      this.#journal.append(nodes === undefined ? { facts } : { facts, nodes });
+      this.#journal.append(entry);
     } catch (error) {
       this.#fail(error);
     }
+    if (this.watchers.size > 0) this.#tellWatchers(entry);
     this.notify();
   }
 
@@ -110,14 +127,14 @@ class SessionLog {
     if (this.listeners.size > 0) for (const listener of this.listeners) listener();
   }
 
-  /** Many facts share a millisecond; making the text is most of the cost of a fact. */
-  time(): string {
-    const ms = this.#clock.now();
-    if (ms !== this.#timeMs) {
-      this.#timeMs = ms;
-      this.#timeText = new Date(ms).toISOString();
+  #tellWatchers(entry: JournalEntry): void {
+    const heads = entry instanceof NotedEntry ? entry.heads : entry.facts;
+    for (const [i, { type, seq, run_id }] of heads.entries()) {
+      for (const [listener, wanted] of this.watchers) {
+        const isWanted = wanted.run_id === undefined || wanted.run_id === run_id;
+        if (isWanted && wanted.types.has(type)) listener(() => entry.facts[i] as Fact, seq);
+      }
     }
-    return this.#timeText;
   }
 
   #fail(error: unknown): never {
@@ -130,12 +147,14 @@ class JournalRecorder implements SessionRecorder {
   readonly #log: SessionLog;
   readonly #origin: FactOrigin;
   readonly #redactor: Redactor;
-  #runSeq = 0;
+  /** Undefined for what is of no run. */
+  #runSeq: number | undefined;
 
   constructor(log: SessionLog, origin: FactOrigin, redactor: Redactor) {
     this.#log = log;
     this.#origin = origin;
     this.#redactor = redactor;
+    this.#runSeq = origin.run_id === undefined ? undefined : 0;
   }
 
   get lastSeq(): number {
@@ -146,8 +165,11 @@ class JournalRecorder implements SessionRecorder {
     return this.#log.closed;
   }
 
-  forRun(origin: FactOrigin, redactor: Redactor): Recorder {
-    return new JournalRecorder(this.#log, origin, redactor);
+  forRun(origin: Omit<FactOrigin, "session_id">, redactor: Redactor): Recorder {
+    const { session_id } = this.#origin;
+    const { run_id, agent_id, parent_run_id, parent_agent_id } = origin;
+    const own = { session_id, run_id, agent_id, parent_run_id, parent_agent_id };
+    return new JournalRecorder(this.#log, own, redactor);
   }
 
   record: RecordFact = (type, data, call, level) =>
@@ -155,44 +177,58 @@ class JournalRecorder implements SessionRecorder {
 
   recordClean: RecordFact = (type, data, call, level) => {
     const fact = this.draft(type, data, call, level);
-    this.#log.append([fact as Fact]);
+    this.commit([fact as Fact]);
     return fact;
   };
 
-  draft: RecordFact = <T extends FactType>(
-    type: T,
-    data: FactData<T>,
-    call?: FactCall,
-    level?: FactLevel,
-  ) => {
-    const { run_id, agent_id, parent_run_id, parent_agent_id } = this.#origin;
+  draft: RecordFact = (type, data, call, level) => {
+    const ms = this.#log.clock.now();
     const seq = (this.#log.seq += 1);
-    const fact = {
-      // Short, because there are many: unique within the session, as seq is.
-      id: `f${seq}`,
-      seq,
-      run_seq: run_id === undefined ? undefined : (this.#runSeq += 1),
-      type,
-      time: this.#log.time(),
-      level: level ?? "info",
-      session_id: this.#log.sessionId,
-      run_id,
-      agent_id,
-      tool_call_id: call?.tool_call_id,
-      tool_name: call?.tool_name,
-      data,
-    } as Fact<T>;
-    if (parent_run_id !== undefined) fact.parent_run_id = parent_run_id;
-    if (parent_agent_id !== undefined) fact.parent_agent_id = parent_agent_id;
-    return fact;
+    const runSeq = this.#runSeq === undefined ? undefined : (this.#runSeq += 1);
+    return makeFact(type, data, this.#origin, seq, runSeq, ms, level ?? "info", call);
   };
+
+  note(
+    record: FactRecord,
+    types: readonly FactType[],
+    level: FactLevel = "info",
+    hasNodes = false,
+  ): number {
+    this.#note(record, types, types.length, level, hasNodes);
+    return this.#log.seq;
+  }
+
+  noteEach(records: readonly FactRecord[], types: readonly [FactType]): void {
+    this.#note(records, types, records.length, "info", false);
+  }
+
+  #note(
+    about: FactRecord | readonly FactRecord[],
+    types: readonly FactType[],
+    count: number,
+    level: FactLevel,
+    hasNodes: boolean,
+  ): void {
+    const log = this.#log;
+    const seq = log.seq + 1;
+    const runSeq = this.#runSeq === undefined ? undefined : this.#runSeq + 1;
+    const ms = log.clock.now();
+    log.seq += count;
+    if (this.#runSeq !== undefined) this.#runSeq += count;
+    log.append(new NotedEntry(about, types, this.#origin, seq, runSeq, ms, level, hasNodes));
+  }
 
   commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void {
-    this.#log.append(facts, nodes);
+    this.#log.append(nodes === undefined ? { facts } : { facts, nodes });
   }
 
   flush(): Promise<void> {
     return this.#log.flush();
+  }
+
+  watch(wanted: WantedFacts, listener: AppendListener): () => void {
+    this.#log.watchers.set(listener, wanted);
+    return () => this.#log.watchers.delete(listener);
   }
 
   subscribe(listener: () => void): () => void {
