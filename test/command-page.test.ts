@@ -35,7 +35,7 @@ test("every example of the help is one the program takes, with every word in its
   }
 });
 
-test("the page about the command line speaks of every command and of every kind of record", async () => {
+test("the page about the command line has every command and every kind of record", async () => {
   verifies("DOC-1", "CLI-6");
   const page = readFileSync("docs/cli.md", "utf8");
   const [, ...commands] = commandsOf(describedProgram());

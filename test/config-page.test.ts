@@ -16,7 +16,7 @@ test("the page of all settings is as their definition is (scripts/write-config-p
   expect(page.split(HAND_WRITTEN_ABOVE)).toHaveLength(2);
 });
 
-test("the mistakes it shows are told in these very words", () => {
+test("the mistakes it shows are reported in exactly these words", () => {
   verifies("CONF-2");
   const [, shown = ""] = /```text\n(.*?)\n```/s.exec(readFileSync("docs/config.md", "utf8")) ?? [];
   const text =

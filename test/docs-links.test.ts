@@ -38,7 +38,7 @@ test("every page is linked from the index, or from a page that is", () => {
   expect(docs.filter((page) => !reached.has(page))).toEqual([]);
 });
 
-test("the README has what somebody new needs, and a picture that both lights suit", () => {
+test("the README has what a new user needs, and a picture for light and dark", () => {
   verifies("DOC-1");
   const readme = readFileSync("README.md", "utf8");
   for (const heading of ["two-commands", "five-minutes", "under-your-own-loop"]) {

@@ -56,7 +56,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test("there is a recipe for what people ask for", () => {
+test("there is a recipe for what users ask for", () => {
   verifies("DOC-1");
   expect(recipes.length).toBeGreaterThan(10);
   expect(recipes.flatMap(({ calls }) => calls).length).toBeGreaterThan(40);

@@ -17,7 +17,7 @@ const execute = promisify(execFile);
 const folder = resolve(".cache", "samples");
 const samples = documentedSamples("ts", "js");
 
-test("what is left out of the samples is left out on purpose", () => {
+test("what is omitted from the samples is omitted on purpose", () => {
   verifies("DOC-2");
   const leftOut = allSamples().filter(({ notRun }) => notRun !== undefined);
   expect(leftOut.map(({ page, notRun }) => `${page}: ${notRun}`).toSorted()).toEqual([

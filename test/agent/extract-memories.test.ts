@@ -157,7 +157,7 @@ test("the same said again is merged, something else said of the same is kept bes
   ]);
 });
 
-test("one that a person wrote by hand is merged into, not written beside", async () => {
+test("one that the user wrote by hand is merged into, not written beside", async () => {
   verifies("MEM-3");
   await mkdir(join(folder, "user"), { recursive: true });
   await chmod(folder, 0o755);
@@ -174,7 +174,7 @@ test("one that a person wrote by hand is merged into, not written beside", async
 /** In two parts: nothing here is to look like one. */
 const AWS_KEY = ["AKIA", "IOSFODNN7ABCDEFG"].join("");
 
-test("secrets, forgeries and files that are none are refused, each by itself, and told once in the log", async () => {
+test("secrets, forgeries and files that are none are refused, each on its own, and reported once in the log", async () => {
   verifies("MEM-3");
   await propose("The token is hunter2hunter2.");
   await propose(`Use ${AWS_KEY} there.`);
@@ -224,7 +224,7 @@ test("secrets, forgeries and files that are none are refused, each by itself, an
   expect(await logLines()).toHaveLength(lines.length);
 });
 
-test("links in the memory's folder are not followed, whatever stays readable is written", async () => {
+test("links in the memory's folder are not followed, and what stays readable is written", async () => {
   verifies("MEM-3");
   const outside = join(home, "outside");
   await mkdir(outside);
@@ -245,7 +245,7 @@ test("links in the memory's folder are not followed, whatever stays readable is 
   expect(await readFile(join(home, "victim"), "utf8")).toBe("");
 });
 
-test("what a person has changed, or broken, is left as it is", async () => {
+test("what the user has changed, or broken, is left as it is", async () => {
   verifies("MEM-3");
   const file = await propose("Something.");
   await extract();

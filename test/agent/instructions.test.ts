@@ -104,7 +104,7 @@ test("the user's and the project's files are the last system blocks, on record b
   });
 });
 
-test("what cannot be taken is named in the facts, what is cut is named in its block, and the run goes on", async () => {
+test("what cannot be taken is named in the facts, what is cut is named in its block, and the run continues", async () => {
   verifies("INSTR-2", "CTX-1");
   await mkdir(join(project, "AGENTS.md"));
   await writeFile(join(home, "AGENTS.md"), `Begin. ${"x".repeat(5000)} End.`);
@@ -330,7 +330,7 @@ test("a read whose attempt was abandoned registers nothing; the next one does", 
   expect(bodies(second?.requests[1]?.system)).toContain("Use tabs.");
 });
 
-test("they stand below what hooks say and what can be searched for, and are bounded together", async () => {
+test("they are below what hooks say and what can be searched for, and are bounded together", async () => {
   verifies("INSTR-2", "CTX-4");
   await writeFile(join(home, "AGENTS.md"), "I like tabs.");
   await write("AGENTS.md", "We like spaces.");
@@ -379,7 +379,7 @@ test("switched off, a read is a read", async () => {
   expect(stage.model.requests[1]?.system).toEqual(["Our own rules."]);
 });
 
-test("instructions outlive compaction and trimming, and leave room for the conversation", async () => {
+test("instructions outlive compaction and trimming, and leave space for the conversation", async () => {
   verifies("INSTR-1", "INSTR-2", "CTX-2", "CTX-3");
   const big = "x".repeat(8000);
   await write("AGENTS.md", "Use tabs.");

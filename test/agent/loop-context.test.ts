@@ -51,7 +51,7 @@ test("over its budget the conversation is compacted by the model itself, on reco
   expect(node?.node_id).toBe(data.node_id);
 });
 
-test("PreCompact hooks are told before the conversation is compacted", async () => {
+test("PreCompact hooks run before the conversation is compacted", async () => {
   verifies("HOOK-7");
   const seen: unknown[] = [];
   const stage = await openStage(
@@ -144,7 +144,7 @@ test("a prompt that is still too long after a summary is not summarised again, t
   expect(stage.model.requests.at(-1)?.messages.length).toBeGreaterThan(2);
 });
 
-test("one prompt that is too long by itself ends the run without a summary", async () => {
+test("one prompt that is too long on its own ends the run without a summary", async () => {
   verifies("LOOP-1");
   const stage = await openStage([[failed("prompt_too_long")]]);
   expect(await stage.ask("x".repeat(1000))).toMatchObject({ reason: "prompt_too_long", turns: 1 });
@@ -162,7 +162,7 @@ test("an empty summary, or one that is cut off, is none", async () => {
   }
 });
 
-test("each request is preceded by what it holds and what it leaves out", async () => {
+test("each request is preceded by what it holds and what it omits", async () => {
   verifies("CTX-1");
   const stage = await openStage(
     [
@@ -338,7 +338,7 @@ test("what a schema calls sensitive is not in the record of the answer, though t
   expect(JSON.stringify(stage.model.requests[2])).toContain("ann");
 });
 
-test("provider data that holds a secret is left out rather than changed", async () => {
+test("provider data that holds a secret is omitted rather than changed", async () => {
   verifies("REDACT-1");
   const secret = "5up3r-s3cr3t-value";
   const stage = await openStage(
@@ -358,7 +358,7 @@ test("provider data that holds a secret is left out rather than changed", async 
   expect(stage.model.requests[1]?.messages[1]).not.toHaveProperty("provider_data");
 });
 
-test("token use is told per request, run and session, failed attempts and summaries too", async () => {
+test("token use is reported per request, run and session, failed attempts and summaries too", async () => {
   verifies("EVENT-7");
   const stage = await openStage([
     [says("one"), done()],
@@ -447,7 +447,7 @@ test("an abort during a summary ends the run and the compaction", async () => {
   expect(stage.clock.pending).toBe(0);
 });
 
-test("a summary counts as a request, and none is made that would leave no room for its own", async () => {
+test("a summary counts as a request, and none is made that would leave no space for its own", async () => {
   verifies("LOOP-2", "CTX-2");
   const read = [calls("a__read"), done("tool_use")];
   const stage = await openStage([read, read, [says("ok"), done()]], {

@@ -110,7 +110,7 @@ test("calls that acted before a crash are on the path again, each with its answe
   expect(await store.verify("s1")).toMatchObject({ ok: true });
 });
 
-test("who has gone back to an earlier place since goes on from there", async () => {
+test("a conversation that was rewound continues from there", async () => {
   verifies("STORE-3", "STORE-2");
   const kept = await store.createSession({ session_id: "s1" });
   const left = await talk(await opened(kept), [[says("Hello."), done()], CUT_OFF]);

@@ -57,7 +57,7 @@ test("a seat that cannot be taken ends the run, and is left", async () => {
   expect(left).toBe(1);
 });
 
-test("what stands now is shown with each request, at its end, and kept nowhere", async () => {
+test("the current state is shown with each request, at its end, and kept nowhere", async () => {
   verifies("CTX-1", "CTX-4");
   let asked = 0;
   const stage = await openStage(

@@ -122,7 +122,7 @@ test("a stream that says nothing, breaks off, throws or ends inside a call has f
   ]);
 });
 
-test("empty pieces are no answer: a model that sends nothing else is idle, and is told to let go", async () => {
+test("empty pieces are no answer: a model that sends nothing else is idle, and is asked to let go", async () => {
   verifies("LOOP-3");
   const empty: ModelEvent[] = [
     says(""),

@@ -67,7 +67,7 @@ test("a resumed conversation reads exactly what the live one did", async () => {
   expect((await reader.runs()).map(({ status }) => status)).toEqual(Array(4).fill("completed"));
 });
 
-test("a session that was left in the middle of a write tells the model so and does not write again", async () => {
+test("a session that was interrupted during a write reports it to the model and does not write again", async () => {
   verifies("LOOP-1", "STORE-3");
   let writes = 0;
   let begun = (): void => {};

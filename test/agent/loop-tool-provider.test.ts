@@ -70,7 +70,7 @@ test("a supply that fails costs no run", async () => {
   expect(await stage.ask("go")).toMatchObject({ reason: "completed" });
 });
 
-test("what sources say of themselves stands last, as their words, bounded and redacted", async () => {
+test("what sources say of themselves is last, as their words, bounded and redacted", async () => {
   verifies("MCP-6", "CTX-4", "REDACT-1");
   const long = "x".repeat(5000);
   const notes = [

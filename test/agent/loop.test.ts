@@ -132,7 +132,7 @@ test("a run ends at its most requests", async () => {
   expect(stage.facts("tool.completed")).toHaveLength(2);
 });
 
-test("a run makes 128 requests when nobody says otherwise", async () => {
+test("a run makes 128 requests by default", async () => {
   verifies("LOOP-2");
   const again = [calls("a__read"), done("tool_use")];
   const stage = await openStage(
@@ -182,7 +182,7 @@ test("an empty answer completes, and the next prompt is sent without it", async 
   expect(texts(stage.model.requests[1]?.messages ?? [])).toEqual(["user: one / two"]);
 });
 
-test("later prompts queue, are told so, and go on where the one before ended", async () => {
+test("later prompts queue, learn that they do, and continue where the one before ended", async () => {
   verifies("LOOP-2");
   const stage = await openStage([
     [{ wait: 1000 }, says("first"), done()],
@@ -246,7 +246,7 @@ test("the text describes, and the tools sent are the surface alone", async () =>
   expect(request?.system).toEqual(["You can edit files and run commands.", "From a hook."]);
 });
 
-test("a call of a tool that is only talked about is refused, and the model may go on", async () => {
+test("a call of a tool that is only mentioned is refused, and the model may continue", async () => {
   verifies("CTX-4");
   const stage = await openStage(
     [
@@ -263,7 +263,7 @@ test("a call of a tool that is only talked about is refused, and the model may g
   expect(tool).toMatchObject({ role: "tool", results: [{ is_error: true, name: "run_command" }] });
 });
 
-test("a write that fails, and what came after it, are all told to the model with what they said", async () => {
+test("a write that fails, and what came after it, are all reported to the model with what they said", async () => {
   verifies("LOOP-1", "PIPE-4", "CTX-3");
   const written: string[] = [];
   const broken = defineTool({
@@ -305,7 +305,7 @@ test("a write that fails, and what came after it, are all told to the model with
   expect(JSON.stringify(results[0])).toContain("line 7: no such module");
 });
 
-test("hooks block a prompt, add to it, and have a finished model go on once", async () => {
+test("hooks block a prompt, add to it, and have a finished model continue once", async () => {
   verifies("LOOP-1", "HOOK-6");
   const hooks = [
     defineHook({

@@ -149,7 +149,7 @@ test("the decision about a tool names the loaded skill that requests it, and res
   expect(requests).toMatchObject([[], [{ rule: "skill:deploy", verdict: "no_opinion" }]]);
 });
 
-test("the tools a skill asks for are told as this run has them, and stay as they are", async () => {
+test("the tools a skill requests are listed as this run has them, and stay unchanged", async () => {
   verifies("SKILL-1");
   const run = await stage([load("deploy"), { calls: [{ tool: "own.drop" }] }, { text: "ok" }], {
     run: { mode: "plan" },
@@ -308,7 +308,7 @@ test("a deny on the path of a skill or of a file in it holds for loading and lis
   expect(JSON.stringify(run.journal.nodes)).not.toMatch(/swordfish|Read it twice/);
 });
 
-test("an ask on the path of a skill, a guard of it, and a key in it are asked about", async () => {
+test("an ask on the path of a skill, a guard of it, and a key in it require approval", async () => {
   verifies("PERM-15", "SKILL-1");
   await writeBeside("server.pem", "swordfish");
   const asked: string[] = [];

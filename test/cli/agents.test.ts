@@ -68,7 +68,7 @@ turns:
 });
 
 describe("the agents of a home", () => {
-  it("are listed and started, and a file that cannot be used costs itself and is told of once", async () => {
+  it("are listed and started, and a file that cannot be used is reported once", async () => {
     verifies("AGENT-1", "AGENT-5", "CONF-2");
     const place = await withAgents({
       "reviewer.md": REVIEWER,

@@ -76,7 +76,7 @@ describe("a call from the command line", () => {
     expect(recordsOf(unfit)).toMatchObject([{ result: { is_error: true } }]);
   });
 
-  it("is denied where nobody can be asked, with the flag that helps", async () => {
+  it("is denied where no one can be asked, with the flag that helps", async () => {
     verifies("CLI-3", "CLI-6", "PERM-17");
     const place = await bundle.place();
     const input = JSON.stringify({ path: "new.txt", content: "x" });
@@ -117,7 +117,7 @@ describe("a call from the command line", () => {
     expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining("ask") as string });
   });
 
-  it("needs an explicit yes for what is dangerous: a flag that names it, or --yes; a deny stands", async () => {
+  it("needs an explicit yes for what is dangerous: a flag that names it, or --yes; a deny remains", async () => {
     verifies("PERM-7", "CLI-3");
     const place = await bundle.place();
     const call = (file: string, ...flags: string[]): Promise<Ended> =>
@@ -134,7 +134,7 @@ describe("a call from the command line", () => {
     expect(denied.stderr).not.toContain("Add --yes");
   });
 
-  it("never writes to what is Soong's own, whatever the flags", async () => {
+  it("never writes to what is Soong's own, with any flags", async () => {
     verifies("PERM-14");
     const place = await bundle.place();
     const locks = join(userInfo().homedir, ".soong-agent", "locks");

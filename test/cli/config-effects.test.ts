@@ -31,7 +31,10 @@ const WIRED: Proof = [
 ];
 const ROUTING = "test/agent/loop-routing.test.ts";
 const RETRIES = "test/agent/loop-retries.test.ts";
-const PRICED: Proof = ["test/cli/models.test.ts", "is told at its end, with its session and with"];
+const PRICED: Proof = [
+  "test/cli/models.test.ts",
+  "is reported at its end, with its session and with",
+];
 const CHAIN: Proof = [HERE, "the default model answers, and those of the fallback behind it"];
 const PROFILE: Proof = [HERE, "a profile is asked where it says, with its key, limits and prices"];
 const POLICY: Proof = ["packages/cli/src/config/build-policy.test.ts", "comes from the config:"];
@@ -84,7 +87,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "tools.early_start": kernel("turns-stream", "early_start"),
   "tools.defer_budget_tokens": kernel("search-tools", "defer_budget_tokens"),
   "tools.cancel_grace_ms": kernel("pipeline-time", "cancel_grace_ms"),
-  "tools.resolve_timeout_ms": [WIRED, [HERE, "a tool that does not come to a decision in time"]],
+  "tools.resolve_timeout_ms": [WIRED, [HERE, "a tool that does not decide in time"]],
   "tools.env_allowlist": [[HERE, "a command sees the variables that are allowed, and no others"]],
   "tools.write_roots": [[HERE, "a further root may be written to"]],
   "tools.tmp_dir": [[HERE, "under TMPDIR writing is ordinary where its switch says so"]],
@@ -105,7 +108,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "mcp.call_timeout_ms": [SERVERS],
   "mcp.connect_timeout_ms": [SERVERS],
   "mcp.instructions": [
-    ["packages/cli/src/runtime/tool-provider.test.ts", "are left out where the config wants none"],
+    ["packages/cli/src/runtime/tool-provider.test.ts", "are omitted where the config wants none"],
   ],
   "agents.max_turns": [WIRED, ["test/agent/loop.test.ts", "max_turns"]],
   "agents.child_timeout_ms": kernel("pipeline-time", "child_timeout_ms"),
@@ -147,7 +150,9 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "store.retention.max_age_days": [
     ["packages/cli/src/runtime/keep-retention.test.ts", "removes what is too old, once a day"],
   ],
-  "store.retention.max_bytes": [["test/cli/kept.test.ts", "go by themselves as the config says"]],
+  "store.retention.max_bytes": [
+    ["test/cli/kept.test.ts", "are removed automatically as the config says"],
+  ],
 };
 
 describe("the settings", () => {
@@ -241,7 +246,7 @@ describe("a setting of a runtime", () => {
     expect(off).toMatchObject({ is_error: true, error: { code: "tool_not_available" } });
   });
 
-  it("a tool that does not come to a decision in time is left out", async () => {
+  it("a tool that does not decide in time is omitted", async () => {
     verifies("CONF-3");
     const waiting = defineTool({
       name: "a.slow",

@@ -149,7 +149,7 @@ describe("a live session", () => {
     expect(JSON.stringify(aborted)).toContain("that is enough");
   });
 
-  it("goes on without a socket where there can be none, and says so once", async () => {
+  it("continues without a socket where there can be none, and says so once", async () => {
     verifies("CLI-8");
     const place = await bundle.place();
     await mkdir(place.home, { mode: 0o700 });
@@ -164,7 +164,7 @@ describe("a live session", () => {
     expect(grants.stderr).toMatch(/control is not a directory; move it away/);
   });
 
-  it("asks nobody where nobody attends, and tells the model what would have helped", async () => {
+  it("asks no one where no one attends, and tells the model what would have helped", async () => {
     verifies("CLI-8", "PERM-4");
     const place = await bundle.place();
     await place.write(

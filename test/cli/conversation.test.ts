@@ -92,7 +92,7 @@ async function talkIn(project: string, home: string, options: Options & { resume
   return { person, talk, opening, ended, hurried, facts, close, signal, broker };
 }
 
-it("streams an answer, shows calls and changes, and tells what was used", async () => {
+it("streams an answer, shows calls and changes, and reports what was used", async () => {
   verifies("CLI-1", "CLI-7");
   const lines = Array.from({ length: 30 }, (_, i) => `n${i}\\n`).join("");
   const { person, ended, opening, project, talk, facts } = await begin(
@@ -207,7 +207,7 @@ turns:
 
 const FOREVER = "{ tool: code.run_command, input: { argv: [sleep, '600'] } }";
 
-it("stops the turn at Ctrl-C, wherever it is, and goes on with the next prompt", async () => {
+it("stops the turn at Ctrl-C, wherever it is, and continues with the next prompt", async () => {
   verifies("CLI-1");
   const { person, ended, facts, project } = await begin(
     `
@@ -447,7 +447,7 @@ turns:
   expect(await readFile(join(home, "prompts.jsonl"), "utf8")).toContain('"//slash"\n');
 });
 
-it("goes on with a session that is kept, and with what was said in it", async () => {
+it("continues a stored session with its conversation", async () => {
   verifies("CLI-1", "CLI-4");
   const one = await begin("turns: [ { text: My name is Ada. } ]", { files: { "a.txt": "x\n" } });
   await one.person.type("name? @a.txt");

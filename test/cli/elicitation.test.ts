@@ -66,7 +66,7 @@ describe.skipIf(!canMakeTerminals())("at the terminal of the call (needs python3
 });
 
 describe("where a host is served that cannot be asked", () => {
-  it("a question is a no for as long as nobody is attached, and is answered by who is", async () => {
+  it("a question is a no for as long as no one is attached, and is answered by who is", async () => {
     verifies("MCP-5", "CLI-8", "GATE-2");
     const place = await withServer("2025");
     const { transport } = stdioOf(bundle, place, ["--server", "asking", "--allow", "mcp.asking.*"]);
@@ -92,7 +92,7 @@ describe("where a host is served that cannot be asked", () => {
   });
 });
 
-it("where nobody is, a server is not offered to ask", async () => {
+it("without anyone attached, a server is not offered questions", async () => {
   verifies("MCP-5");
   const place = await withServer("2025");
   const alone = await place.run(ASK);

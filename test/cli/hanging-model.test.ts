@@ -48,7 +48,7 @@ const OPENED = frames.slice(0, frames.indexOf(ARGUMENTS)).join("");
 
 const IDLE = "idle_timeout_ms = 300";
 
-describe("the process of a run ends by itself", () => {
+describe("the process of a run ends on its own", () => {
   const cases: readonly [what: string, reply: Reply, limits: string, code: string][] = [
     ["says nothing", () => {}, IDLE, "timeout"],
     ["stops in the middle", hang(...BEGUN), IDLE, "timeout"],

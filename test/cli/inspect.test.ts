@@ -41,7 +41,7 @@ turns:
 `;
 const RUN = ["run", "--model", "script:s.yaml", "--allow", "code.run_command", "go"];
 
-describe("a run that nobody sits at", () => {
+describe("an unattended run", () => {
   it("is seen, answered, granted, taken back and ended from the page; one that is killed is gone from it", async () => {
     verifies("CLI-8", "PERM-4", "PERM-6");
     const place = await bundle.place();
@@ -256,7 +256,7 @@ describe("the playground", () => {
 });
 
 describe("a gateway whose client cannot show questions", () => {
-  it("puts them to the page; with nobody there it denies, and says how to allow it", async () => {
+  it("puts them to the page; with no one there it denies, and says how to allow it", async () => {
     verifies("GATE-2", "CLI-8");
     const place = await bundle.place();
     const { transport } = stdioOf(bundle, place);

@@ -69,7 +69,7 @@ it("loads the user's and the project's, registers one that is read, grants nothi
   expect((await place.run(["verify", session_id])).code).toBe(0);
 });
 
-it("goes on without a file that is none, says so in the facts, and takes none where the config says so", async () => {
+it("continues without a file that is none, says so in the facts, and takes none where the config says so", async () => {
   verifies("INSTR-2", "CONF-3");
   const place = await bundle.place();
   await place.write("s.yaml", SCRIPT);

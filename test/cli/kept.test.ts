@@ -95,7 +95,7 @@ describe("sessions", () => {
     expect(again.stderr).toContain("removed");
   });
 
-  it("go by themselves as the config says, but for the one in use, and a note says so", async () => {
+  it("are removed automatically as the config says, except for the one in use, and a note says so", async () => {
     verifies("ART-4", "CONF-3");
     const place = await bundle.place();
     const old = await write(place, "a.txt", "x");
@@ -213,7 +213,7 @@ describe("sessions", () => {
     expect(existsSync(join(place.home, "runs", run_id))).toBe(false);
   });
 
-  it("that somebody edited are found out, with the fact", async () => {
+  it("that were edited are detected, with the fact", async () => {
     verifies("EVENT-6", "CLI-4");
     const place = await bundle.place();
     const { session_id } = await write(place, "a.txt", "x");
@@ -230,7 +230,7 @@ describe("sessions", () => {
     expect(doctor.stdout).toMatch(/^fail +store/m);
   });
 
-  it("go on from an earlier node when they are rewound", async () => {
+  it("continue from an earlier node when they are rewound", async () => {
     verifies("CLI-7");
     const place = await bundle.place();
     const { session_id } = await write(place, "a.txt", "x");
@@ -313,7 +313,7 @@ describe("events", () => {
 });
 
 describe("undo", () => {
-  it("shows nothing of a sensitive file where nobody can be asked", async () => {
+  it("shows nothing of a sensitive file where no one can be asked", async () => {
     verifies("PIPE-9", "CODE-6");
     const place = await bundle.place();
     await place.write(".env", "KEY=hunter2\n");

@@ -147,7 +147,7 @@ describe("a client of the newer protocol", () => {
 });
 
 describe("a client that shows questions, and a second terminal", () => {
-  it("are asked side by side: the first answer counts, and the other is told", async () => {
+  it("are asked side by side: the first answer counts, and the other learns of it", async () => {
     verifies("GATE-2", "CLI-8");
     const place = await bundle.place();
     const { transport } = stdioOf(bundle, place);
@@ -186,7 +186,7 @@ describe("a client that shows questions, and a second terminal", () => {
   });
 });
 
-describe.skipIf(!canMakeTerminals())("a person at a second terminal (needs python3)", () => {
+describe.skipIf(!canMakeTerminals())("the user at a second terminal (needs python3)", () => {
   it("says yes, and the call of the host ends with its result", async () => {
     verifies("GATE-2", "CLI-8");
     const place = await bundle.place();

@@ -31,7 +31,7 @@ function type(
 }
 
 describe.skipIf(!canMakeTerminals())("at a terminal (needs python3)", () => {
-  it("whoever is waited for is named, and Ctrl-C ends the waiting", async () => {
+  it("those waited for are named, and Ctrl-C ends the waiting", async () => {
     verifies("MCP-2", "CLI-6");
     const place = await placeWithServers(bundle, () => ({
       slowpoke: node([PLAIN, '{"never": true}']),
@@ -46,7 +46,7 @@ describe.skipIf(!canMakeTerminals())("at a terminal (needs python3)", () => {
     expect(screen).not.toContain("code.read_file");
   });
 
-  it("a call is asked about with its arguments, and the yes is on record with the definition", async () => {
+  it("a call requires approval with its arguments, and the yes is on record with the definition", async () => {
     verifies("MCP-7", "PERM-7");
     const place = await placeWithServers(bundle, () => ({
       shifting: node([SHIFTING, SHIFTING], { network: false }),

@@ -58,7 +58,7 @@ ${more}`,
 }
 
 describe("what a run costs", () => {
-  it("is told at its end, with its session and with its facts, at the prices of the config", async () => {
+  it("is reported at its end, with its session and with its facts, at the prices of the config", async () => {
     verifies("EVENT-7", "CONF-3");
     const replay = await server();
     const place = await configured(replay.url);
@@ -122,7 +122,7 @@ describe("with no config at all", () => {
     ["google", googleWire, (url) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url })],
   ];
 
-  it("a key in the environment is enough, whoever's it is, and it is told to nobody else", async () => {
+  it("a key in the environment is enough, for any provider, and it is sent to no other", async () => {
     verifies("CONF-2", "MODEL-1", "REDACT-1");
     const place = await bundle.place();
     const runs = ways.map(async ([name, wire, envOf]) => {
@@ -148,7 +148,7 @@ describe("with no config at all", () => {
     }
   });
 
-  it("a server of one's own is asked for its first model; one that is not there is told", async () => {
+  it("a local server is asked for its first model; one that is not there is reported", async () => {
     verifies("CONF-2", "MODEL-1");
     const listing = createServer((request, response) => {
       request.resume();

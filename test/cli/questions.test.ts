@@ -167,7 +167,7 @@ describe("an open question", () => {
     },
   );
 
-  it("of a live run is answered from another process, and whoever comes later is told by whom", async () => {
+  it("of a live run is answered from another process, and a later one learns by whom", async () => {
     verifies("PERM-20");
     const place = await asked();
     const { question_id, attached } = place;

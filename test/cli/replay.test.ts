@@ -61,7 +61,7 @@ describe("soong replay", () => {
     expect(replayed.code).toBe(0);
   });
 
-  it("leaves out what a killed process left open, of the run and not of the one that went on", async () => {
+  it("omits what a killed process left open, of the run and not of the one that continued", async () => {
     verifies("REPLAY-1", "STORE-3");
     const there = await bundle.place();
     await there.write("a.txt", "hello\n");
@@ -194,7 +194,7 @@ describe("soong replay", () => {
 });
 
 describe("soong explain", () => {
-  it("tells a refusal of several lines in as many", async () => {
+  it("prints a refusal of several lines in as many", async () => {
     verifies("PERM-11");
     const explained = await place.run(["explain", "code.read_file", '{"x":1}']);
     expect(explained.stdout).toMatch(/schema:\n {2}- path: required[^\\]*\n {2}- x: unknown field/);

@@ -49,7 +49,7 @@ describe("soong run", () => {
     expect(existsSync(place.project)).toBe(false);
   });
 
-  it("streams the answer to stdout, tells of calls on stderr, and leaves a session that is whole", async () => {
+  it("streams the answer to stdout, reports calls on stderr, and leaves a session that is whole", async () => {
     verifies("CLI-2", "LOOP-1", "SCRIPT-1");
     const place = await scripted(SCRIPT);
     const where = ["--cwd", join("..", basename(place.project))];
@@ -64,7 +64,7 @@ describe("soong run", () => {
     expect((await place.run(["verify"])).code).toBe(0);
   });
 
-  it("denies what needs a person where there is none, and tells the model", async () => {
+  it("denies what requires approval where no one can give it, and says so to the model", async () => {
     verifies("CLI-2", "PERM-4");
     const place = await scripted(`
 turns:
@@ -114,7 +114,7 @@ turns:
     expect(run.stderr).toContain("enough for today");
   });
 
-  it("that is told to end records that, and leaves nothing behind", async () => {
+  it("that is asked to end records that, and leaves nothing behind", async () => {
     verifies("CLI-2", "CLI-8");
     const place = await scripted(
       "turns: [ { parts: [ { text: Waiting. }, { text: never, after_ms: 600000 } ] } ]",
@@ -159,7 +159,7 @@ turns:
 });
 
 describe("soong resume", () => {
-  it("goes on where the session left off, with all that was said", async () => {
+  it("continues where the session left off, with all that was said", async () => {
     verifies("CLI-4", "STORE-2");
     const place = await scripted("turns: [ { text: One. } ]");
     const first = await place.run(["run", "--model", "script:s.yaml", "the first"]);

@@ -218,7 +218,7 @@ size = 1
     expect(await step("plan")).toMatchObject({ status: "completed", attempts: 1 });
   });
 
-  it("stops cleanly at Ctrl-C: steps are given back, another drive goes on, and others see it all", async () => {
+  it("stops cleanly at Ctrl-C: steps are given back, another drive continues, and others see it all", async () => {
     verifies("TASK-6", "TASK-4", "CLI-5", "CONF-3");
     const { drive, place, id, step } = await planned("[task]\nlease_ms = 600_000\n");
     await place.write("work.yaml", workers(DONE, WAITS, WAITS));
@@ -248,7 +248,7 @@ size = 1
     expect(stdout).toMatch(/the task is completed: All steps are done/);
   });
 
-  it("cancels a task that somebody works on, who finds it gone", async () => {
+  it("cancels a task that is being worked on, and its worker finds it gone", async () => {
     verifies("TASK-6", "CLI-5");
     const { place, id } = await planned();
     await place.write("work.yaml", workers(WAITS));

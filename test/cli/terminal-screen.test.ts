@@ -109,7 +109,7 @@ async function expectGivenBack(screen: Tmux): Promise<void> {
 }
 
 describe.skipIf(!canUseTmux())("a terminal with a screen (needs tmux)", () => {
-  it("is edited as a person expects: characters, words, lines, what was typed before, Tab", async () => {
+  it("is edited as the user expects: characters, words, lines, what was typed before, Tab", async () => {
     verifies("CLI-1", "CLI-7");
     const screen = await run(ECHO);
     await screen.waitFor(/^>$/m);
@@ -306,7 +306,7 @@ a live line that is longer than a narrow screen is
     expect(await screen.screen()).toMatch(/<kind:interrupt>$/);
   });
 
-  it("tells whoever listens of Ctrl-C while nothing is read, and of a signal as of the key", async () => {
+  it("notifies listeners of Ctrl-C while nothing is read, and of a signal like the key", async () => {
     verifies("CLI-1");
     const screen = await run(`
       const interrupt = () =>
@@ -359,7 +359,7 @@ a live line that is longer than a narrow screen is
     await expectGivenBack(screen);
   });
 
-  it("goes on where there is no shell to take it with Ctrl-Z", async () => {
+  it("continues where there is no shell to take it with Ctrl-Z", async () => {
     const screen = await run(`
       const setRawMode = stdin.setRawMode.bind(stdin);
       stdin.setRawMode = (isRaw) => {
@@ -403,7 +403,7 @@ a live line that is longer than a narrow screen is
     }
   });
 
-  it("ends what is read, and tells whoever listens, when it is gone", async () => {
+  it("ends what is read, and notifies the listeners, when it is gone", async () => {
     verifies("CLI-1");
     const told = join(folder, "told");
     const screen = await run(`

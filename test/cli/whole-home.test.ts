@@ -57,7 +57,7 @@ async function fakeHome() {
   return { place, home, env: { HOME: home, SOONG_AGENT_HOME: agentHome } };
 }
 
-describe("a search of the whole home with nobody there", () => {
+describe("a search of the whole home with no one there", () => {
   it.each(["the home", "a folder of it"])(
     "shows no credential file to a run in %s",
     async (from) => {

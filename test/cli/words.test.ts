@@ -89,7 +89,7 @@ describe("a mistake", () => {
     ["a home that is not absolute", ["sessions"], /SOONG_AGENT_HOME is not an absolute path/],
   ];
 
-  it("is told in one sentence on stderr, with what to do, and ends with 2", async () => {
+  it("is reported in one sentence on stderr, with what to do, and ends with 2", async () => {
     verifies("CLI-6", "CLI-3");
     const place = await bundle.place();
     const told = mistakes.map(async ([name, args, sentence]) => {
@@ -120,7 +120,7 @@ describe("soong tools", () => {
     ],
   };
 
-  it("lists the surface with reasons, for people and for programs", async () => {
+  it("lists the surface with reasons, for users and for programs", async () => {
     verifies("CLI-3", "CLI-6", "DECL-1");
     const place = await bundle.place();
     await place.write(join(place.home, "tools", "greet.json"), JSON.stringify(greet));

@@ -176,7 +176,7 @@ describe("a tool whose classify", () => {
 });
 
 describe("a tool whose render", () => {
-  it.each([...NONSENSE, ...BROKEN])("gives %s costs nobody its result", async (_what, answer) => {
+  it.each([...NONSENSE, ...BROKEN])("gives %s costs no call its result", async (_what, answer) => {
     verifies("PIPE-1", "RESULT-5");
     const { result, ran } = await withBad("render", answer);
     expect(ran).toBe(true);
@@ -296,7 +296,7 @@ describe("a guard", () => {
     },
   );
 
-  it.each(BROKEN)("that gives %s and says to go on is only a warning", async (_what, answer) => {
+  it.each(BROKEN)("that gives %s and says to continue is only a warning", async (_what, answer) => {
     verifies("HOOK-4");
     for (const event of events) {
       const { result, stage } = await callBadly(
@@ -326,7 +326,7 @@ describe("a guard", () => {
   );
 });
 
-describe("a person's callback", () => {
+describe("the user's callback", () => {
   const answers: typeof NONSENSE = [
     ["nothing", () => undefined],
     ["the word allow_once", () => "allow_once"],
@@ -345,7 +345,7 @@ describe("a person's callback", () => {
     },
   );
 
-  it("that says why there is nobody is quoted, and is a no", async () => {
+  it("that says why no one can be asked is quoted, and is a no", async () => {
     verifies("PERM-4");
     const ask = (): never => {
       throw new NobodyToAsk("everybody has gone home");

@@ -59,7 +59,7 @@ describe("what a handler returns", () => {
   ];
 
   it.each(bad)(
-    "that cannot be told as JSON is a failed call that says so: %s",
+    "that cannot be written as JSON is a failed call that says so: %s",
     async (_what, make) => {
       verifies("DEF-7", "RESULT-1", "RESULT-4");
       for (const answer of [make, async () => make()]) {

@@ -162,7 +162,7 @@ describe("a handler that yields", () => {
     expect(stage.facts("tool.progress").length).toBeLessThan(200);
   });
 
-  it("for ever, in real time, lets everybody else go on and ends with its time", async () => {
+  it("for ever, in real time, lets everyone else continue and ends with its time", async () => {
     verifies("PIPE-5", "RESULT-1");
     let others = 0;
     const beat = setInterval(() => (others += 1), 1);

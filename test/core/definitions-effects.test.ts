@@ -102,7 +102,7 @@ describe("a definition", () => {
   });
 });
 
-describe("what an author leaves out", () => {
+describe("what an author omits", () => {
   it("takes the safer value, and the records say what was assumed", async () => {
     verifies("DEF-3", "SURF-8");
     const facts = {
@@ -170,7 +170,7 @@ describe("what an author leaves out", () => {
     expect(record["tags"]).not.toContain("readonly");
   });
 
-  it("is open-world for whatever has the network tag, from the tool or from its source", async () => {
+  it("is open-world for anything with the network tag, from the tool or from its source", async () => {
     verifies("DEF-3");
     expect(recordOf({ ...bare, tags: ["network"] })).toMatchObject({ open_world: true });
     expect(recordOf({ ...bare, tags: ["network"], open_world: false })).toMatchObject({
@@ -196,7 +196,7 @@ describe("what an author leaves out", () => {
     expect(queuedAs(world)).toEqual(["write"]);
   });
 
-  it("is told apart from what was declared, for every choice of facts", () => {
+  it("is distinguished from what was declared, for every choice of facts", () => {
     verifies("DEF-3");
     const facts = fc.record(
       {

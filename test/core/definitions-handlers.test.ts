@@ -228,7 +228,7 @@ describe("an async generator", () => {
     expect(progressOf(thrown.world)).toEqual([{ message: "x" }]);
   });
 
-  it("that times out is told to stop and says nothing more", async () => {
+  it("that times out is asked to stop and says nothing more", async () => {
     verifies("DEF-7", "DEF-2", "PIPE-5");
     let stopped = false;
     const stage = await setStage({
@@ -295,7 +295,7 @@ describe("a handler's context", () => {
     expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
   });
 
-  it("can be taken apart: every part works by itself", async () => {
+  it("can be taken apart: every part works on its own", async () => {
     verifies("DEF-7");
     const stage = await setStage({
       tools: [

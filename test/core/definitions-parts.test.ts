@@ -98,7 +98,7 @@ describe("normalise", () => {
     return { ...rest, path: path.toLowerCase() };
   };
 
-  it("gives what hooks and people see, what is judged, and what the handler gets", async () => {
+  it("gives what hooks and users see, what is judged, and what the handler gets", async () => {
     verifies("DEF-2", "SCHEMA-6");
     const seen: unknown[] = [];
     const person = personWho("allow_once");
@@ -233,7 +233,7 @@ describe("a plan", () => {
     facts: { mode: 0o644 },
   };
 
-  it("is what the person is shown, what is judged, and what execution receives", async () => {
+  it("is what the user is shown, what is judged, and what execution receives", async () => {
     verifies("DEF-5");
     const person = personWho("allow_once");
     const { tool, plans } = watchedWriter("files.edit", { prepare: () => plan });
@@ -292,7 +292,7 @@ describe("a plan", () => {
     expect(inputs).toEqual([]);
   });
 
-  it("cannot be changed by whoever holds it after it was judged", async () => {
+  it("cannot be changed by its owner after it was judged", async () => {
     verifies("DEF-5");
     const shared: Plan = { resources: [writes("/p/a")] };
     const person = personWho((request) => {

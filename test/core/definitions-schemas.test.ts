@@ -183,7 +183,7 @@ describe("what only the author's own schema knows", () => {
     expect(seen).toEqual([{ room: "blue", day: new Date("2026-01-02T00:00:00.000Z") }]);
   });
 
-  it("may be of a kind JSON has no word for, before a person and a plan as well", async () => {
+  it("may be of a kind JSON has no word for, before the user and a plan as well", async () => {
     verifies("DEF-6", "PERM-6");
     const seen: unknown[] = [];
     const pay = defineTool({

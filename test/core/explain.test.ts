@@ -216,7 +216,7 @@ describe("explain", () => {
 });
 
 describe("explaining leaves no trace", () => {
-  test("nothing is executed, nobody is asked, nothing is recorded or kept", async () => {
+  test("nothing is executed, no one is asked, nothing is recorded or kept", async () => {
     verifies("PERM-11");
     const watched = [
       watchedReader("notes.read"),
@@ -253,7 +253,7 @@ describe("explaining leaves no trace", () => {
     expect(result?.metadata.native_call_id).toBeUndefined();
   });
 
-  test("it may be asked while a call runs, and gets in nobody's way", async () => {
+  test("it may be requested while a call runs, and blocks nothing", async () => {
     verifies("PERM-11");
     let finish: (value: string) => void = () => {};
     const slow = writer("notes.slow", 0, {

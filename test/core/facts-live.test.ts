@@ -148,7 +148,7 @@ describe("a reader of the live stream", () => {
     expect(seqs(await drive(stage.clock, slow))).toEqual(expected);
   });
 
-  it("who leaves early, or throws, takes nobody along", async () => {
+  it("a listener that leaves early, or throws, affects no other", async () => {
     verifies("EVENT-4");
     const stage = await readers();
     const staying = collect(stage.session.facts());
@@ -166,7 +166,7 @@ describe("a reader of the live stream", () => {
     expect(seqs(await atOnce(stage.clock, staying))).toEqual(seqs(stage.facts()));
   });
 
-  it("who is waiting when it is told to return is let go", async () => {
+  it("a waiting reader that is asked to return ends", async () => {
     verifies("EVENT-4");
     const stage = await readers();
     const facts = stage.session.facts({ after: 1e9 });
@@ -191,7 +191,7 @@ describe("a reader of the live stream", () => {
     );
   });
 
-  it("whose journal cannot be read hears of it, and the run does not", async () => {
+  it("whose journal cannot be read gets an error, and the run does not", async () => {
     verifies("EVENT-4");
     const spy = createSpyJournal({ onRead: () => Promise.reject(new Error("the disk is gone")) });
     const stage = await setStage({ spy, tools: [reader("a.read")] });
@@ -201,7 +201,7 @@ describe("a reader of the live stream", () => {
 });
 
 describe("the live stream", () => {
-  it("ends for everybody when the session is closed, also when nothing happens then", async () => {
+  it("ends for everyone when the session is closed, also when nothing happens then", async () => {
     verifies("EVENT-4");
     const stage = await readers();
     const reading = [collect(stage.session.facts()), collect(stage.session.facts({ after: 1e9 }))];

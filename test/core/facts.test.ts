@@ -63,7 +63,7 @@ describe("a fact", () => {
     expect(new Set(named.map(({ tool_name }) => tool_name))).toEqual(new Set(["a.read"]));
   });
 
-  it("stands where its seq says, though the clock runs backwards", async () => {
+  it("is where its seq says, though the clock runs backwards", async () => {
     verifies("EVENT-1");
     const held = createHeldClock(START);
     let back = 0;
@@ -92,7 +92,7 @@ describe("a fact", () => {
     expect(live).toEqual(facts.map(({ seq }) => seq));
   });
 
-  it("goes on counting where a session that is opened again had ended", async () => {
+  it("continues counting where a session that is opened again had ended", async () => {
     verifies("EVENT-1");
     const spy = createSpyJournal();
     const first = await setStage({ spy, session_id: "s" });
@@ -224,7 +224,7 @@ describe("the journal", () => {
     expect(kernels.filter((type) => !seen.has(type))).toEqual([]);
   });
 
-  it("tells of one call what it was asked, who decided, how it went and what is left", async () => {
+  it("shows of one call its request, who decided, how it went and what is left", async () => {
     verifies("EVENT-3");
     const stage = await richSession();
     const data = <T extends FactType>(id: string, type: T): FactData<T> | undefined =>

@@ -28,7 +28,7 @@ describe("the events that only watch", () => {
     expect(seen).toEqual([["SessionEnd", { session_id: "s" }]]);
   });
 
-  test("Notification fires when a person is asked, while they are, and not for an allowed call", async () => {
+  test("Notification fires when the user is asked, while they are, and not for an allowed call", async () => {
     verifies("HOOK-7");
     const seen: unknown[] = [];
     const hooks = [noting("Notification", seen)];

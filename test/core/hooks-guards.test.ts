@@ -18,7 +18,7 @@ function guard(event: Guard, run: () => unknown, about: Partial<Hook<Guard>> = {
 describe("denied by hook", () => {
   const deny = pre("no", { decision: "deny", reason: "not on a Friday" }, { tool: "notes.x" });
 
-  test("nobody is asked, the model learns why, and both facts are there", async () => {
+  test("no one is asked, the model learns why, and both facts are there", async () => {
     verifies("HOOK-3");
     const tool = watchedWriter("notes.x");
     const { status, code, asked, world } = await callOnce(tool, {}, { hooks: [deny] });
@@ -61,7 +61,7 @@ describe("denied by hook", () => {
     expect(results.map(({ status }) => status)).toEqual(["denied", later]);
   });
 
-  test("a PermissionRequest hook denies before the person is asked, for reads and writes alike", async () => {
+  test("a PermissionRequest hook denies before the user is asked, for reads and writes alike", async () => {
     verifies("HOOK-3", "HOOK-6");
     const no = guard("PermissionRequest", () => ({ decision: "deny", reason: "never this" }));
     for (const tool of [
@@ -147,7 +147,7 @@ describe.each<Guard>(["PreToolUse", "PermissionRequest"])("a %s hook that fails"
     },
   );
 
-  test("keeps nobody else from being heard: a later guard may still deny", async () => {
+  test("does not hide the others: a later guard may still deny", async () => {
     verifies("HOOK-4");
     const about = event === "PermissionRequest" ? { tags: ["dangerous"] } : {};
     const broken = guard(event, () => failing());
@@ -261,7 +261,7 @@ describe("time for a guard", () => {
     },
   );
 
-  test("spent on a question in between is not counted: a person may take longer than any hook", async () => {
+  test("spent on a question in between is not counted: the user may take longer than any hook", async () => {
     verifies("HOOK-4", "PIPE-6");
     const world = await createWorld({
       tools: [writer("notes.edit")],

@@ -65,7 +65,7 @@ describe("PostToolUse", () => {
     expect(world.journal.nodes[1]?.content).toEqual(text("it was late"));
   });
 
-  test("is told of successes, PostToolUseFailure of failures, neither of what never ran", async () => {
+  test("receives successes, PostToolUseFailure receives failures, and neither what never ran", async () => {
     verifies("HOOK-6", "HOOK-1");
     const told: string[] = [];
     const hooks = [
@@ -153,7 +153,7 @@ describe("around a run", () => {
     expect(await world.run.submitPrompt("bad")).toMatchObject({ blocked: "rude" });
   });
 
-  test("Stop asks to go on once, however often it is asked", async () => {
+  test("Stop asks to continue once, however often it is asked", async () => {
     verifies("HOOK-6");
     const told: boolean[] = [];
     const hooks = [
@@ -252,7 +252,7 @@ describe("elicitation", () => {
     ]);
   });
 
-  test("the first hook with an answer is heard, and only hooks for this tool", async () => {
+  test("the first hook with an answer counts, and only hooks for this tool", async () => {
     verifies("HOOK-6");
     const hooks = [
       on("Elicitation", () => ({ action: "cancel" }), { id: "other", tool: "code.*" }),
@@ -264,7 +264,7 @@ describe("elicitation", () => {
     expect(answer).toEqual({ action: "accept", content: { which: "b" } });
   });
 
-  test("nobody there: declined", async () => {
+  test("without anyone to ask: declined", async () => {
     verifies("HOOK-6");
     expect((await elicited({})).answer).toEqual({ action: "decline" });
   });
@@ -317,7 +317,7 @@ describe("elicitation", () => {
     expect(world.facts("hook.failed").map(({ data }) => data.hook)).toEqual(["b", "c"]);
   });
 
-  test("a person may take longer than the tool's time", async () => {
+  test("the user may take longer than the tool's time", async () => {
     verifies("HOOK-6", "PIPE-6");
     const world = await createWorld({
       tools: [{ ...asking, timeout_ms: 1000 }],

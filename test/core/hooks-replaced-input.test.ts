@@ -104,7 +104,7 @@ describe("a replaced input", () => {
     ).toMatchObject({ status: "denied" });
   });
 
-  test("that nobody can agree on ends in a denial, not in a loop", async () => {
+  test("that no one can agree on ends in a denial, not in a loop", async () => {
     verifies("HOOK-2");
     const tool = watchedReader("notes.read");
     const hooks = [pre("one", { input: { n: 1 } }), pre("two", { input: { n: 2 } })];
@@ -185,7 +185,7 @@ describe("a replaced input", () => {
     expect(at("c1 tool.started")).toBeGreaterThan(at("x tool.completed"));
   });
 
-  test("that turned a read into a write stops later calls when a person says no", async () => {
+  test("that turned a read into a write stops later calls when the user says no", async () => {
     verifies("HOOK-2", "SCHED-3");
     const both = watchedWriter("notes.both", {
       classify: (input) =>

@@ -121,7 +121,7 @@ describe("events", () => {
     expect(got.status).toBe(fires ? "denied" : "succeeded");
   });
 
-  test("a hook for a canonical name fires for a call by alias, and is told the name", async () => {
+  test("a hook for a canonical name fires for a call by alias, and receives the name", async () => {
     verifies("HOOK-1");
     const { tool } = watchedReader("notes.read", { aliases: ["read_note"] });
     let told = "";
@@ -162,7 +162,7 @@ describe("what it may answer", () => {
     expect(story.indexOf("permission.evaluated")).toBeLessThan(story.indexOf("tool.started"));
   });
 
-  test("ask: a person decides about a call that policy allows, and sees who asked", async () => {
+  test("ask: the user decides about a call that policy allows, and sees who asked", async () => {
     verifies("HOOK-2");
     const person = personWho("deny");
     const hooks = [pre("careful", { decision: "ask", reason: "odd hour" })];
@@ -252,7 +252,7 @@ describe("what it may answer", () => {
     expect(tool.inputs).toEqual([]);
   });
 
-  test("an ask stands even if a later hook passes and the input changes", async () => {
+  test("an ask remains even if a later hook passes and the input changes", async () => {
     verifies("HOOK-2");
     const hooks = [
       pre("careful", ({ n }) => (n === 0 ? { decision: "ask" } : { decision: "pass" })),

@@ -73,7 +73,7 @@ describe("a canonical name", () => {
     }
   });
 
-  it("of a server's tool lies within that server's own part of the name space", () => {
+  it("of a server's tool is within that server's own part of the name space", () => {
     verifies("NAME-1", "REG-1");
     const registry = createRegistry();
     const stolen = ["notes.read", "mcp.other.list", "mcp.git", "internal.load_skill", "mcp.git."];
@@ -295,7 +295,7 @@ describe("however a tool is called", () => {
     expect(inputs).toEqual([]);
   });
 
-  it("comes back from the name it was shown under, whatever that name is made of", async () => {
+  it("comes back from the name it was shown under, no matter what that name is made of", async () => {
     verifies("NAME-2");
     const names = [
       "mcp.git.list__refs",
@@ -346,7 +346,7 @@ describe("however a tool is called", () => {
     for (const id of all) expect(world.storyOf(id ?? "")).toContain("tool.completed");
   });
 
-  it("by a name nobody has, it is told what is near and nothing runs", async () => {
+  it("of an unknown name lists the nearest names and runs nothing", async () => {
     verifies("NAME-2", "SURF-2");
     const { tool, inputs } = watchedWriter("notes.write");
     const world = await createWorld({

@@ -10,7 +10,7 @@ import { createWorld, pause, reader, textOf, writer } from "./world.ts";
 const edit = (id = "c1") => ({ id, name: "notes.edit", arguments: { text: "hello" } });
 
 describe("answers", () => {
-  test("allow_once lets this one call happen and the next one is asked about again", async () => {
+  test("allow_once lets this one call happen and the next one requires approval again", async () => {
     verifies("PERM-4");
     const { tool, inputs } = watchedWriter("notes.edit");
     const person = personWho("allow_once");
@@ -115,7 +115,7 @@ describe("answers", () => {
     expect(later?.status).toBe("skipped");
   });
 
-  test("nobody to ask is a no that says what is needed", async () => {
+  test("no one to ask is a no that says what is needed", async () => {
     verifies("PERM-4");
     const { tool, inputs } = watchedWriter("notes.edit");
     const world = await createWorld({ tools: [tool] });
@@ -149,7 +149,7 @@ describe("answers", () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  test("without a timeout a person may take a day, and none of it counts as the call's time", async () => {
+  test("without a timeout the user may take a day, and none of it counts as the call's time", async () => {
     verifies("PERM-4", "PIPE-6");
     const person = slowPerson();
     const world = await createWorld({ tools: [writer("notes.edit")], ask: person.ask });
@@ -160,7 +160,7 @@ describe("answers", () => {
     expect(result).toMatchObject({ status: "succeeded", metadata: { duration_ms: 0 } });
   });
 
-  test("whoever is asked cannot change the arguments, the plan or the record", async () => {
+  test("the responder cannot change the arguments, the plan or the record", async () => {
     verifies("PERM-4");
     const { tool, inputs, plans } = watchedWriter("notes.edit", {
       prepare: () => ({ resources: [], preview: { kind: "text", text: "hello" } }),
@@ -192,7 +192,7 @@ describe("answers", () => {
   });
 });
 
-test("time to answer is measured for each question by itself", async () => {
+test("time to answer is measured for each question on its own", async () => {
   verifies("PERM-4", "PERM-13");
   const config = { permissions: { ask_timeout_ms: 1000 } };
   const tools = [reader("notes.peek", 0, { tags: ["dangerous"] })];

@@ -62,7 +62,7 @@ describe("the ceiling and the rules", () => {
     expect(await verdictOf(child, () => person.requests.length)).toBe("ask");
   });
 
-  test("a child has what both allow: its own rules are heard under the ceiling", async () => {
+  test("a child has what both allow: its own rules apply under the ceiling", async () => {
     verifies("PERM-12");
     const { child, person } = await family(
       { policy: { rules: [{ tool: "notes.edit", decision: "allow" }] } },
@@ -90,7 +90,7 @@ describe("the ceiling and the rules", () => {
     expect(await verdictOf(parent, () => person.requests.length)).toBe("allow");
   });
 
-  test("a grandchild stands under both ceilings", async () => {
+  test("a grandchild is under both ceilings", async () => {
     verifies("PERM-12");
     const { world, child, person } = await family({ policy: { rules: [rule("deny")] } }, {});
     const parent = { ...child.identity, policy: child.policy };

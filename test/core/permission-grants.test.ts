@@ -270,7 +270,7 @@ describe("who shares it", () => {
 });
 
 describe("taking it back", () => {
-  test("a revoked grant is gone from the list, on record, and asked about again", async () => {
+  test("a revoked grant is gone from the list, on record, and requires approval again", async () => {
     verifies("PERM-5");
     const { world, unasked } = await granting([edit()]);
     await unasked({ path: "/project/a/x" });

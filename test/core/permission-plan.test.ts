@@ -187,7 +187,7 @@ describe("the digest", () => {
     expect(new Set(digests).size).toBe(variants.length);
   });
 
-  test("is the same for the same call, whatever the order of its fields", async () => {
+  test("is the same for the same call, in any order of its fields", async () => {
     verifies("DEF-5");
     expect(await digestOf(base, { path: "/a", more: 1 })).toBe(
       await digestOf(base, { more: 1, path: "/a" }),

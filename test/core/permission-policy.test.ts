@@ -100,7 +100,7 @@ describe("the effective policy", () => {
     expect(tool.inputs).toHaveLength(status === "denied" ? 0 : 1);
   });
 
-  test("a request for tools is only that: what an agent or a skill wants is still asked about", async () => {
+  test("a request for tools is only that: what an agent or a skill wants still requires approval", async () => {
     verifies("PERM-9");
     const tool = watchedWriter("notes.edit");
     const wants = { allowedTools: ["notes.edit"], suggestedTools: ["notes.edit"] };
@@ -284,7 +284,7 @@ describe("what the runtime keeps for itself", () => {
     expect(got.world.facts("tool.denied")).toHaveLength(1);
   });
 
-  test("on a disk that does not tell cases apart, another spelling is the same place", async () => {
+  test("on a disk that does not distinguish cases, another spelling is the same place", async () => {
     verifies("PERM-14");
     const tool = watchedWriter("notes.edit", { prepare: planOf(writes("/home/ME/.Soong/a")) });
     const policy = { ...everything, case_insensitive_paths: true };

@@ -10,7 +10,7 @@ import { createWorld, reader, takeTimeBy, writer } from "./world.ts";
 const edit = (id = "c1") => ({ id, name: "notes.edit", arguments: { text: "hello" } });
 
 describe("the request", () => {
-  test("shows all of a long preview to whoever is asked, and a cut to the record", async () => {
+  test("shows all of a long preview to the responder, and a cut to the record", async () => {
     verifies("PERM-19");
     const person = personWho("deny");
     const text = `${"a".repeat(400_000)}HERE${"b".repeat(400_000)}`;
@@ -41,7 +41,7 @@ describe("the request", () => {
     expect(inputs).toEqual([]);
   });
 
-  test("carries everything a person needs, with nothing left to guess", async () => {
+  test("carries everything the user needs, with nothing left to guess", async () => {
     verifies("PERM-6");
     const person = personWho("deny");
     const command: Resource = {
@@ -273,7 +273,7 @@ describe("waiting for an answer", () => {
     await waiting;
   });
 
-  test("an abort ends the wait, and the person is told through the signal", async () => {
+  test("an abort ends the wait, and the responder is notified through the signal", async () => {
     verifies("PERM-13");
     const { tool, inputs } = watchedWriter("notes.edit");
     let told = false;

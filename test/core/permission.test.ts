@@ -230,7 +230,7 @@ describe("defaults", () => {
     expect(person.requests).toHaveLength(1);
   });
 
-  test("an MCP tool asks whatever it says of itself, unless the user marked it readonly", async () => {
+  test("an MCP tool asks no matter what it says of itself, unless the user marked it readonly", async () => {
     verifies("PERM-3");
     const { tool } = watchedReader("mcp.docs.find", { classify: () => ({ read_only: true }) });
     for (const [policy, asked] of [

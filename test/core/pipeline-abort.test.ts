@@ -319,7 +319,7 @@ describe("an interrupt", () => {
     expect(held.calls).toHaveLength(0);
   });
 
-  it("skips a call that is still waiting for a person to allow it", async () => {
+  it("skips a call that is still waiting for the user to allow it", async () => {
     verifies("PIPE-7");
     let answer: (() => void) | undefined;
     let told: { aborted: boolean } | undefined;

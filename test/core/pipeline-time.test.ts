@@ -107,7 +107,7 @@ describe("a clock that someone sets during a call", () => {
 });
 
 describe("a call that times out", () => {
-  it("ends now, with its output so far, whatever its handler does about the signal", async () => {
+  it("ends now, with its output so far, no matter what its handler does about the signal", async () => {
     verifies("PIPE-5");
     let signal: { aborted: boolean } | undefined;
     const deaf: Partial<AnyTool> = {
@@ -205,7 +205,7 @@ describe("a call that times out", () => {
   });
 });
 
-describe("a person's time", () => {
+describe("the user's time to answer", () => {
   const HOUR = 3_600_000;
 
   it("counts for nothing while permission is asked for", async () => {
@@ -325,7 +325,7 @@ describe("a turn", () => {
     expect(results.map(({ data }) => data)).toEqual([0, 1, 2]);
   });
 
-  it("that nobody ended is not over, though all its calls are", async () => {
+  it("that no one ended is not over, though all its calls are", async () => {
     verifies("PIPE-4");
     const held = heldTool("slow.wait");
     const stage = await setStage({ tools: [held.tool] });

@@ -232,7 +232,7 @@ describe("a tool that only plans", () => {
   });
 });
 
-test("a plan cannot take away what was judged: targets it leaves out stay", async () => {
+test("a plan cannot take away what was judged: targets it omits stay", async () => {
   verifies("PIPE-1");
   const tool = watchedReader("notes.read", {
     targets: planOf(reads("/project/a")),

@@ -139,7 +139,7 @@ describe("a journal that breaks off after any of its entries", () => {
     expect(entered, "recovery ran a handler").toHaveLength(ran);
   });
 
-  it("is made whole whatever else happened in the session", async () => {
+  it("is made whole no matter what else happened in the session", async () => {
     verifies("STORE-3", "RESULT-1");
     const { journal } = await richSession();
     for (const before of prefixesOf(journal.entries)) {
@@ -172,7 +172,7 @@ describe("a journal that breaks off after any of its entries", () => {
     );
   });
 
-  it("tells of every call what is known of it", async () => {
+  it("reports what is known of every call", async () => {
     verifies("STORE-3");
     const { stage } = await busySession();
     const { entries } = stage.journal;
@@ -228,7 +228,7 @@ describe("a journal that breaks off after any of its entries", () => {
     }
   });
 
-  it("goes on from there, and no call is run again", async () => {
+  it("continues from there, and no call is run again", async () => {
     verifies("STORE-3");
     const { stage, entered } = await busySession();
     const ran = entered.length;

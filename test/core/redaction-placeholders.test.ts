@@ -220,7 +220,7 @@ describe("artifacts", () => {
   });
 });
 
-test("the handler works with the real values, whatever the record says", async () => {
+test("the handler works with the real values, not with those of the record", async () => {
   verifies("REDACT-1");
   const tool = watchedReader("notes.read");
   await callOnce(tool, { a: BOTH }, { secrets: SECRETS });

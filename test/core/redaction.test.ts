@@ -295,7 +295,7 @@ test("the result that is returned, the fact and the node are the same redacted t
   expect(world.facts("output.redacted")).toHaveLength(1);
 });
 
-test("source code that merely speaks of tokens is not touched", async () => {
+test("source code that merely mentions tokens is not touched", async () => {
   verifies("REDACT-1");
   const code = "interface A { token: string; password?: string }\nconst key = process.env.API_KEY;";
   const world = await createWatchedWorld(returns(code));

@@ -71,7 +71,7 @@ describe("a tool that changed after it was shown", () => {
     expect(results.map(({ status }) => status)).toEqual(["failed", "skipped"]);
   });
 
-  it("while its call waits for a person is not run on the answer to the old one", async () => {
+  it("while its call waits for the user is not run on the answer to the old one", async () => {
     verifies("REG-3", "PERM-8");
     const ran: string[] = [];
     const tool = (description: string) =>

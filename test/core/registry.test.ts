@@ -40,7 +40,7 @@ describe("a source", () => {
     }
   });
 
-  it("that is external takes no reserved name, whatever kind it says it is", () => {
+  it("that is external takes no reserved name, with any kind it claims", () => {
     verifies("REG-1", "NAME-1");
     for (const kind of ["agent", "internal"] as const) {
       const registry = createRegistry();
@@ -171,7 +171,7 @@ describe("a bad definition", () => {
     expect(error).toBeInstanceOf(RegistrationError);
   });
 
-  it("of a server excludes that tool, once, with the reason on the surface; the rest goes on", async () => {
+  it("of a server excludes that tool, once, with the reason on the surface; the rest continues", async () => {
     verifies("REG-2", "SURF-3");
     const broken = { ...bad, name: "mcp.s.bad" } as AnyTool;
     const world = await createWorld({
@@ -193,7 +193,7 @@ describe("a bad definition", () => {
     expect(textOf(called)).toContain("invalid_definition");
   });
 
-  it("of a server is told beside the tools the source itself could not offer", async () => {
+  it("of a server is reported beside the tools the source itself could not offer", async () => {
     verifies("REG-2", "SURF-3");
     const world = await createWorld({
       sources: [

@@ -103,7 +103,7 @@ describe("context nodes of a result", () => {
     expect(stage.journal.nodes.map(({ kind }) => kind)).toEqual(["tool_result"]);
   });
 
-  it("that are nonsense are left out, and the result stands", async () => {
+  it("that are nonsense are omitted, and the result remains", async () => {
     verifies("RESULT-7");
     const odd = [
       null,

@@ -37,7 +37,7 @@ function raise(error: unknown): never {
 }
 
 describe("every call", () => {
-  it("gets exactly one terminal result, paired by its id, whatever becomes of it", async () => {
+  it("gets exactly one terminal result, paired by its id, for any course", async () => {
     verifies("RESULT-1", "RESULT-3");
     const person = personWho(({ tool_name }) => ({
       decision: tool_name === "a.rejected" ? "deny" : "allow_once",
@@ -283,7 +283,7 @@ describe("an error", () => {
     }
   });
 
-  it("told by a tool is a proper one, whatever the tool put into its fields", async () => {
+  it("reported by a tool is well-formed, with anything the tool put into its fields", async () => {
     verifies("RESULT-4");
     const { result } = await resultOf(() =>
       toolResult({
@@ -325,7 +325,7 @@ describe("an error", () => {
 });
 
 describe("the views of a result", () => {
-  it("are made once, from one mapping: for the model, a person, and search", async () => {
+  it("are made once, from one mapping: for the model, the user, and search", async () => {
     verifies("RESULT-5");
     let rendered = 0;
     const render = (result: ToolResult): string => `${(rendered += 1)}: ${result.summary}`;

@@ -138,7 +138,7 @@ describe("input", () => {
     expect(got).toEqual([{ i: 1, n: 100, s: "5" }]);
   });
 
-  it("that is text nobody can parse does not become {}", async () => {
+  it("that is unparseable text does not become {}", async () => {
     verifies("SCHEMA-4");
     const got: unknown[] = [];
     const world = await createWorld({

@@ -369,7 +369,7 @@ describe("a schema the chosen model cannot take", () => {
     expect(message).toMatch(/its schema uses (pattern|not)/);
   });
 
-  it("relaxes a server's tool; one of which nothing can be offered is left out, and the rest goes on", async () => {
+  it("relaxes a server's tool; one of which nothing can be offered is omitted, and the rest continues", async () => {
     verifies("SCHEMA-5", "SURF-3", "MCP-10");
     const nothing = { type: "object", not: {}, properties: { v: { pattern: "^a" } } };
     const sources = [server("s", [tool("mcp.s.bad", nothing), tool("mcp.s.good", patterned)])];

@@ -102,7 +102,7 @@ describe("a deferred tool that is not loaded", () => {
     expect(ran).toBe(0);
   });
 
-  it("stops nobody else, and what the answer says to call works", async () => {
+  it("stops no other call, and what the answer says to call works", async () => {
     verifies("SEARCH-4", "SCHED-1");
     const stage = await setStage({
       tools: [reader("code.read_file")],

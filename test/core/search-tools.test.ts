@@ -59,7 +59,7 @@ describe("deferral", () => {
     ]);
   });
 
-  it("leaves always_load tools and the built-ins a run needs, whatever the budget", async () => {
+  it("leaves always_load tools and the built-ins a run needs, for any budget", async () => {
     verifies("SEARCH-1");
     const stage = await setStage({
       tools: [sized("code.read_file", 9000), sized("a.asked", 10, { defer: true })],
@@ -81,7 +81,7 @@ describe("deferral", () => {
     expect(deferred.map(({ name }) => name).toSorted()).toEqual(["a__asked", "mcp__s__gone"]);
   });
 
-  it("tells the model a name and a hint, and no schema", async () => {
+  it("gives the model a name and a hint, and no schema", async () => {
     verifies("SEARCH-1");
     const stage = await setStage({ sources: [github], config: noRoom });
     const { tools, deferred } = await stage.run.tools();
@@ -94,7 +94,7 @@ describe("deferral", () => {
     expect(tools[0]?.description).toMatch(/keywords/i);
   });
 
-  it("tells no more than a hint, however much a server calls one", async () => {
+  it("gives no more than a hint, however much a server calls one", async () => {
     verifies("SEARCH-1");
     const novel = "Once upon a time. ".repeat(5000);
     const tools = [
@@ -180,7 +180,7 @@ describe("internal.search_tools", () => {
     expect(over?.error?.code).toBe("invalid_arguments");
   });
 
-  it("tells which servers are still connecting", async () => {
+  it("names which servers are still connecting", async () => {
     verifies("SEARCH-2");
     let waiting = ["slow"];
     const stage = await setStage({ sources: [github], config: noRoom, connecting: () => waiting });

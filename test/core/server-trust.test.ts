@@ -35,7 +35,7 @@ async function readonly(tools: readonly AnyTool[], options: WorldOptions, about 
 }
 
 describe("the user's word in a policy", () => {
-  test("as a pattern reaches what does not warn of itself, and as a name whatever it names", async () => {
+  test("as a pattern reaches what does not warn of itself, and as a name anything it names", async () => {
     verifies("MCP-6", "SURF-9");
     const marked = (...readonly_mcp: string[]) => readonly(all, { policy: { readonly_mcp } });
     expect(await marked()).toEqual([]);
@@ -48,7 +48,7 @@ describe("the user's word in a policy", () => {
     ]);
   });
 
-  test("as a pattern leaves a call that is warned of to be asked about", async () => {
+  test("as a pattern leaves a call that carries a warning to approval", async () => {
     verifies("MCP-6", "PERM-3");
     const person = personWho("allow_once");
     const world = await createWorld({
@@ -89,7 +89,7 @@ describe("the user's word in a policy", () => {
 });
 
 describe("the user's word through a source", () => {
-  test("counts for whatever its definitions say is readonly, and for nothing else", async () => {
+  test("counts for everything its definitions call readonly, and for nothing else", async () => {
     verifies("MCP-6");
     expect(await readonly(all, {}, vouching)).toEqual(["reads"]);
     expect(await readonly(all, {})).toEqual([]);

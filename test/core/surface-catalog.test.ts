@@ -179,7 +179,7 @@ describe("the catalog fact", () => {
     return { record, byName: new Map(record.tools.map((entry) => [entry.tool_name, entry])) };
   }
 
-  it("tells of each loaded tool everything the law names", async () => {
+  it("reports everything the law names of each loaded tool", async () => {
     verifies("SURF-8");
     const input_schema = { type: "object", properties: { path: { const: "a" } } };
     const { record, byName } = await entries({
@@ -305,7 +305,7 @@ describe("the catalog fact", () => {
     });
   });
 
-  it("tells afterwards only what changed, and on what revision that builds", async () => {
+  it("sends afterwards only what changed, and on what revision that builds", async () => {
     verifies("SURF-8", "SURF-7");
     const stage = await setStage({
       tools: [reader("a.stays")],

@@ -177,7 +177,7 @@ describe("the ceiling", () => {
     }
   });
 
-  it("is of the source, not of the name: nobody becomes ours by calling himself so", async () => {
+  it("depends on the source, not on the name: no tool becomes built-in by its name", async () => {
     verifies("SURF-5", "REG-1");
     const lookalikes = server("agent", [writer("mcp.agent.task_get"), "internal.load_skill"]);
     const world = await createWorld({ sources: [lookalikes], role: "worker" });
@@ -225,7 +225,7 @@ describe("a worker", () => {
     }
   });
 
-  it("gets a write tool when it is asked for, and still has to ask a person to use it", async () => {
+  it("gets a write tool when it is asked for, and still has to ask the user to use it", async () => {
     verifies("SURF-6");
     const world = await createWorld({
       ...everything,
@@ -286,7 +286,7 @@ describe("a mode", () => {
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
   });
 
-  it("plan is inherited: a child of a plan run is in plan mode, whatever it is started with", async () => {
+  it("plan is inherited: a child of a plan run is in plan mode, no matter what it is started with", async () => {
     verifies("SURF-9", "PERM-12");
     const world = await createWorld({ ...everything, mode: "plan", policy: allowAll });
     const { run_id, agent_id } = world.run.identity;

@@ -193,7 +193,7 @@ describe("allowed_tools", () => {
     expect(world.facts()).toHaveLength(before);
   });
 
-  it("as a pattern means the same in whatever order tools were registered", async () => {
+  it("as a pattern means the same in any order tools were registered", async () => {
     verifies("SURF-1", "SURF-4");
     const off = reader("mcp.s.off", 0, { isEnabled: () => false });
     const wide = reader("mcp.s.wide", 0, { input_schema: { type: "object", not: {} } });
@@ -213,7 +213,7 @@ describe("allowed_tools", () => {
     expect(outcomes[0]).toBe(outcomes[1]);
   });
 
-  it("left out, gives a child its role's default and never its parent's set", async () => {
+  it("omitted, gives a child its role's default and never its parent's set", async () => {
     verifies("SURF-4");
     const world = await createWorld({ ...base, allowedTools: ["code.read"] });
     const { run_id, agent_id } = world.run.identity;

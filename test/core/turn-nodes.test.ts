@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { toolResult } from "@soong/core";
 import { createWorld, reader, takeTimeBy } from "./world.ts";
 
-it("a turn tells its nodes in the order of the path, whatever ended first", async () => {
+it("a turn reports its nodes in the order of the path, no matter which ended first", async () => {
   const world = await createWorld({
     tools: [
       reader("a.slow", 20),

@@ -74,7 +74,7 @@ describe("a tool that takes its siblings with it", () => {
     ]);
   });
 
-  it("harms nobody when it succeeds, is denied, or has not said so", async () => {
+  it("affects no other call when it succeeds, is denied, or has not said so", async () => {
     verifies("SCHED-4");
     for (const about of [
       {},

@@ -142,7 +142,7 @@ describe("agent starters", () => {
     expect(stage.clock.pending).toBe(0);
   });
 
-  it("give up their place in the queue when aborted, and nobody loses a place by it", async () => {
+  it("give up their place in the queue when aborted, and no one loses a place by it", async () => {
     verifies("SCHED-2", "PIPE-7");
     const { stage, sub, push } = await starters({ config: limits(9, 1) });
     const turn = push(SUB, SUB);
@@ -176,7 +176,7 @@ describe("agent starters", () => {
     expect(statusesOf(await atOnce(stage.clock, turn.settled()))).toEqual(["succeeded", "skipped"]);
   });
 
-  it("are what an agent source says they are, and nobody else", async () => {
+  it("are what an agent source says they are, and nothing else", async () => {
     verifies("SCHED-2");
     const pretender = heldTool("a.pretends", { starts_agent: true });
     const stage = await setStage({ tools: [pretender.tool], config: limits(0, 0) });

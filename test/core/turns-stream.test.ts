@@ -114,7 +114,7 @@ describe("while the model still streams", () => {
 });
 
 describe("an abandoned attempt", () => {
-  it("discards its calls, in whatever state they are, and has written nothing", async () => {
+  it("discards its calls, in any state, and has written nothing", async () => {
     verifies("SCHED-6");
     const written: string[] = [];
     const read = heldTool("a.read");
@@ -226,7 +226,7 @@ describe("an abandoned attempt", () => {
     expect(stage.run.context).toEqual({ changed: false });
   });
 
-  it("does not stand in the way of the next one, which may use the same ids", async () => {
+  it("does not block the next one, which may use the same ids", async () => {
     verifies("SCHED-6", "RESULT-1");
     const stage = await setStage({ tools: [reader("a.read")] });
     const first = stage.run.openTurn();
@@ -295,7 +295,7 @@ describe("an abandoned attempt", () => {
     expect(statusesOf(await atOnce(stage.clock, turn.abort("enough")))).toEqual(["aborted"]);
   });
 
-  it("under early_start all: what was really written stays told as it was", async () => {
+  it("under early_start all: what was really written stays reported as it was", async () => {
     verifies("SCHED-6");
     const stage = await setStage({
       tools: [writer("a.write")],

@@ -221,7 +221,7 @@ describe("a failure", () => {
     },
   );
 
-  it.each(failing)("of a readonly call by $how lets the later ones go on", async (given) => {
+  it.each(failing)("of a readonly call by $how lets the later ones continue", async (given) => {
     verifies("SCHED-3");
     const { results } = await turnWith("readonly", given);
     expect(results[1]?.is_error).toBe(true);

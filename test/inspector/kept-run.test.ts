@@ -35,7 +35,7 @@ async function pageOfTheRun(options: BrowserContextOptions = {}): Promise<Page> 
 }
 
 describe("a call", () => {
-  it("tells its inputs and who changed them, who decided by which line, its result, and what it left to be paged and searched", async (context) => {
+  it("shows its inputs and who changed them, who decided by which line, its result, and its artifacts to page and search", async (context) => {
     verifies("UI-1", "SCHEMA-6");
     needsBrowser(context);
     const page = await pageOfTheRun();
@@ -122,7 +122,7 @@ describe("a call", () => {
 });
 
 describe("the calls of a run", () => {
-  it("stand below what began them, are put away and filtered by keyboard; words of others in them stay words", async (context) => {
+  it("are below what began them, are collapsed and filtered by keyboard; text from outside stays text", async (context) => {
     verifies("UI-1", "UI-3");
     needsBrowser(context);
     const page = await pageOfTheRun();
@@ -202,7 +202,7 @@ describe("the calls of a run", () => {
 });
 
 describe("every view", () => {
-  it("is as dark or light as was chosen, has contrast enough in both, and room enough in a narrow window", async (context) => {
+  it("is as dark or light as was chosen, has contrast enough in both, and space enough in a narrow window", async (context) => {
     verifies("UI-3");
     needsBrowser(context);
     const { session_id, task_id } = await planTask(place);

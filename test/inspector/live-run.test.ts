@@ -33,7 +33,7 @@ turns:
 `;
 const RUN = ["run", "--model", "script:s.yaml", "--allow", "code.run_command", "write a letter"];
 
-describe("a run that is looked at while it goes on", () => {
+describe("a run that is watched while it runs", () => {
   it("is watched, and a write of it allowed with nothing but the keyboard", async (context) => {
     verifies("UI-1", "UI-2", "UI-3", "PERM-6", "EVENT-4");
     needsBrowser(context);
@@ -104,7 +104,7 @@ describe("a run that is looked at while it goes on", () => {
     expect(new Set(asked.map((url) => new URL(url).origin)).size).toBe(1);
   });
 
-  it("is told when its process is killed, and goes on being shown when it is resumed", async (context) => {
+  it("shows when its process is killed, and continues when it is resumed", async (context) => {
     verifies("UI-1");
     needsBrowser(context);
     const { place, gate } = await gatedPlace();

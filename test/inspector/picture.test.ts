@@ -24,7 +24,7 @@ afterAll(() => bundle.remove());
 const MOST_BYTES = 250_000;
 
 describe("the picture of the README", () => {
-  it("shows a run at work, with a change that waits for a person, in light and dark", async (context) => {
+  it("shows a run at work, with a change that waits for the user, in light and dark", async (context) => {
     verifies("UI-3");
     needsBrowser(context);
     const place = await bundle.place();

@@ -40,7 +40,7 @@ const TOOLS = {
 };
 
 describe("the surface of a run", () => {
-  it("is told with reasons and costs; its search finds what the model's own search found, in the same order", async (context) => {
+  it("is shown with reasons and costs; its search finds what the model's own search found, in the same order", async (context) => {
     verifies("UI-1");
     needsBrowser(context);
     const place = await bundle.place();

@@ -45,7 +45,7 @@ describe("the ledger of laws", () => {
     expect(brokenPromises(ledger)).toEqual([]);
   });
 
-  test("a law whose tests could not be for want of something is told of, and is no broken promise", () => {
+  test("a law whose tests could not run because something is missing is reported, and is not broken", () => {
     const lacks = "a browser";
     const ledger = buildLedger([done], [{ laws: ["PERM-1"], passed: false, lacks }]);
     expect(brokenPromises(ledger)).toEqual([]);

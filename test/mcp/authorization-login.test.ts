@@ -56,7 +56,7 @@ async function redirectOf(url: string): Promise<string> {
 }
 
 describe("a login", () => {
-  test("keeps the tokens for the owner alone, tells what they are, and ends with the logout", async () => {
+  test("keeps the tokens for the owner alone, says what they are, and ends with the logout", async () => {
     verifies("MCP-8");
     const shown: string[] = [];
     const secrets: McpSecret[] = [];
@@ -102,7 +102,7 @@ describe("a login", () => {
     expect(await logins.status(entry())).toEqual({ kind: "none" });
   });
 
-  test("the second time is made by the same client at the same port, unless somebody listens there", async () => {
+  test("the second time is made by the same client at the same port, unless someone listens there", async () => {
     verifies("MCP-8");
     const redirects: string[] = [];
     const show = async (url: string) => {
@@ -178,7 +178,7 @@ describe("a login", () => {
     expect(world.tokenRequests[0]!.get("code")).toMatch(/^code-/);
   });
 
-  test("that is refused, given up, or takes too long leaves what was there, and nobody listens", async () => {
+  test("that is refused, given up, or takes too long leaves what was there, and no one listens", async () => {
     verifies("MCP-8");
     await logIn();
     const before = await readFile(join(folder, "remote.json"), "utf8");
@@ -244,7 +244,7 @@ describe("a login", () => {
   });
 });
 
-test("nothing on this machine is asked for a server elsewhere, under whatever name, https or not", () => {
+test("nothing on this machine is asked for a server elsewhere, under any name, https or not", () => {
   verifies("MCP-8");
   const names =
     "localhost localhost. a.localhost 127.0.0.1 127.9 2130706433 0 [::1] [::] [::ffff:127.0.0.1] [::ffff:0.0.0.0]";

@@ -61,7 +61,7 @@ function refreshes(): number {
   return world.tokenRequests.filter((given) => given.get("grant_type") === "refresh_token").length;
 }
 
-test("nobody logged in: the server is left out as to be set up, with the command; after the login it is there", async () => {
+test("without a login the server is omitted as to be set up, with the command; after the login it is there", async () => {
   verifies("MCP-8");
   const kernel = createKernel();
   const pins = await createPins({ load: () => Promise.resolve(undefined), save: async () => {} });
@@ -119,7 +119,7 @@ describe("a token", () => {
     expect(world.received.length).toBeGreaterThan(2);
   });
 
-  test("that is over in the middle of a run is renewed once, whoever needs it", async () => {
+  test("that is over in the middle of a run is renewed once, no matter which call needs it", async () => {
     verifies("MCP-8");
     await logIn();
     const servers = await Promise.all([connect(), connect()].map((one) => one.connected()));

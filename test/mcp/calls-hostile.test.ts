@@ -90,7 +90,7 @@ describe("lists", () => {
 });
 
 describe("calls", () => {
-  test("one that is answered twice, one that asks though nobody is there, one that dies, one that never answers", async () => {
+  test("one that is answered twice, one that asks though no one is there, one that dies, one that never answers", async () => {
     verifies("MCP-4", "MCP-5");
     const { kernel, servers } = await hostile({ bad: "tools" });
     const run = await startRun(kernel);
@@ -119,7 +119,7 @@ describe("calls", () => {
     );
   });
 
-  test("an abort is told to the server; questions with its own or a reused id are declined by whoever declines", async () => {
+  test("an abort is sent to the server; questions with its own or a reused id are declined", async () => {
     verifies("MCP-4", "MCP-5");
     const { kernel } = await hostile({ bad: "tools" }, true);
     const run = await startRun(kernel);
@@ -134,7 +134,7 @@ describe("calls", () => {
     expect(JSON.parse((await call("cancelled")).summary)).toHaveLength(1);
   });
 
-  test("answers to nobody, a question after the end, three hundred at once, one never offered, a flood of progress", async () => {
+  test("answers to nothing, a question after the end, three hundred at once, one never offered, a flood of progress", async () => {
     verifies("MCP-4", "MCP-5");
     const { kernel } = await hostile({ bad: "tools" }, true);
     const asked: string[] = [];
@@ -163,7 +163,7 @@ describe("calls", () => {
     expect(told.length).toBeLessThan(1_000);
   });
 
-  test("progress without end is ended by whoever has had enough", async () => {
+  test("endless progress is ended by the caller's limit", async () => {
     verifies("MCP-4");
     const { kernel } = await hostile({ bad: "tools" });
     const run = await startRun(kernel);

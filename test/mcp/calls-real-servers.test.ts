@@ -171,7 +171,7 @@ describe("tools of the reference servers", () => {
     }
   });
 
-  test("arguments that do not fit never reach the server, and the model is told which", async () => {
+  test("arguments that do not fit never reach the server, and the model learns which", async () => {
     verifies("SCHEMA-3");
     const before = received.length;
     const sum = await call("mcp.everything.get-sum", { a: "1", b: 2 });
@@ -182,7 +182,7 @@ describe("tools of the reference servers", () => {
     expect(received).toHaveLength(before);
   });
 
-  test("the user marked all of a server readonly: what it warns of itself is asked about, the rest is not", async () => {
+  test("the user marked all of a server readonly: what it warns of itself requires approval, the rest does not", async () => {
     verifies("MCP-6");
     const path = join(folder, "a.txt");
     const begun = asked.length;
@@ -233,7 +233,7 @@ describe("calls of the reference servers", () => {
     expect(progress.at(-1)?.data).toMatchObject({ total: 4 });
   });
 
-  test("a question of the server reaches the person, and the answer the server", async () => {
+  test("a question of the server reaches the user, and the answer the server", async () => {
     verifies("MCP-5");
     const result = await call("mcp.everything.trigger-elicitation-request", {});
     expect(questions.at(-1)).toMatchObject({

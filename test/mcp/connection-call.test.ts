@@ -77,7 +77,7 @@ describe.each(ERAS)("a call to a server of the era %s", (era) => {
     expect(await server.callTool(request, callOptions())).toMatchObject({ content: [1] });
   });
 
-  test("that is aborted reaches the server, and one that takes too long is told apart", async () => {
+  test("that is aborted reaches the server, and a timeout is distinguished from it", async () => {
     verifies("MCP-4");
     const clock = createHeldClock();
     const server = await world.plain({ era }, { clock }).connected();
@@ -134,7 +134,7 @@ describe.each(ERAS)("a call to a server of the era %s", (era) => {
     expect(await failure).toMatchObject({ reason: "timeout" });
   });
 
-  test("may have a question, for which its time stands still", async () => {
+  test("may have a question, for which its time is paused", async () => {
     verifies("MCP-5");
     const clock = createHeldClock();
     const server = await world.plain({ era }, { clock, canElicit: true }).connected();
@@ -164,7 +164,7 @@ describe.each(ERAS)("a call to a server of the era %s", (era) => {
     expect(clock.pending).toBe(0);
   });
 
-  test("may send a person to an address", async () => {
+  test("may send the user to an address", async () => {
     verifies("MCP-5");
     const server = await world.plain({ era }, { canElicit: true }).connected();
     const question = { mode: "url", message: "Pay", url: "https://e.com/pay", elicitationId: "e1" };
@@ -184,7 +184,7 @@ describe.each(ERAS)("a call to a server of the era %s", (era) => {
     expect(JSON.stringify(structuredContent)).not.toContain("not");
   });
 
-  test("whose question nobody answers is told no", async () => {
+  test("whose question no one answers gets a no", async () => {
     verifies("MCP-5");
     const server = await world.plain({ era }, { canElicit: true }).connected();
     const answers = [
@@ -202,7 +202,7 @@ describe.each(ERAS)("a call to a server of the era %s", (era) => {
     }
   });
 
-  test("is offered questions only where somebody can answer them", async () => {
+  test("is offered questions only where someone can answer them", async () => {
     verifies("MCP-5");
     const silent = await world.plain({ era }).connected();
     expect(JSON.stringify((await seenBy(silent))[0])).not.toContain("elicitation");
@@ -255,7 +255,7 @@ test("a question of the older era goes to the call begun last, and holds the tim
   expect(await firstFailure).toMatchObject({ reason: "timeout" });
 });
 
-test("what a server of the older era logs is for whoever made all calls that are open, and else for nobody", async () => {
+test("what a server of the older era logs is for the caller of all calls that are open, and else for no one", async () => {
   verifies("MCP-5");
   const server = await world.plain().connected();
   const heard: string[] = [];

@@ -200,7 +200,7 @@ describe("an address", () => {
     expect(failure.message).not.toContain("hush-hush");
   });
 
-  test("where nobody is cannot be reached", async () => {
+  test("where nothing listens cannot be reached", async () => {
     const url = await listen(() => {});
     const [server] = servers.splice(0);
     server?.close();
@@ -209,7 +209,7 @@ describe("an address", () => {
     expect(failure.message).toContain("ECONNREFUSED");
   });
 
-  test("with a page for people is no server", async () => {
+  test("with a page for browsers is no server", async () => {
     const url = await listen((_, response) => {
       response.writeHead(200, { "content-type": "text/html" }).end("<h1>Welcome</h1>");
     });

@@ -50,7 +50,7 @@ describe.each(ERAS)("a server of the era %s", (era) => {
     expect(await failureOf(call)).toMatchObject({ reason: "lost" });
   });
 
-  test("gives its tools page by page, whatever they look like", async () => {
+  test("gives its tools page by page, no matter what they look like", async () => {
     verifies("MCP-1");
     const oddTools = [{ name: "a" }, { inputSchema: { properties: {} } }, null, 3];
     const server = await world.plain({ era, oddTools }).connected();
@@ -89,7 +89,7 @@ describe.each(ERAS)("a server of the era %s", (era) => {
     expect(seen).toEqual(["connecting", "connected", "failed", "connecting", "connected"]);
   });
 
-  test("tells when its tools are others, as long as somebody listens", async () => {
+  test("notifies when its tools change, as long as someone listens", async () => {
     verifies("MCP-3");
     const connection = world.plain({ era });
     let told = () => {};
@@ -139,7 +139,7 @@ describe("a server of the older era", () => {
 });
 
 describe("a server that cannot be had", () => {
-  test("is left alone longer and longer, and had again when it works", async () => {
+  test("is retried less and less often, and used again when it works", async () => {
     verifies("MCP-2");
     const clock = createHeldClock(1000);
     const connection = world.connection(
@@ -165,7 +165,7 @@ describe("a server that cannot be had", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("is left alone as well when it connects and never answers anything", async () => {
+  test("is retried less often as well when it connects and never answers anything", async () => {
     verifies("MCP-2");
     const clock = createHeldClock();
     const connection = world.plain({ listDies: true }, { clock });
@@ -219,7 +219,7 @@ describe("a server that cannot be had", () => {
   });
 });
 
-test("whoever gives up waiting leaves the others waiting", async () => {
+test("a caller that gives up waiting leaves the others waiting", async () => {
   const connection = world.plain();
   const giveUp = new AbortController();
   const impatient = failureOf(connection.connected(giveUp.signal));

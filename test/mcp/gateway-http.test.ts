@@ -47,7 +47,7 @@ async function connect(served: ServedHttp, host: Host): Promise<Host> {
 }
 
 describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
-  it("lists the surface under portable names and tells what its tools do", async () => {
+  it("lists the surface under portable names and says what its tools do", async () => {
     verifies("GATE-1");
     const { served } = await serve();
     const { client } = await connect(served, createHost(mode));
@@ -140,7 +140,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(textOf(rows).split("\n")).toEqual(["two rows", '{"rows":[1,2]}', soong_notice]);
   });
 
-  it("tells the progress of a call before its result, and only what goes forward", async () => {
+  it("sends the progress of a call before its result, and only what increases", async () => {
     const { served } = await serve();
     const { client } = await connect(served, createHost(mode));
     const updates: object[] = [];
@@ -200,7 +200,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(written).toEqual([]);
   });
 
-  it("denies what nobody can be asked about, and says how to allow it", async () => {
+  it("denies what no one can approve, and says how to allow it", async () => {
     verifies("GATE-2");
     const { served, session, written } = await serve();
     const { client } = await connect(served, createHost(mode));
@@ -213,7 +213,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(written).toEqual([]);
   });
 
-  it("asks whoever else there is when the client cannot ask", async () => {
+  it("asks the next responder when the client cannot ask", async () => {
     verifies("GATE-2");
     const { served, written } = await serve({
       ask: ({ tool_name }) => ({ decision: tool_name === "note.write" ? "allow_once" : "deny" }),
@@ -294,7 +294,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(nothing.isError).toBe(true);
   });
 
-  it("tells a client that has listed its tools when there are others", async () => {
+  it("notifies a client that has listed its tools when they change", async () => {
     verifies("GATE-3");
     const { served, kernel, session } = await serve();
     const told: string[] = [];
@@ -374,7 +374,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
 });
 
 describe("what is spoken over HTTP", () => {
-  it("lets nobody in without the token, a host of ours and an origin of ours", async () => {
+  it("lets no one in without the token, a host of ours and an origin of ours", async () => {
     verifies("GATE-1");
     const { served } = await serve();
     const ask = (headers: Record<string, string>) => raw(served, "POST", INITIALIZE, headers);
@@ -514,7 +514,7 @@ describe("a call of the newer protocol that waits for an answer", () => {
     expect(written).toEqual([]);
   });
 
-  it("goes on for one request at a time", async () => {
+  it("continues for one request at a time", async () => {
     let begun = (): void => {};
     let finish = (): void => {};
     const running = new Promise<void>((resolve) => {
@@ -549,7 +549,7 @@ describe("a call of the newer protocol that waits for an answer", () => {
     expect(textOf(await first)).toBe("written");
   });
 
-  it("goes on only for the same call, once, and for nobody who guesses", async () => {
+  it("continues only for the same call, once, and not for a guessed id", async () => {
     verifies("GATE-2");
     const { served, written } = await serve();
     const { client } = await connect(

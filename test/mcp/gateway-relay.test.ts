@@ -56,7 +56,7 @@ function toolCalls({ journal }: RelayStage): string[] {
 }
 
 describe.each(ERAS)("prompts and resources in %s", (_era, mode) => {
-  it("come from all servers: prompts under the server's name, resources from whoever is first", async () => {
+  it("come from all servers: prompts under the server's name, resources from the first that has them", async () => {
     verifies("GATE-6");
     const set = await stageOf({ one: ONE, two: TWO, plain: {} });
     const client = await set.client(mode);
@@ -154,7 +154,7 @@ describe.each(ERAS)("prompts and resources in %s", (_era, mode) => {
     ]);
   });
 
-  it("are the user's to allow: a server that is denied has none, one that is not allowed is asked about", async () => {
+  it("are the user's to allow: a server that is denied has none, one that is not allowed requires approval", async () => {
     verifies("GATE-6");
     const policy = {
       rules: [
@@ -235,7 +235,7 @@ describe.each(ERAS)("prompts and resources in %s", (_era, mode) => {
     expect(set.asked.every(({ server_id }) => server_id === "two")).toBe(true);
   });
 
-  it("are bounded and made safe, whatever a server sends", async () => {
+  it("are bounded and made safe, for anything a server sends", async () => {
     const many = Array.from({ length: 3_000 }, (_, n) => ({ name: `p${n}` }));
     const strange: JsonValue[] = [
       { name: "odd\u001B[2J" },
@@ -278,8 +278,8 @@ describe.each(ERAS)("prompts and resources in %s", (_era, mode) => {
   });
 });
 
-describe("what servers tell by themselves", () => {
-  it("reaches every client that may hear it, in the older protocol", async () => {
+describe("notifications of servers", () => {
+  it("reaches every client that may receive it, in the older protocol", async () => {
     const set = await stageOf({ one: ONE });
     const client = await set.client("legacy");
     await client.listPrompts();

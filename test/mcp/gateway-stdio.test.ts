@@ -84,7 +84,7 @@ describe.each(ERAS)("over a pipe in %s", (_name, mode) => {
 });
 
 describe("a client that sends what it likes", () => {
-  it("is told what is wrong with it, line by line, and served as soon as it behaves", async () => {
+  it("receives an error for each bad line, and is served as soon as it behaves", async () => {
     verifies("GATE-1");
     const { send, answer, exit } = start();
     send("{");

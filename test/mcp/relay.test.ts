@@ -25,7 +25,7 @@ afterEach(async () => {
   await servers?.close();
 });
 
-it("a server that hangs costs its own prompts only, and is left alone for a while", async () => {
+it("a server that hangs costs its own prompts only, and is skipped for a while", async () => {
   let asked = 0;
   const slow: ScriptedServer["request"] = (_method, _params, { signal }) => {
     asked += 1;
@@ -63,7 +63,7 @@ it("a list that never ends is ended, and one that is no list has nothing", async
   expect(set.problems.join("\n")).toContain("has no list");
 });
 
-it("news in a flood are told at once, and then once a second", async () => {
+it("a flood of notifications is sent at once, and then once a second", async () => {
   const set = await stage({ one: lists({ name: "greet" }) });
   set.clock.pass(1_000);
   const told: string[] = [];

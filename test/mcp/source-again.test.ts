@@ -67,7 +67,7 @@ describe("the user's word", () => {
     expect(asked).toEqual(["mcp.git.wipe"]);
   });
 
-  test("in a policy reaches a tool that nobody spoke of, and not one the server warns of", async () => {
+  test("in a policy reaches a tool without its own rule, and not one the server warns of", async () => {
     verifies("MCP-6");
     const { kernel, listing, ready } = await stage();
     listing.tools = [
@@ -97,7 +97,7 @@ describe("a list", () => {
     expect(listing.count).toBe(1);
   });
 
-  test("said to be another soon after it was read is read once more, by itself, when the second is over", async () => {
+  test("changed again soon after it was read is read once more, automatically, when the second is over", async () => {
     verifies("MCP-3");
     const { clock, connection, listing, names, ready } = await stage();
     await ready();
@@ -158,7 +158,7 @@ describe("a list", () => {
 });
 
 describe("closing", () => {
-  test("leaves no clock running, and hears nothing more of the server", async () => {
+  test("leaves no clock running, and receives nothing more from the server", async () => {
     verifies("REG-3");
     const { clock, connection, excluded, facts, listing, names, ready, servers } = await stage();
     await ready();

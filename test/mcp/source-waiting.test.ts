@@ -57,7 +57,7 @@ test("a server that was waited for in vain is not waited for again until it has 
   expect(await waited(servers, clock)).toBe(1000);
 });
 
-test("one that answered is waited for again when its tools change, whoever else is late", async () => {
+test("one that answered is waited for again when its tools change, even if others are late", async () => {
   verifies("MCP-3");
   const clock = createHeldClock();
   const { registry } = createKernel({ clock });
@@ -88,7 +88,7 @@ test("one that answered is waited for again when its tools change, whoever else 
   expect(await waited(servers, clock)).toBe(1000);
 });
 
-test("whoever gives up waiting does not make the next one go without", async () => {
+test("a caller that gives up waiting does not make the next one go without", async () => {
   verifies("MCP-2");
   const { clock, connection, servers } = await oneServer([{ name: "echo" }]);
   connection.hold();

@@ -72,7 +72,7 @@ async function stage(
 }
 
 describe("connecting", () => {
-  test("nothing is connected before somebody needs tools; then all are, side by side", async () => {
+  test("nothing is connected before someone needs tools; then all are, side by side", async () => {
     verifies("MCP-2");
     const tools = [{ name: "log" }];
     const { servers, connection, names, excluded, clock, facts } = await stage({
@@ -242,7 +242,7 @@ describe("a server that goes and comes", () => {
     expect((await call("mcp.git.log", {})).is_error).toBe(true);
   });
 
-  test("a tool nobody has called yet is not called as something else than was shown", async () => {
+  test("a tool that was never called is not called as something else than was shown", async () => {
     const shows = scriptedServer({ tools: [{ name: "log", description: "Shows" }] });
     const { servers, connection, kernel } = await stage({ git: shows });
     await servers.ready(never, 1_000);

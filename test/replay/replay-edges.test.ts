@@ -219,7 +219,7 @@ describe("a child", () => {
 });
 
 describe("a call that began", () => {
-  it("beside one it would wait for is found, whatever else is as it was", async () => {
+  it("beside one it would wait for is found, with everything else the same", async () => {
     verifies("REPLAY-1");
     const kept = await recorded(
       [
@@ -345,7 +345,7 @@ describe("as a script", () => {
     expect(storyOf(again)).toContain("context.compaction.completed");
   });
 
-  it("a run that was stopped ends by itself, and what was stopped is not expected again", async () => {
+  it("a run that was stopped ends on its own, and what was stopped is not expected again", async () => {
     verifies("REPLAY-3");
     const stage = await openStage(
       () => [

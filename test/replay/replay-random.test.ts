@@ -149,7 +149,7 @@ it.each(Object.entries(ONCE_DIVERGED))("decides the same: %s", async (_name, giv
   expect({ divergence, left_out }).toEqual({ divergence: undefined, left_out: [] });
 });
 
-it("decides the same whatever the words of the record are", async () => {
+it("decides the same with any words in the record", async () => {
   verifies("REPLAY-1");
   const cases = fc.sample(anyCase.filter(isLong), { numRuns: 60, seed: 5 });
   const reports: ReplayReport[] = [];

@@ -83,7 +83,7 @@ describe("a replay decides the same", () => {
     });
   });
 
-  it("of hooks that change, ask, deny and stop, of people, and of grants and their end", async () => {
+  it("of hooks that change, ask, deny and stop, of users, and of grants and their end", async () => {
     verifies("REPLAY-1");
     const journal = createMemoryJournal();
     const artifacts = createMemoryArtifacts();
@@ -368,7 +368,7 @@ describe("definitions", () => {
 });
 
 describe("what another policy would decide", () => {
-  it("is told of each call, and of tools that would not be there", async () => {
+  it("names each call, and tools that would not be there", async () => {
     verifies("REPLAY-2");
     const kept = await recorded(
       [

@@ -112,7 +112,7 @@ test("no task makes the board longer than two thousand characters, and no count 
   );
 });
 
-test("a task of long texts has a full board, with what is left out counted", async () => {
+test("a task of long texts has a full board, with what is omitted counted", async () => {
   verifies("TASK-1");
   const stage = createTaskStage();
   const long = "word ".repeat(40).trim();

@@ -34,7 +34,7 @@ describe("a claim", () => {
     expect(JSON.stringify(stage.facts)).not.toContain("token");
   });
 
-  test("is one a run, whatever the task, until the step is finished", async () => {
+  test("is one a run, for any task, until the step is finished", async () => {
     verifies("TASK-4");
     const stage = createTaskStage();
     const task_id = await stage.create({ a: [], b: [] });
@@ -122,7 +122,7 @@ describe("a lease that has run out", () => {
     },
   );
 
-  test("takes the word from its worker, even before anybody else has the step", async () => {
+  test("takes the word from its worker, even before anyone else has the step", async () => {
     verifies("TASK-4");
     const { stage, task_id, claim } = await lostClaim();
     const worker = stage.worker("run_1", task_id);
@@ -169,7 +169,7 @@ describe("a lease that has run out", () => {
 });
 
 describe("a renewed lease", () => {
-  test("begins anew, as often as it is renewed, and tells nothing", async () => {
+  test("begins anew, as often as it is renewed, and records nothing", async () => {
     verifies("TASK-4");
     const { stage, task_id, claim } = await lostClaim();
     const told = stage.facts.length;
@@ -297,7 +297,7 @@ describe("the keeper of claims", () => {
     },
   );
 
-  test("loses a claim that another process took while this one stood still", async () => {
+  test("loses a claim that another process took while this one was paused", async () => {
     verifies("TASK-4");
     const storage = createMemoryTasks();
     const here = createTaskStage(storage);

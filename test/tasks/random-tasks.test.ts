@@ -112,7 +112,7 @@ interface Belief {
   until: number;
 }
 
-test("whatever is done to a task, it stays a DAG, one holder a step, ready only what may begin", async () => {
+test("a task stays a DAG under any operations, with one holder a step, and only what may begin is ready", async () => {
   verifies("TASK-2", "TASK-3", "TASK-4");
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60 }), async (commands) => {

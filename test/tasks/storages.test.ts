@@ -99,7 +99,7 @@ describe("tasks on SQLite", () => {
     await expect(claim).rejects.toMatchObject({ code: "store_read_only" });
   });
 
-  test("wait for somebody who is writing without holding up the process, and give up in the end", async () => {
+  test("wait for a writer without blocking the process, and give up in the end", async () => {
     verifies("TASK-4");
     const store = await openWithSessions();
     const stage = createTaskStage(store.tasks());

@@ -87,7 +87,7 @@ describe("the task tools", () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test("take a task from its plan to its end, and tell each step of it as a fact", async () => {
+  test("take a task from its plan to its end, and record each step of it as a fact", async () => {
     verifies("TASK-1", "TASK-2", "EVENT-2");
     const { orchestrator, worker, facts } = await openDesk();
     const main = await orchestrator();

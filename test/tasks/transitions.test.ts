@@ -90,7 +90,7 @@ const moves = Object.keys(TASK_ENDS).flatMap((from) =>
   Object.keys(AFTER).map((move) => [from as TaskStatus, move] as const),
 );
 
-test.each(moves)("a task that is %s, when somebody wants to %s it", async (from, move) => {
+test.each(moves)("a task that is %s, when a caller wants to %s it", async (from, move) => {
   verifies("TASK-2");
   const stage = createTaskStage();
   const task_id = await taskIn(stage, from);

@@ -331,7 +331,7 @@ describe("an update", () => {
     );
   });
 
-  test("may cancel a step somebody works on, which takes it from them", async () => {
+  test("may cancel a step that a worker holds, which takes it away", async () => {
     verifies("TASK-3", "TASK-4");
     const stage = createTaskStage();
     const task_id = await stage.create({ a: [], b: ["a"], c: ["b"] });

@@ -40,7 +40,7 @@ test("more than fits is head and tail for the model, and every byte in an artifa
   expect(sizesOfCalls(artifacts)).toHaveLength(1);
 });
 
-test("both streams have room, and each its own artifact", async () => {
+test("both streams have space, and each its own artifact", async () => {
   verifies("CMD-2");
   const { command } = await open();
   const result = await command(["bash", "-c", "seq 100000; seq 200000 300000 >&2; exit 7"]);
@@ -55,7 +55,7 @@ test("both streams have room, and each its own artifact", async () => {
   expect(Buffer.byteLength(textOf(result))).toBeLessThanOrEqual(INLINE_BYTES);
 });
 
-test("two streams that fit each by itself, but not together, are kept whole as well", async () => {
+test("two streams that each fit, but not together, are kept whole as well", async () => {
   verifies("CMD-2");
   const artifacts = createMemoryArtifacts();
   const { command } = await open({ session: { artifacts } });
@@ -69,7 +69,7 @@ test("two streams that fit each by itself, but not together, are kept whole as w
   expect(Buffer.byteLength(textOf(result))).toBeLessThanOrEqual(INLINE_BYTES);
 });
 
-test("a short stream leaves its room to the other", async () => {
+test("a short stream leaves its space to the other", async () => {
   verifies("CMD-2");
   const { command } = await open();
   const result = await command(["bash", "-c", "head -c 55000 /dev/zero | tr '\\0' a; echo e >&2"]);

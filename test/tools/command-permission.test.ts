@@ -27,7 +27,7 @@ async function open(options: DeskOptions = {}): Promise<Desk> {
 }
 
 describe("by default", () => {
-  test("every command is asked about, with all a person needs to judge it", async () => {
+  test("every command requires approval, with all the user needs to judge it", async () => {
     verifies("CMD-1", "CMD-4");
     const { command, asked, project } = await open({ rules: [], answer: no });
     const result = await command(["ls", "-l"], { description: "look around" });
@@ -44,7 +44,7 @@ describe("by default", () => {
     expect(existsSync(join(project, "a.txt"))).toBe(true);
   });
 
-  test("without anybody to ask, nothing runs", async () => {
+  test("without anyone to ask, nothing runs", async () => {
     verifies("CMD-1");
     const { command, project } = await open({ rules: [] });
     expect((await command(["touch", "x"])).status).toBe("denied");
@@ -72,7 +72,7 @@ describe("where config lets proven commands run unasked", () => {
     ["a search in one file", ["grep", "-n", "hello", "a.txt"]],
     ["names by pattern", ["find", ".", "-name", "*.txt"]],
   ];
-  test.each(unasked)("%s is not asked about", async (_, argv) => {
+  test.each(unasked)("%s needs no approval", async (_, argv) => {
     verifies("CMD-4");
     const { command, asked, facts } = await open({ rules: ALLOW_READ_ONLY, answer: no });
     const result = await command(argv);
@@ -98,7 +98,7 @@ describe("where config lets proven commands run unasked", () => {
     ["what runs others", ["find", ".", "-exec", "ls", ";"]],
     ["what never ends", ["tail", "-f", "a.txt"]],
   ];
-  test.each(stillAsked)("%s is asked about", async (_, argv) => {
+  test.each(stillAsked)("%s requires approval", async (_, argv) => {
     verifies("CMD-4");
     const { command, asked, project, write } = await open({ rules: ALLOW_READ_ONLY, answer: no });
     write("ls", "#!/bin/sh\ntouch ran\n", 0o755);
@@ -131,7 +131,7 @@ describe("where config lets proven commands run unasked", () => {
     expect((await command(["pwd"])).status).toBe("succeeded");
   });
 
-  test("git runs unasked in a harmless repository, and is asked about in a hostile one", async () => {
+  test("git runs without approval in a harmless repository, and requires it in a hostile one", async () => {
     verifies("CMD-4");
     const { command, asked, project, write } = await open({ rules: ALLOW_READ_ONLY, answer: no });
     const env = { PATH: process.env["PATH"], HOME: project };
@@ -236,7 +236,7 @@ describe("sensitive paths in a command", () => {
     },
   );
 
-  test("nobody to ask means no", async () => {
+  test("without anyone to ask the answer is no", async () => {
     verifies("PATH-3");
     const { command } = await open();
     const result = await command(["cat", ".env"]);
@@ -272,7 +272,7 @@ describe("destructive commands", () => {
 });
 
 describe("between the judgement and the start", () => {
-  test("a program that is edited while a person thinks does not run", async () => {
+  test("a program that is edited while the user thinks does not run", async () => {
     verifies("PERM-8", "CMD-1");
     const { command, write, project } = await open({
       rules: [],
@@ -355,7 +355,7 @@ describe("between the judgement and the start", () => {
     expect((await command(["sh", "show.sh", "log.txt"])).status).toBe("succeeded");
   });
 
-  test("the person sees which variables the command would see", async () => {
+  test("the user sees which variables the command would see", async () => {
     verifies("PERM-6");
     const { command, asked } = await open({
       rules: [],
@@ -434,7 +434,7 @@ describe("between the judgement and the start", () => {
     expect(textOf(result)).not.toContain("PASSWORD");
   });
 
-  test("no program any more is told as such", async () => {
+  test("that is no longer a program is reported as such", async () => {
     verifies("PERM-8", "CMD-1");
     const { command, write } = await open({
       session: {

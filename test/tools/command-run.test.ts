@@ -91,7 +91,7 @@ describe("where it runs", () => {
     expect(dataOf(await command(["pwd"], { cwd: "sub/.." }))["cwd"]).toBe(project);
   });
 
-  test("never anywhere else, by whatever way", async () => {
+  test("never anywhere else, by any route", async () => {
     verifies("CMD-1");
     const { command, base, project, write } = await open();
     symlinkSync(base, join(project, "out"));

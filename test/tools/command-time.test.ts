@@ -169,7 +169,7 @@ describe("progress", () => {
     expect(progressOf(facts)).toHaveLength(last);
   });
 
-  test("tells the last line and how much there was, when there is no description", async () => {
+  test("shows the last line and how much there was, when there is no description", async () => {
     verifies("CMD-5");
     const clock = createHeldClock();
     const { command, facts, write } = await open({ tool: () => ({ clock }) });

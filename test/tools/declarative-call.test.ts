@@ -28,7 +28,7 @@ const { declare } = places;
 const text = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
 
 describe("permission", () => {
-  test("without a word about it a tool writes: a person is asked and sees the exact command", async () => {
+  test("a tool writes by default: the user is asked and sees the exact command", async () => {
     verifies("DECL-5");
     declare(
       scripted(says("done"), {
@@ -64,7 +64,7 @@ describe("permission", () => {
     expect(() => readFileSync(join(places.project, "ran"))).toThrow("ENOENT");
   });
 
-  test("readonly is not asked about, dangerous and network are", async () => {
+  test("readonly needs no approval, dangerous and network do", async () => {
     verifies("DECL-5");
     for (const [name, about] of [
       ["plain", { permission: "readonly" }],
@@ -121,7 +121,7 @@ describe("templates", () => {
     expect(() => readFileSync(join(places.project, "pwned"))).toThrow("ENOENT");
   });
 
-  test("a value that cannot be passed on is an error the model can mend, before anyone is asked", async () => {
+  test("a value that cannot be passed on is an error the model can fix, before anyone is asked", async () => {
     verifies("DECL-3");
     declare(
       scripted(says("x"), { input_schema: text, args: ["-c", says("x"), "sh", "{{args.a}}"] }),

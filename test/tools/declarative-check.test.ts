@@ -20,7 +20,7 @@ test("a good file is good without being run", async () => {
   expect(await checkDeclarativeTool(file)).toEqual({ ok: true, tool_name: "test.tool" });
 });
 
-test("a bad one is told with all its problems", async () => {
+test("a bad one is reported with all its problems", async () => {
   verifies("DECL-6");
   const file = places.write("home/tools/x.json", { ...greet, nmae: 1, timeout_ms: -1 });
   const checked = await checkDeclarativeTool(file);
@@ -46,7 +46,7 @@ test("a sample runs the way every call runs", async () => {
   });
 });
 
-test("a person can still be asked, and say no", async () => {
+test("the user can still be asked, and say no", async () => {
   verifies("DECL-6");
   const file = places.write("home/tools/x.json", greet);
   const sample = {

@@ -46,7 +46,7 @@ test("all of them load", async () => {
   expect(await problemsIn(places.tools)).toEqual([]);
 });
 
-test("git.recent_changes tells the latest commits and their files, unasked", async () => {
+test("git.recent_changes lists the latest commits and their files, without approval", async () => {
   verifies("DECL-3", "DECL-4");
   git("init");
   places.write("project/a.txt", "one\ntwo\n");
@@ -146,7 +146,7 @@ test("json.query refuses what is hidden or outside", async () => {
   }
 });
 
-test("disk.usage asks, and tells the largest directories", async () => {
+test("disk.usage asks, and lists the largest directories", async () => {
   verifies("DECL-3", "DECL-4");
   const odd = 'it\'s "odd" \\ $(touch x)';
   mkdirSync(join(places.project, "small"));

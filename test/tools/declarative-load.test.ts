@@ -68,7 +68,7 @@ describe("where declared tools come from", () => {
     expect(await problemsIn(join(places.home, "file", "tools"))).toHaveLength(1);
   });
 
-  test("a project declares nothing: what lies in it is never read, whatever it is called", async () => {
+  test("a project declares nothing: what is in it is never read, no matter what it is called", async () => {
     verifies("DECL-1");
     const bad = declared({ name: "test.planted" });
     for (const path of [
@@ -91,7 +91,7 @@ describe("where declared tools come from", () => {
     expect(await call("test.ours")).toMatchObject({ status: "succeeded" });
   });
 
-  test("a link to a file elsewhere, a directory, a FIFO and a huge file are each told", async () => {
+  test("a link to a file elsewhere, a directory, a FIFO and a huge file are each reported", async () => {
     verifies("DECL-1");
     const elsewhere = places.write("project/real.json", declared());
     symlinkSync(elsewhere, join(places.tools, "link.json"));
@@ -109,7 +109,7 @@ describe("where declared tools come from", () => {
     ]);
   });
 
-  test("what somebody else could have written is not believed: a file, the directory, one above", async () => {
+  test("what another user could have written is not trusted: a file, the directory, one above", async () => {
     verifies("DECL-1");
     const file = places.write("home/tools/x.json", declared());
     chmodSync(file, 0o666);
@@ -147,7 +147,7 @@ describe("where declared tools come from", () => {
     expect(problem).toMatch(/belongs to the user with the id [0-9]+/);
   });
 
-  test("one name twice is told at the second file", async () => {
+  test("one name twice is reported at the second file", async () => {
     verifies("DECL-1");
     places.write("home/tools/a.json", declared());
     places.write("home/tools/b.json", declared());
@@ -293,7 +293,7 @@ describe("what a file may hold", () => {
     expect(await problemsOf(about as JsonObject)).toEqual([expect.stringContaining(message)]);
   });
 
-  test("a schema the kernel cannot take is told with its JSON pointer, line and column", async () => {
+  test("a schema the kernel cannot take is reported with its JSON pointer, line and column", async () => {
     verifies("DECL-2");
     const input_schema = {
       type: "object",

@@ -135,7 +135,7 @@ describe('"output": "text"', () => {
     expect(textOf(bad)).toContain("stderr:\nerr");
   });
 
-  test("over the limit: both ends inline, all of it in an artifact, and the program goes on", async () => {
+  test("over the limit: both ends inline, all of it in an artifact, and the program continues", async () => {
     verifies("DECL-7");
     const script = `echo first; ${MEGABYTES(3)}; echo; echo last; touch done`;
     declare(scripted(script, { output: "text", stdout_limit_bytes: 100_000 }));
@@ -209,7 +209,7 @@ describe("the rest of a declaration", () => {
   });
 });
 
-test("the surface tells that a shell script is one, and who makes artifacts", async () => {
+test("the surface shows which tool is a shell script, and which makes artifacts", async () => {
   verifies("SURF-8");
   declare(declared({ command_type: "shell", command: says("x"), permission: "write" }));
   const { run } = await startDeclaredRun(places, { tools: codeTools() });

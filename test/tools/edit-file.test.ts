@@ -75,7 +75,7 @@ describe("code.edit_file", () => {
     expect(await bench.read("a.txt")).toBe("x\n");
   });
 
-  test("a missing file is made only when told to", async () => {
+  test("a missing file is made only on request", async () => {
     verifies("EDIT-1", "EDIT-2");
     const edits = [{ old: "", new: "hello\n" }];
     const missing = await edit({ path: "new/a.txt", edits });
@@ -203,7 +203,7 @@ describe("code.edit_file", () => {
     expect(await bench.read("b.txt")).toBe(after);
   });
 
-  test("editing a sensitive file asks, whatever a rule allows, and a guess at its text learns nothing", async () => {
+  test("editing a sensitive file asks, even if a rule allows it, and a guess at its text learns nothing", async () => {
     verifies("PATH-3", "EDIT-5");
     await bench.write(".env", "TOKEN=hunter2hunter2\n");
     for (const old of ["TOKEN=hunter2hunter2", "TOKEN=guess", "TOKEN"]) {
@@ -217,7 +217,7 @@ describe("code.edit_file", () => {
     expect(JSON.stringify(told)).not.toContain("hunter2hunter2");
   });
 
-  test("once the person said yes, a miss in a sensitive file is told like any other", async () => {
+  test("once the user said yes, a miss in a sensitive file is reported like any other", async () => {
     verifies("PATH-3", "EDIT-5");
     await open({ ask: () => ({ decision: "allow_once" }) });
     await bench.write(".env", "PORT=30000\n");
@@ -248,7 +248,7 @@ describe("code.edit_file", () => {
     expect(await bench.read("a.txt")).toBe("one\n");
   });
 
-  test("taking back a new file removes it, unless somebody has changed it", async () => {
+  test("undoing a new file removes it, unless it was changed", async () => {
     verifies("CODE-6");
     const made = await bench.call("code.write_file", { path: "n.txt", content: "new" });
     const undo = undoOf(made);

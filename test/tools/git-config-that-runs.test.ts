@@ -103,7 +103,7 @@ describe("an allow on git", () => {
     },
   );
 
-  test("covers what people have in the config of their own project", async () => {
+  test("covers what users have in the config of their own project", async () => {
     verifies("PERM-16");
     const bench = await projectWith(`${PLAIN}
 	hooksPath = .husky/_

@@ -75,7 +75,7 @@ test("a rule on a tracked path holds for what the repository holds of it", async
   }
 });
 
-test("a rule on a tracked path holds whatever Unicode form its names have", async () => {
+test("a rule on a tracked path holds for any Unicode form of its names", async () => {
   verifies("PERM-15");
   for (const path of ["gehei\u0301m/a.txt", "**/gehei\u0301m", "gehei\u0301m/*.txt"]) {
     const bench = await repositoryWith([{ path, decision: "deny" }]);

@@ -95,7 +95,7 @@ describe("what a command hook may answer", () => {
     expect(seen).toEqual([]);
   });
 
-  test("ask, also about what would not be asked about", async () => {
+  test("ask, also about what would need no approval", async () => {
     verifies("HOOK-5");
     const { run, asked } = await start([guard(answers({ decision: "ask", reason: "sure?" }))]);
     expect(await run.call("notes.read", {})).toMatchObject({ status: "succeeded" });
@@ -195,7 +195,7 @@ describe("what a command hook gets", () => {
     });
   });
 
-  test("what it writes to stderr is log, for whoever wants it, cut to its end", async () => {
+  test("what it writes to stderr is log, cut to its end", async () => {
     verifies("HOOK-5");
     const logged: string[] = [];
     const log = (hook: string, text: string): void => void logged.push(`${hook}: ${text}`);
@@ -233,7 +233,7 @@ describe("a command hook that fails", () => {
     expect(asked).toEqual([expect.stringContaining(message)]);
   });
 
-  test("lets the call go on where its entry says so, on record", async () => {
+  test("lets the call continue where its entry says so, on record", async () => {
     verifies("HOOK-5", "HOOK-4");
     const { run, facts } = await start([guard("exit 1", { on_failure: "continue" })]);
     expect(await run.call("notes.edit", {})).toMatchObject({ status: "succeeded" });

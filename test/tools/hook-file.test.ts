@@ -23,7 +23,7 @@ async function problemsOf(content: JsonObject | string): Promise<string[]> {
 }
 
 describe("a good file", () => {
-  test("gives hooks the kernel runs, from the home and with the project told", async () => {
+  test("gives hooks that the kernel runs, from the home and with the project", async () => {
     verifies("HOOK-1", "HOOK-5");
     const script = `node -e 'let s="";process.stdin.on("data",(c)=>s+=c).on("end",()=>{const p=JSON.parse(s);console.log(JSON.stringify({decision:"deny",reason:[process.cwd(),p.project,p.tool_name].join(" ")}))})'`;
     const file = places.write("home/hooks.json", {

@@ -50,7 +50,7 @@ const tree = fc.record({
   ),
 });
 
-test("a recursive listing leaves out what git ignores, and nothing else", async () => {
+test("a recursive listing omits what git ignores, and nothing else", async () => {
   verifies("CODE-2");
   const bench = await createWorkbench();
   let count = 0;

@@ -57,7 +57,7 @@ test("a yes shows the directory with all that is in it", async () => {
   expect(pathsOf(result)).toEqual(["inner", "inner/x"]);
 });
 
-test("nobody to ask: a sensitive directory is denied", async () => {
+test("no one to ask: a sensitive directory is denied", async () => {
   verifies("PATH-3");
   desk = await openDesk({ policy: { sensitive_paths: ["vault"] } });
   desk.plant({ "project/vault/x": "" });
@@ -76,7 +76,7 @@ test("a recursive listing does not look into sensitive directories, and says how
   expect(textOf(result)).toContain("Sensitive directories not looked into: 2.");
 });
 
-test("a directory that became a link while the person thought is not listed", async () => {
+test("a directory that became a link while the user thought is not listed", async () => {
   verifies("PATH-3");
   desk = await openDesk({
     policy: { rules: [{ tool: "code.list_dir", decision: "ask" }] },

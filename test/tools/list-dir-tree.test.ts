@@ -35,7 +35,7 @@ async function paths(input: object): Promise<string[]> {
 }
 
 describe("a listing", () => {
-  test("tells every type apart, with the size of files and the target of links", async () => {
+  test("distinguishes every type, with the size of files and the target of links", async () => {
     verifies("CODE-2");
     desk.plant({ "project/file.txt": "12345", "project/dir/inside": "" });
     symlinkSync("file.txt", join(desk.project, "good"));
@@ -214,7 +214,7 @@ describe("a listing", () => {
 });
 
 describe("a recursive listing", () => {
-  test("leaves out what git would, in nested files, with negation and from above", async () => {
+  test("omits what git would, in nested files, with negation and from above", async () => {
     verifies("CODE-2");
     desk.plant({
       "project/.git/info/exclude": "private\n!a.log\nkeep.log\n",

@@ -151,7 +151,7 @@ const REACHING: string[][] = [
 ].map((line) => line.split(" "));
 
 describe("beside a rule that denies secrets/**", () => {
-  test("what can neither show nor change what is there is not asked about", async () => {
+  test("what can neither show nor change what is there needs no approval", async () => {
     verifies("PERM-15");
     for (const tracks of ["nothing", "secrets"] as const) {
       const bench = await benchWith([DENY], tracks);
@@ -172,7 +172,7 @@ describe("beside a rule that denies secrets/**", () => {
     }
   });
 
-  test("what may show or change it is asked about, and what names it is denied", async () => {
+  test("what may show or change it requires approval, and what names it is denied", async () => {
     verifies("PERM-15");
     const bench = await benchWith([DENY], "nothing");
     for (const argv of REACHING) {
@@ -184,7 +184,7 @@ describe("beside a rule that denies secrets/**", () => {
     expect(await decided(bench, ["ls"], "secrets")).toBe("deny");
   });
 
-  test("ripgrep passes hidden files by, unless it is told otherwise", async () => {
+  test("ripgrep passes hidden files by, unless an option says otherwise", async () => {
     verifies("PERM-15");
     const bench = await benchWith([{ path: "**/.env*", decision: "deny" }], "nothing");
     await bench.write("src/.env.local", "KEY=1\n");

@@ -163,7 +163,7 @@ test("a writer killed at any moment leaves the whole old file or the whole new o
   expectNothingLeft();
 });
 
-test("what a killed writer left is cleared by the next runtime, though nobody writes there again", async () => {
+test("what a killed writer left is cleared by the next runtime, though no one writes there again", async () => {
   verifies("CODE-4");
   const holder = second.worker("hold", { path, lockDirectory });
   await holder.said("held");

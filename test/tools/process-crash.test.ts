@@ -44,7 +44,7 @@ const KINDS = [
 ];
 
 describe.each(USERS)("a runtime of $user that is killed", ({ asNobody }) => {
-  test("leaves no descendant alive, in whatever way it holds out", async () => {
+  test("leaves no descendant alive, however it resists", async () => {
     verifies("CMD-3");
     const killed = KINDS.map(async (kind) => {
       const { runtime, family, mark } = await familyOf(kind, { asNobody });
@@ -120,7 +120,7 @@ describe("the watchdog", () => {
     await expectAllGone(family, mark);
   });
 
-  test("that was killed is replaced while a command runs, and told of it", async () => {
+  test("that was killed is replaced while a command runs, and receives its group", async () => {
     verifies("CMD-3");
     // Without an environment of their own, these are only known by their group.
     const { runtime, family, mark } = await familyOf("scrubbed");

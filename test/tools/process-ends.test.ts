@@ -34,7 +34,7 @@ const KINDS = [
 ];
 
 describe("a command that is over", () => {
-  test("leaves no descendant when it ended by itself, in whatever way that holds out", async () => {
+  test("leaves no descendant when it ended on its own, however that resists", async () => {
     verifies("CMD-3");
     const ended = KINDS.map(async (kind) => {
       const { running, family, ready } = await familyOf(kind, "exit");
@@ -53,7 +53,7 @@ describe("a command that is over", () => {
     expect(await Promise.all(ended)).toEqual(KINDS);
   });
 
-  test("leaves no descendant when it was aborted, in whatever way that holds out", async () => {
+  test("leaves no descendant when it was aborted, however that resists", async () => {
     verifies("CMD-3");
     const aborted = KINDS.map(async (kind) => {
       const controller = new AbortController();
@@ -93,7 +93,7 @@ describe("a command that is over", () => {
     expect([running.pid, ...family()].filter(isAlive)).toEqual([]);
   });
 
-  test("ends although somebody who shed every trace of it still holds its pipes", async () => {
+  test("ends although a process without any trace of it still holds its pipes", async () => {
     const folder = await bundle.place();
     const hidden = 'env -i setsid sh -c \'echo $$ >"$0"; exec sleep 300\' "$0/pids" & exit 0';
     const script = `sh -c '${hidden.replaceAll("'", String.raw`'\''`)}' "$0"; until [ -s "$0/pids" ]; do sleep 0.02; done; echo done`;
@@ -109,7 +109,7 @@ describe("a command that is over", () => {
     for (const pid of pidsIn(folder)) process.kill(pid, "SIGKILL");
   });
 
-  test("hands over what is written by those that end by themselves right after it", async () => {
+  test("hands over what is written by those that end on their own right after it", async () => {
     let text = "";
     const { end } = startProcess({
       ...shell("(sleep 0.03; echo late) & echo soon"),
@@ -121,7 +121,7 @@ describe("a command that is over", () => {
     expect(text).toBe("soon\nlate\n");
   });
 
-  test("leaves strangers alone: another command, and whoever has a similar marker", async () => {
+  test("leaves unrelated processes alone: another command, and one with a similar marker", async () => {
     const others = Array.from({ length: 12 }, () => startProcess(shell("exec sleep 300")));
     const first = startProcess(shell("setsid sleep 300 & exit 0"));
     expect(await first.end).toMatchObject({ leftovers: 1 });
@@ -156,7 +156,7 @@ describe("a command that is stopped", () => {
     expect(end).toMatchObject({ exit_code: 7, signal: null, ended_by: "abort" });
   });
 
-  test("says so for the first reason only, and again for everybody who asks", async () => {
+  test("says so for the first reason only, and again for everyone who asks", async () => {
     const running = startProcess({ ...shell("exec sleep 300"), timeoutMs: 60_000 });
     const [first, second] = await Promise.all([running.stop("timeout"), running.stop("abort")]);
     expect(first).toMatchObject({

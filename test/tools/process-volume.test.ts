@@ -31,7 +31,7 @@ test("a flood of output passes through whole and costs no memory", async () => {
   await runtime.closed;
 });
 
-test("hundreds of processes leave no file, timer or listener open, and the runtime ends by itself", async () => {
+test("hundreds of processes leave no file, timer or listener open, and the runtime ends on its own", async () => {
   const runtime = startRuntime(bundle, { deed: "many" });
   expect(await runtime.next()).toEqual({ ends: 50, refused: 50, opened: 0, held: [] });
   await runtime.closed;

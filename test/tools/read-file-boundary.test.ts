@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => desk.close());
 
 describe("a file that is not there", () => {
-  test("is an error that names what stands beside it", async () => {
+  test("is an error that names what is beside it", async () => {
     verifies("CODE-1");
     for (const name of ["config.json", "Config.jsonc", "confix.json", "config.js", "other.txt"]) {
       await desk.write(`src/${name}`, "x");
@@ -64,7 +64,7 @@ describe("a file that is not there", () => {
 });
 
 describe("a sensitive file", () => {
-  test("is denied where nobody can be asked, even with a rule that allows the path", async () => {
+  test("is denied where no one can be asked, even with a rule that allows the path", async () => {
     verifies("PATH-3");
     const allowing = await createDesk({
       policy: { rules: [{ tool: "code.read_file", path: "**", decision: "allow" }] },
@@ -81,7 +81,7 @@ describe("a sensitive file", () => {
     }
   });
 
-  test("asks, and is read after a yes, by whatever name it was called", async () => {
+  test("asks, and is read after a yes, by any name", async () => {
     verifies("PATH-3");
     const asking = await createDesk({ ask: () => ({ decision: "allow_once" }) });
     try {

@@ -60,7 +60,7 @@ test("a known value in UTF-16 and across a chunk border is replaced", async () =
   expect(texts(await desk.read("border", { start_line: 2 }))[0]).toBe("[redacted:DB_PASSWORD]\n");
 });
 
-test("a secret in the name of a file is in nothing that is told", async () => {
+test("a secret in the name of a file is in no output", async () => {
   verifies("REDACT-1");
   const name = KNOWN.replaceAll("/", "-");
   const named = await createDesk({ secrets: [{ name: "NAME", value: name }] });

@@ -117,7 +117,7 @@ describe("a text file", () => {
     }
   });
 
-  test("of blanks is told in words, because a blank text looks like a lost one", async () => {
+  test("of blanks is described in words, because a blank text looks like a lost one", async () => {
     verifies("CODE-1");
     await desk.write("a", " \n\t\n");
     const result = await desk.read("a");
@@ -180,7 +180,7 @@ describe("a text file", () => {
 describe("the encoding", () => {
   const line = "größer 漢字 😀\r\n";
 
-  test("of UTF-16 is told by its mark, and lines are found in its units", async () => {
+  test("of UTF-16 is recognised by its mark, and lines are found in its units", async () => {
     verifies("CODE-1");
     const little = Buffer.from(`\ufeff${line.repeat(3)}`, "utf16le");
     const big = Buffer.from(little).swap16();
@@ -209,7 +209,7 @@ describe("the encoding", () => {
     expect(result.data).toMatchObject({ encoding: "utf-8", bom: true, line_ending: "mixed" });
   });
 
-  test("is not mistaken because the part it is told by ends within a character", async () => {
+  test("is not mistaken because the part that is inspected ends within a character", async () => {
     verifies("CODE-1");
     await desk.write("a", `${"x".repeat(64 * 1024 - 2)}\né\n`);
     const result = await desk.read("a", { start_line: 2 });
@@ -239,7 +239,7 @@ describe("the encoding", () => {
 });
 
 describe("a file that is no text", () => {
-  test("is told by its content, not by its name, and has no content in the result", async () => {
+  test("is recognised by its content, not by its name, and has no content in the result", async () => {
     verifies("CODE-1");
     const bytes = Buffer.concat([Buffer.from("\x7fELF\0\0"), Buffer.from("secret words")]);
     const path = await desk.write("a.txt", bytes);
@@ -272,7 +272,7 @@ describe("a file that is no text", () => {
     expect(result.data).not.toHaveProperty("sha256");
   });
 
-  test("but an image is shown, whatever its name", async () => {
+  test("but an image is shown, under any name", async () => {
     verifies("CODE-1");
     const images: [string, Buffer][] = [
       ["image/png", png()],

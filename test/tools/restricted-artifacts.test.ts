@@ -75,7 +75,7 @@ test("a child's own deny holds for what its parent left", async () => {
   expect(result.status).toBe("denied");
 });
 
-test("a walk that may have read it is asked about, and what came from elsewhere is not", async () => {
+test("a walk that may have read it requires approval, and what came from elsewhere does not", async () => {
   verifies("PERM-15");
   const made = await bench();
   const walked = artifactOf(await made.call("code.search", { query: "fish", limit: 500 }));
@@ -87,7 +87,7 @@ test("a walk that may have read it is asked about, and what came from elsewhere 
   expect(made.asked).toHaveLength(1);
 });
 
-test("what was restricted when the call ran is not asked about again", async () => {
+test("what was restricted when the call ran needs no second approval", async () => {
   verifies("PERM-15");
   const made = await bench([{ path: "config/secrets", decision: "deny" }]);
   const artifact_id = artifactOf(await made.call("code.search", { query: "fish", limit: 500 }));

@@ -110,7 +110,7 @@ describe("a command under a rule on a path", () => {
     expect(await decided(await benchWith([ask]), argv, cwd)).toBe("ask");
   });
 
-  test.each(IN_REACH)("that could reach it is asked about: %j in %s", async (argv, cwd) => {
+  test.each(IN_REACH)("that could reach it requires approval: %j in %s", async (argv, cwd) => {
     verifies("PERM-15");
     for (const rule of [DENY, { path: "**/key.txt", decision: "deny" } as const]) {
       const bench = await benchWith([rule]);
@@ -128,7 +128,7 @@ describe("a command under a rule on a path", () => {
     expect(await decided(await benchWith([DENY]), argv, cwd)).toBe("allow");
   });
 
-  test("is not asked about for a rule whose path holds nothing, or that is about writing where it reads", async () => {
+  test("needs no approval for a rule whose path holds nothing, or that is about writing where it reads", async () => {
     verifies("PERM-15");
     const nothing = await benchWith([{ path: "none/**", decision: "deny" }]);
     expect(await decided(nothing, ["npm", "test"])).toBe("allow");
@@ -138,7 +138,7 @@ describe("a command under a rule on a path", () => {
     expect(await decided(writing, ["rm", "config/secrets/key.txt"])).toBe("deny");
   });
 
-  test("a yes for the session covers exactly the command that was asked about", async () => {
+  test("a yes for the session covers exactly the command that was shown", async () => {
     verifies("PERM-15", "PERM-5");
     const bench = await benchWith([DENY]);
     const explained = await bench.run.explain({
@@ -148,7 +148,7 @@ describe("a command under a rule on a path", () => {
     expect(explained).toMatchObject({ scopes: [{ kind: "argv" }] });
   });
 
-  test("a guard of such a path runs for a command that names it, and is told which path it is", async () => {
+  test("a guard of such a path runs for a command that names it, and learns which path it is", async () => {
     verifies("PERM-15");
     const { guard, seen } = guardOfSecrets();
     const bench = await benchWith([], [guard]);

@@ -323,7 +323,7 @@ describe("an option or a command that changes the directory", () => {
   });
 });
 
-test("a file that names others is judged by them, and reaches any where nobody can tell", async () => {
+test("a file that names others is judged by them, and may reach any where they are unknown", async () => {
   verifies("PERM-15");
   const bench = await projectWithSecrets();
   await bench.write("src/list", "src/a.json\nsecrets/db.json\n");
@@ -339,7 +339,7 @@ test("a file that names others is judged by them, and reaches any where nobody c
   expect(await decide("sort", "--field-separator=,", "src/a.json")).toBe("allow");
 });
 
-test("a comparison of directories reads their files without being told to", async () => {
+test("a comparison of directories reads their files without an option", async () => {
   verifies("PERM-15");
   const bench = await projectWithSecrets([{ path: "top.txt", decision: "deny" }]);
   await bench.write("top.txt", "secret\n");

@@ -217,7 +217,7 @@ test.each<[string, JsonObject]>([
   expect(asked.map(({ chain }) => chain[0]?.rule)).toEqual(["runtime.sensitive_path"]);
 });
 
-test("a guard of a path is asked about the calls of these tools", async () => {
+test("a guard of a path runs for the calls of these tools", async () => {
   verifies("PERM-15", "HOOK-1");
   const guard = defineHook({
     id: "guard",

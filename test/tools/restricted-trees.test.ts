@@ -78,7 +78,7 @@ const WAYS: {
 ];
 
 describe("what is restricted in a tree", () => {
-  test.each(WAYS)("is left out of a search, and counted: $name", async ({ rules, ...more }) => {
+  test.each(WAYS)("is omitted from a search, and counted: $name", async ({ rules, ...more }) => {
     verifies("PERM-15", "PERM-12");
     const bench = await benchWith(rules, more);
     for (const query of ["needle", "of the secret", "nothing of the kind"]) {
@@ -92,7 +92,7 @@ describe("what is restricted in a tree", () => {
     expect(textOf(found)).toContain("(Left out because a rule restricts them: 1.)");
   });
 
-  test.each(WAYS)("is left out of a listing, and counted: $name", async ({ rules, ...more }) => {
+  test.each(WAYS)("is omitted from a listing, and counted: $name", async ({ rules, ...more }) => {
     verifies("PERM-15");
     const bench = await benchWith(rules, more);
     const listed = await bench.call("code.list_dir", { recursive: true });
@@ -102,7 +102,7 @@ describe("what is restricted in a tree", () => {
   });
 
   test.each(WAYS)(
-    "is not searched or listed by itself either: $name",
+    "is not searched or listed when named directly either: $name",
     async ({ rules, ...more }) => {
       verifies("PERM-15");
       const bench = await benchWith(rules, more);
@@ -180,7 +180,7 @@ describe("what is restricted in a tree", () => {
     expect(JSON.stringify([found, listed, read])).not.toContain("of the secret");
   });
 
-  test("a listing does not tell where a link leads, if that is restricted", async () => {
+  test("a listing does not show where a link leads, if that is restricted", async () => {
     verifies("PERM-15");
     const bench = await benchWith([DENY]);
     await symlink("secrets/key.txt", join(bench.project, "pointer"));
@@ -218,7 +218,7 @@ describe("what is restricted in a tree", () => {
     expect(JSON.stringify(found)).not.toContain("needle of the secret");
   });
 
-  test("the home of the runtime is left out wherever it is", async () => {
+  test("the home of the runtime is omitted wherever it is", async () => {
     verifies("PATH-6");
     const bench = await createWorkbench({ rules: [] });
     onTestFinished(() => bench.close());
@@ -240,7 +240,7 @@ describe("what is restricted in a tree", () => {
     expect(read).toMatchObject({ status: "denied", error: { code: "sensitive_path" } });
   });
 
-  test("ripgrep still searches where rules on paths are all it has to be told", async () => {
+  test("ripgrep still searches where rules on paths are all it needs", async () => {
     verifies("PERM-15", "CODE-3");
     const bench = await benchWith([DENY, { path: "**/.env*", decision: "deny" }]);
     await bench.write("src/.envy", "needle\n");

@@ -274,7 +274,7 @@ describe.each(WAYS_TO_RESTRICT)("under $name", (restricting) => {
   });
 });
 
-test("a deny on read_file leaves an edit its write, and tells nothing of what it missed", async () => {
+test("a deny on read_file leaves an edit its write, and shows nothing of what it missed", async () => {
   verifies("PERM-15", "PIPE-9");
   const { bench, run } = await runUnder({
     name: "read_file",

@@ -138,7 +138,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
     expect(await places({ query: "--help", glob: "-r*" })).toEqual(["-rf:1:1"]);
   });
 
-  test("finds plain text when asked to, and tells cases apart unless asked not to", async () => {
+  test("finds plain text when asked to, and distinguishes cases unless asked not to", async () => {
     verifies("CODE-3");
     desk.plant({ "project/a": "a.b(\nA.B(\naxb(\n" });
     expect(await places({ query: "a.b(", literal: true })).toEqual(["a:1:1"]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createWorkbench, dataOf } from "./workbench.ts";
 
-test("files that the user's own patterns name are left out of a search and counted, whatever the query", async () => {
+test("files that the user's own patterns name are omitted from a search and counted, for any query", async () => {
   verifies("PATH-3", "CODE-3");
   const bench = await createWorkbench({ policy: { sensitive_paths: ["secrets/**", "*.vault"] } });
   try {

@@ -16,7 +16,7 @@ describe.each([
   ["ripgrep", {}],
   ["the plain walk", plain],
 ])("with %s", (_name, search) => {
-  test("sensitive files are left out and counted, and nobody is asked", async () => {
+  test("sensitive files are omitted and counted, and no one is asked", async () => {
     verifies("PATH-3", "CODE-3");
     desk = await openDesk({ search });
     desk.plant({
@@ -39,7 +39,7 @@ describe.each([
     expect(textOf(result)).not.toMatch(/\.env|server|id_work/);
   });
 
-  test("the answer is the same whatever is in a sensitive file", async () => {
+  test("the answer is the same for any content of a sensitive file", async () => {
     verifies("PATH-3");
     const answers: string[] = [];
     for (const secret of ["needle", "other"]) {
@@ -73,7 +73,7 @@ describe.each([
     expect(result.data).toMatchObject({ matches: [{ path: "b" }], files_with_matches: 1 });
   });
 
-  test("a sensitive file named by itself asks; a yes searches it", async () => {
+  test("a sensitive file named directly asks; a yes searches it", async () => {
     verifies("PATH-3");
     desk = await openDesk({ search, answer: () => ({ decision: "allow_once" }) });
     desk.plant({ "project/.env": "A=1\nneedle=2\n" });
@@ -85,7 +85,7 @@ describe.each([
     expect(desk.asked).toHaveLength(2);
   });
 
-  test("a sensitive directory that a person allowed is searched", async () => {
+  test("a sensitive directory that the user allowed is searched", async () => {
     verifies("PATH-3");
     desk = await openDesk({
       search,
@@ -112,7 +112,7 @@ describe.each([
     });
   });
 
-  test("outside the project without anybody to ask, or with a no, nothing is searched", async () => {
+  test("outside the project without anyone to ask, or with a no, nothing is searched", async () => {
     verifies("PATH-5");
     desk = await openDesk({ search });
     desk.plant({ "elsewhere/x": "needle" });
@@ -126,7 +126,7 @@ describe.each([
     expect(textOf(refused)).not.toContain("1:1");
   });
 
-  test("a directory that became a link while the person thought is not searched", async () => {
+  test("a directory that became a link while the user thought is not searched", async () => {
     verifies("PATH-3");
     desk = await openDesk({
       search,

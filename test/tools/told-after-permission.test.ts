@@ -33,7 +33,7 @@ const calls: [tool: string, input: object][] = [
 
 describe("a restricted path", () => {
   for (const decision of ["deny", "ask"] as const) {
-    test.each(calls)(`under ${decision} tells %s %j nothing`, async (tool, input) => {
+    test.each(calls)(`under ${decision} shows %s %j nothing`, async (tool, input) => {
       verifies("PIPE-9", "PIPE-1");
       const seen: string[] = [];
       bench = await createWorkbench({
@@ -99,7 +99,7 @@ describe("a restricted path", () => {
     expect(told[0]).toBe(told[1]);
   });
 
-  test("is told of after a yes, and PostToolUseFailure fires for what cannot be planned", async () => {
+  test("runs after a yes, and PostToolUseFailure fires for what cannot be planned", async () => {
     verifies("PIPE-9");
     const failures: string[] = [];
     bench = await createWorkbench({
@@ -122,7 +122,7 @@ describe("a restricted path", () => {
     expect(bench.asked.map(({ preview }) => preview?.kind)).toEqual(["text", undefined]);
   });
 
-  test("an ordinary change that cannot be made disturbs nobody", async () => {
+  test("an ordinary change that cannot be made affects nothing else", async () => {
     verifies("PIPE-9");
     bench = await createWorkbench({ rules: [], ask: () => ({ decision: "allow_once" }) });
     await bench.write("a.txt", "text");
@@ -161,7 +161,7 @@ describe("the preview of a sensitive file", () => {
     expect(await namesHolding(join(bench.base, "artifacts"), SECRET)).toEqual([]);
   });
 
-  test("is in front of the person who is asked, and in no record", async () => {
+  test("is in front of the user who is asked, and in no record", async () => {
     verifies("PIPE-9");
     bench = await createWorkbench({ ask: () => ({ decision: "deny" }) });
     await bench.write(".env", `KEY=${SECRET}\n`);

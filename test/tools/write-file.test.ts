@@ -63,7 +63,7 @@ describe("code.write_file", () => {
     expect((await write({ path: "a.txt", content: "new" })).error?.code).toBe("path_conflict");
   });
 
-  test("overwrites when told to, keeps the mode and leaves nothing beside it", async () => {
+  test("overwrites on request, keeps the mode and leaves nothing beside it", async () => {
     verifies("CODE-4");
     const path = await bench.write("run.sh", "old\n");
     await chmod(path, 0o754);
@@ -90,7 +90,7 @@ describe("code.write_file", () => {
     expect(await readdir(bench.project)).toEqual([]);
   });
 
-  test("the person is shown the diff, and told when something is overwritten", async () => {
+  test("the user is shown the diff, and that something is overwritten", async () => {
     verifies("CODE-4", "DEF-5", "PERM-9");
     await open({ rules: [], ask: () => ({ decision: "allow_once" }) });
     await bench.write("a.txt", "one\ntwo\nthree\n");

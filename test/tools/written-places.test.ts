@@ -149,7 +149,7 @@ const WRITES_NONE: [string[], string?][] = [
   [["touch", "plain/z"]],
 ];
 
-test("a command that may write what runs later is asked about", async () => {
+test("a command that may write what runs later requires approval", async () => {
   verifies("PATH-6");
   const bench = await projectWithRepository();
   for (const [argv, cwd] of WRITES) {
@@ -359,7 +359,7 @@ test("a command that writes the agent's home as part of a tree, or from another 
   }
 });
 
-test("a command that may write the agent's home under names that are not known is asked about", async () => {
+test("a command that may write the agent's home under names that are not known requires approval", async () => {
   verifies("PERM-14");
   const bench = await benchBesideHome();
   for (const [argv, cwd] of MAYBE_INTO_HOME) {
@@ -406,7 +406,7 @@ test.each(PATCHED)("%j, by what a patch or an archive may hold, asks: %s", async
   expect((await judged(bench, argv)).runsLater).toBe(asks);
 });
 
-test("hooks and config of a git directory by another name ask, whoever writes them", async () => {
+test("hooks and config of a git directory by another name ask, no matter which program writes them", async () => {
   verifies("PATH-6");
   const bench = await createWorkbench();
   onTestFinished(() => bench.close());
@@ -440,7 +440,7 @@ test("hooks and config of a git directory by another name ask, whoever writes th
   expect(await write("src/hooks/use-y.ts")).toBe("allow");
 });
 
-test("hooks in the directory that a repository names for them ask, whoever writes them", async () => {
+test("hooks in the directory that a repository names for them ask, no matter which program writes them", async () => {
   verifies("PATH-6");
   const bench = await projectWithRepository();
   await bench.write(".git/config", '[core]\n\tbare = false\n\thooksPath = "tools/hooks" ; ours\n');

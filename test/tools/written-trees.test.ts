@@ -164,7 +164,7 @@ test.each(NAMED)(
 );
 
 test.each(IN_REACH)(
-  "a deny for writing asks where nobody can tell: %j in %s",
+  "a deny for writing asks where the target is unknown: %j in %s",
   async (argv, cwd) => {
     verifies("PERM-15");
     expect(await decided(await repositoryWith([WRITE]), argv, cwd)).toBe("ask");

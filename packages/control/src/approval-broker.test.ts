@@ -14,7 +14,7 @@ import {
 const YES: PermissionAnswer = { decision: "allow_once", answered_by: "left" };
 const NO: PermissionAnswer = { decision: "deny", answered_by: "right" };
 
-it("takes the first answer, and tells the others who gave it", async () => {
+it("takes the first answer, and notifies the others who gave it", async () => {
   verifies("CLI-8", "PERM-4");
   const broker = createApprovalBroker();
   const left = patient();
@@ -33,7 +33,7 @@ it("takes the first answer, and tells the others who gave it", async () => {
   expect(await broker.answer(left.asked[0]!.question.question_id, NO)).toBe(false);
 });
 
-it("lets somebody answer who was never asked, once", async () => {
+it("accepts one answer from a client that was not asked", async () => {
   verifies("CLI-8");
   const broker = createApprovalBroker();
   broker.addResponder(patient());
@@ -46,7 +46,7 @@ it("lets somebody answer who was never asked, once", async () => {
   expect(await answered).toEqual(NO);
 });
 
-it("has no answer at once where nobody attends, and says what would have helped", async () => {
+it("has no answer at once where no one attends, and says what would have helped", async () => {
   verifies("PERM-4", "CLI-8");
   const broker = createApprovalBroker();
   await expect(ask(broker).answered).rejects.toThrow(
@@ -80,7 +80,7 @@ it("waits while one of several may still answer, and no longer", async () => {
   expect(answeredBy(right.asked[0]!.settled)).toBeUndefined();
 });
 
-it("asks whoever comes later about what is open, and nobody who has left", async () => {
+it("asks clients that connect later about what is open, and none that has left", async () => {
   verifies("CLI-8");
   const broker = createApprovalBroker();
   const left = patient();
@@ -112,7 +112,7 @@ it("settles a question whose call is cancelled, before or while it is asked", as
   expect(broker.open()).toEqual([]);
 });
 
-it("tells why asking failed when that is why nobody is left", async () => {
+it("says why asking failed when that is why no one is left", async () => {
   verifies("PERM-4");
   const broker = createApprovalBroker();
   broker.addResponder({

@@ -57,7 +57,7 @@ it("is a socket of 0600 in a directory of 0700, seen only once it answers, and g
   expect(await listLiveRuntimes(home)).toEqual({ live: [], problems: [] });
 });
 
-it("tells the version of the program that its package has", () => {
+it("reports the version of its package", () => {
   verifies("CLI-8");
   const url = new URL("../../cli/package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(url, "utf8")) as { version: string };
@@ -88,7 +88,7 @@ it("is reached also under a home with a path longer than an address may be", asy
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it("is refused where a link, a file or somebody else's directory is in its place", async () => {
+it("is refused where a link, a file or someone else's directory is in its place", async () => {
   verifies("CLI-8");
   const elsewhere = newHome();
   const linked = newHome();
@@ -130,7 +130,7 @@ it("clears away what a killed runtime has left, and nothing that lives or is not
   );
 });
 
-it("puts a question to whoever attends, and the first answer is on record with its name", async () => {
+it("puts a question to the attending clients, and the first answer is on record with its name", async () => {
   verifies("CLI-8", "PERM-4", "PERM-5");
   const { session, run, path } = await live();
   const events: ControlEvent[] = [];
@@ -194,7 +194,7 @@ it("puts a question to whoever attends, and the first answer is on record with i
   expect(events).toHaveLength(3);
 });
 
-it("takes a client that goes away for nobody", async () => {
+it("counts a client that disconnects as no one", async () => {
   verifies("CLI-8", "PERM-4");
   const { run, path } = await live();
   const events: ControlEvent[] = [];
@@ -254,7 +254,7 @@ it("sends the facts from any seq on, to the end of the session", async () => {
   expect(events.at(-2)).toMatchObject({ data: { type: "run.completed" } });
 });
 
-it("names the runs under way, and ends one through whoever drives it", async () => {
+it("names the active runs, and ends one through its driver", async () => {
   verifies("CLI-8");
   const { run, path, watched } = await live();
   const client = await connected(path);
@@ -300,7 +300,7 @@ const MISTAKES: readonly (readonly [string, string])[] = [
   ],
 ];
 
-it("answers every mistake with what is wrong, and goes on", async () => {
+it("answers every mistake with what is wrong, and continues", async () => {
   verifies("CLI-8");
   const { path } = await live();
   const { socket, next } = await raw(path);
@@ -388,7 +388,7 @@ it("neither waits for a client that never reads nor keeps what it asks for", asy
   expect(existsSync(path)).toBe(false);
 });
 
-it("lets go of whoever attends and takes no question, and that is nobody", async () => {
+it("disconnects a client that attends and takes no question, and counts it as no one", async () => {
   verifies("CLI-8", "PERM-4");
   const { path, broker } = await live();
   const client = await connected(path);

@@ -51,7 +51,7 @@ it("keeps what may be recorded of a question while it is open, and nothing of a 
   expect(await kept.answered("ask_1")).toBe("terminal (allow_once)");
 });
 
-it("takes the answer of another process, and tells whoever answers here that it was second", async () => {
+it("takes the answer of another process, and tells the local responder that it was second", async () => {
   verifies("PERM-20");
   const answered = kept.ask(request("ask_1"), { signal });
   await vi.waitFor(() => expect(broker.open()).toHaveLength(1));

@@ -21,7 +21,7 @@ const { value: anyValue } = fc.letrec((tie) => ({
 }));
 
 describe("canonical JSON", () => {
-  test("is every value's text with its keys in order, whatever they are called", () => {
+  test("is every value's text with its keys in order, with any names", () => {
     verifies("PERM-8");
     fc.assert(fc.property(anyValue, (value) => canonicalJson(value) === written(value)));
   });

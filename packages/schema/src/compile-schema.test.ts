@@ -64,7 +64,7 @@ describe("a check", () => {
     expect(accepts(schema, { s: "abcd" })).toBe(false);
   });
 
-  test("sees own fields only: nobody inherits a `constructor` argument", () => {
+  test("sees own fields only: no call inherits a `constructor` argument", () => {
     verifies("SCHEMA-4");
     const named = object({ constructor: { type: "string" }, toString: { type: "string" } });
     expect(accepts(named, {})).toBe(true);
@@ -278,7 +278,7 @@ describe("a schema that means harm", () => {
 describe("uniqueItems", () => {
   const schema = object({ list: { type: "array", uniqueItems: true } });
 
-  test("compares values, whatever the order of their keys", () => {
+  test("compares values, in any order of their keys", () => {
     verifies("SCHEMA-4");
     expect(messages(schema, { list: [{ a: 1, b: [2] }, 3, { b: [2], a: 1 }] })).toEqual([
       "list: expected items that all differ, got equal items 0 and 2",

@@ -87,7 +87,7 @@ const cases: { [format: string]: { yes: string[]; no: string[] } } = {
   "json-pointer": { yes: ["", "/", "/a/0/b~1c"], no: ["a", "/a~", "/a~2"] },
 };
 
-test.each(Object.entries(cases))("the format %s tells texts apart", (format, { yes, no }) => {
+test.each(Object.entries(cases))("the format %s distinguishes texts", (format, { yes, no }) => {
   verifies("SCHEMA-1", "SCHEMA-4");
   const check = compileSchema({ type: "string", format });
   for (const text of yes) expect([text, check(text).ok]).toEqual([text, true]);

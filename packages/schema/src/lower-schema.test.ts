@@ -76,7 +76,7 @@ describe("the core subset", () => {
     ).toEqual(["/properties/x/prefixItems"]);
   });
 
-  test("points into the definition when the keyword stands there", () => {
+  test("points into the definition when the keyword is there", () => {
     verifies("SCHEMA-2");
     const $defs = { T: { type: "number", multipleOf: 2 } };
     expect(outside({ $ref: "#/$defs/T" }, { $defs })).toEqual(["/$defs/T/multipleOf"]);
@@ -115,7 +115,7 @@ describe("the core subset", () => {
     expect(lowerSchema({ not: {} })).toMatchObject({ kind: "extended" });
   });
 
-  test("accepts annotations nobody needs and leaves them out", () => {
+  test("accepts unused annotations and omits them", () => {
     verifies("SCHEMA-1", "REDACT-2");
     expect(
       lowerSchema({
@@ -231,7 +231,7 @@ describe("lowering loses nothing", () => {
     });
   });
 
-  test("joins texts told by patterns and constants into one pattern", () => {
+  test("joins texts given by patterns and constants into one pattern", () => {
     verifies("SCHEMA-3");
     expect(lowered({ anyOf: [{ type: "string", pattern: "^a+$" }, { const: "b.c" }] })).toEqual({
       type: "string",
@@ -458,7 +458,7 @@ describe("schemas that mean harm", () => {
     expect(lowerSchema(different).kind).toBe("extended");
   });
 
-  test("never throws, whatever object it is given", () => {
+  test("never throws, for any object", () => {
     verifies("SCHEMA-3");
     const cyclic: Record<string, unknown> = { type: "object" };
     cyclic["properties"] = { self: cyclic };
@@ -490,7 +490,7 @@ describe("schemas that mean harm", () => {
     }
   });
 
-  test("a prototype's key in a schema changes nobody's prototype", () => {
+  test("a prototype's key in a schema changes no one's prototype", () => {
     verifies("SCHEMA-3");
     const schema = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"a":{"const":1}}}',

@@ -72,8 +72,8 @@ describe("arguments as text", () => {
   });
 });
 
-describe("arguments that somebody parsed already", () => {
-  test("are copied, so that nobody can change them after the check", () => {
+describe("arguments that are parsed already", () => {
+  test("are copied, so that no one can change them after the check", () => {
     verifies("SCHEMA-4");
     const given = { a: { b: [1] } };
     const parsed = parseArguments(given);
@@ -168,7 +168,7 @@ describe("keys that could reach a prototype", () => {
     expect(code(JSON.parse(text), limits)).toBe("arguments_too_deep");
   });
 
-  test("text that only speaks of it is fine, and so are constructor and prototype", () => {
+  test("text that only mentions it is fine, and so are constructor and prototype", () => {
     verifies("SCHEMA-4");
     const value = { code: "x.__proto__ = {}", constructor: { prototype: { a: 1 } } };
     expect(parseArguments(JSON.stringify(value))).toEqual({ ok: true, value });

@@ -221,7 +221,7 @@ describe("other libraries", () => {
     });
   });
 
-  test("one that cannot emit JSON Schema is told what to do", () => {
+  test("one that cannot emit JSON Schema fails with what to do", () => {
     verifies("DEF-6");
     expect(problems(v.object({ a: v.string() }))).toEqual([
       { pointer: "", message: expect.stringContaining("toStandardJsonSchema") as string },
@@ -242,7 +242,7 @@ describe("other libraries", () => {
 });
 
 describe("plain JSON Schema", () => {
-  test("is copied and frozen, so that nobody can change it afterwards", () => {
+  test("is copied and frozen, so that no one can change it afterwards", () => {
     verifies("DEF-6");
     const given = { type: "object", properties: { a: { type: "string" } }, title: undefined };
     const read = original(given);

@@ -118,7 +118,7 @@ describe("the linear engine", () => {
     }
   });
 
-  test("reads what people write without the u flag", () => {
+  test("reads what users write without the u flag", () => {
     verifies("SCHEMA-8");
     for (const source of [
       "[\\w-.]",

@@ -72,7 +72,7 @@ test("a schema that contains itself is written out once", () => {
   });
 });
 
-test("a condition shows its fields, needs none of them, and is told in words", () => {
+test("a condition shows its fields, needs none of them, and is described in words", () => {
   verifies("MCP-10");
   const { schema, shown } = relaxed(
     { kind: { type: "string" } },
@@ -96,7 +96,7 @@ test("what covers others goes with them: nothing valid may become invalid", () =
   expect(shown["pair"]).not.toHaveProperty("items");
 });
 
-test("a pattern no linear engine runs is told and not sent", () => {
+test("a pattern no linear engine runs is reported and not sent", () => {
   verifies("MCP-10");
   const { shown, pointers } = relaxed({ v: { type: "string", pattern: "(?=a)b" } });
   expect(pointers).toEqual(["/properties/v/pattern"]);
@@ -104,7 +104,7 @@ test("a pattern no linear engine runs is told and not sent", () => {
   expect(shown["v"]).not.toHaveProperty("pattern");
 });
 
-test("notes are bounded, however much there is to tell", () => {
+test("notes are bounded, however much there is to report", () => {
   verifies("MCP-10");
   const many = Object.fromEntries(
     Array.from({ length: 300 }, (_, at) => [

@@ -69,7 +69,7 @@ describe("the sensitive fields of a schema", () => {
     }
   });
 
-  test("cover what lies below them", () => {
+  test("cover what is below them", () => {
     verifies("REDACT-2");
     expect(isSensitive([["a", "*"]], ["a", "b", "c"])).toBe(true);
     expect(isSensitive([["a", "*"]], ["a"])).toBe(false);

@@ -90,7 +90,7 @@ describe("an issue", () => {
     );
   });
 
-  test("stays short whatever came", () => {
+  test("stays short no matter what came", () => {
     verifies("SCHEMA-4");
     const long = issues(
       { type: "object", properties: { x: { type: "number" } } },
@@ -149,7 +149,7 @@ describe("a value that fits no alternative", () => {
   const said = (shape: unknown): string[] =>
     issues(schema, { shape }).map(({ path, message }) => `${path}: ${message}`);
 
-  test("hears about the alternative whose tag it carries", () => {
+  test("learns about the alternative whose tag it carries", () => {
     verifies("SCHEMA-4");
     expect(said({ kind: "circle", radius: "1" })).toEqual([
       'shape.radius: expected number, got string "1"',
@@ -159,14 +159,14 @@ describe("a value that fits no alternative", () => {
     ]);
   });
 
-  test("hears which tags there are", () => {
+  test("learns which tags there are", () => {
     verifies("SCHEMA-4");
     expect(said({ kind: "triangle", radius: 1, side: 1 })).toEqual([
       'shape.kind: expected one of "circle", "square", got string "triangle"',
     ]);
   });
 
-  test("hears which types there are", () => {
+  test("learns which types there are", () => {
     verifies("SCHEMA-4");
     expect(said("circle")).toEqual(['shape: expected object or null, got string "circle"']);
     expect(
@@ -180,7 +180,7 @@ describe("a value that fits no alternative", () => {
     ).toBe("x[1]: expected string, got number 5");
   });
 
-  test("hears in short why each was refused when none stands out", () => {
+  test("learns in short why each was refused when none fits best", () => {
     verifies("SCHEMA-4");
     expect(issue({ type: "object", anyOf: [{ required: ["a"] }, { required: ["b"] }] }, {})).toBe(
       'x: expected one of 2 alternatives, got object with 0 fields: (1) "a" is missing; (2) "b" is missing',

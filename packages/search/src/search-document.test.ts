@@ -38,7 +38,7 @@ describe("searchDocumentOf", () => {
     });
   });
 
-  test("leaves out what a tool does not say", () => {
+  test("omits what a tool does not say", () => {
     expect(createSearchDocument(tool(undefined))).toEqual({ name: "x", description: "y" });
     expect(createSearchDocument(tool({ type: "object", properties: {} }))).toEqual({
       name: "x",

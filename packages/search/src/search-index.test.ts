@@ -152,7 +152,7 @@ describe("exact names", () => {
     expect(names(alike, "a.b_c")).toEqual(["a.b_c", "A.B_C", "x.y", "ab.c", "z.abc"]);
   });
 
-  test("holds for every tool, whatever its name and whatever others there are", () => {
+  test("holds for every tool, with any name and beside any others", () => {
     verifies("SEARCH-5");
     const part = fc.constantFrom(
       "get",

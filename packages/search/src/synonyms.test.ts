@@ -9,7 +9,7 @@ test("knows the words for common operations, both ways and in any form", () => {
   expect(findSynonyms(stem("repos"))).toContain(stem("repository"));
 });
 
-test("has nothing for other words, whatever objects inherit", () => {
+test("has nothing for other words, even if objects inherit them", () => {
   for (const word of ["zebra", "constructor", "__proto__", "toString", ""]) {
     expect(findSynonyms(word)).toEqual([]);
   }

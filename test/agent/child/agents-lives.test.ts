@@ -61,7 +61,7 @@ describe("time", () => {
     expect(story).toEqual(["child 1: run.aborted", "parent: agent.child.failed"]);
   });
 
-  test("a person thinks is not the child's", async () => {
+  test("the user thinks is not the child's", async () => {
     verifies("PIPE-6", "AGENT-5", "PERM-12");
     const done: string[] = [];
     const requests: PermissionRequest[] = [];
@@ -96,7 +96,7 @@ describe("time", () => {
   });
 });
 
-test("time a tool of a child asks a person in is not the child's either, and no more than that", async () => {
+test("time a tool of a child asks the user in is not the child's either, and no more than that", async () => {
   verifies("PIPE-6", "AGENT-3");
   const asks = defineTool({
     name: "a.asks",
@@ -350,7 +350,7 @@ function planned(name: string, done: string[]) {
   });
 }
 
-test("a child that never ends its line costs no more than one that does, and its first words are told", async () => {
+test("a child that never ends its line costs no more than one that does, and its first words are reported", async () => {
   verifies("AGENT-5");
   const parts = Array.from({ length: 20_000 }, () => ({ text: "x".repeat(500) }));
   const stage = await openAgentStage({
@@ -363,7 +363,7 @@ test("a child that never ends its line costs no more than one that does, and its
   expect(resultOf(stage)).toMatchObject({ status: "succeeded" });
 });
 
-test("a child that is told something outrageous by its model still ends, and its parent goes on", async () => {
+test("a child whose model sends something outrageous still ends, and its parent continues", async () => {
   verifies("AGENT-4", "LOOP-1");
   const stage = await openAgentStage(
     {

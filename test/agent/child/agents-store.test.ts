@@ -79,7 +79,7 @@ async function bothAsk(session: Session): Promise<void> {
   await session.recorder.flush();
 }
 
-test("a fork is a branch of the kept tree, and each agent goes on from its own end", async () => {
+test("a fork is a branch of the kept tree, and each agent continues from its own end", async () => {
   verifies("STORE-2", "AGENT-2");
   const kept = await store.createSession({ session_id: "s1" });
   const first = await opened(kept, {
@@ -118,7 +118,7 @@ test("a fork is a branch of the kept tree, and each agent goes on from its own e
   ]);
 });
 
-test("left in the middle, the child, its call and the parent get their ends, and the parent goes on", async () => {
+test("left in the middle, the child, its call and the parent get their ends, and the parent continues", async () => {
   verifies("STORE-3", "AGENT-5");
   const kept = await store.createSession({ session_id: "s1" });
   const left = await opened(kept, {

@@ -17,7 +17,7 @@ function resultsOf(stage: AgentStage, tool: string): ToolResult[] {
     .map(({ data }) => (data as { result: ToolResult }).result);
 }
 
-test("hooks are told when a sub agent starts and how it stops", async () => {
+test("hooks learn when a sub agent starts and how it stops", async () => {
   verifies("HOOK-7");
   const seen: unknown[] = [];
   const stage = await openAgentStage(
@@ -180,7 +180,7 @@ test("a fork has read the conversation up to the answer that starts it, and goes
   expect(stage.ofChild(0).some(({ tool_call_id }) => tool_call_id === "f1")).toBe(false);
 });
 
-test("children started side by side work at the same time, and one that fails cancels nobody", async () => {
+test("children started side by side work at the same time, and one that fails cancels no other", async () => {
   verifies("AGENT-3", "AGENT-4", "SCHED-2");
   const stage = await openAgentStage(
     {
@@ -314,7 +314,7 @@ describe("allowed_tools", () => {
     expect(new Set(stage.journal.facts.map(({ run_id }) => run_id)).size).toBe(2);
   });
 
-  test("without them it has what its role has, whatever its parent was left with", async () => {
+  test("without them it has what its role has, no matter what its parent was left with", async () => {
     verifies("SURF-4");
     const stage = await openAgentStage(
       {
@@ -399,7 +399,7 @@ describe("an expected form", () => {
     agents: { default_sub_agent: [answers.map((text) => ({ text }))] },
   });
 
-  test("is told beforehand, and an answer that has it comes back as a value", async () => {
+  test("is announced beforehand, and an answer that has it comes back as a value", async () => {
     verifies("AGENT-4");
     const stage = await openAgentStage(script('```json\n{"count": 3}\n```'));
     await stage.ask("go");
@@ -411,7 +411,7 @@ describe("an expected form", () => {
     expect(JSON.stringify(asked?.content)).toContain('\\"required\\":[\\"count\\"]');
   });
 
-  test("that was missed can be mended once", async () => {
+  test("that was missed can be fixed once", async () => {
     verifies("AGENT-4");
     const stage = await openAgentStage(script("Three.", '{"count": 3}'));
     await stage.ask("go");
@@ -546,7 +546,7 @@ test("a definition names its model, its mode and its turns", async () => {
   );
 });
 
-test("a child of a plan run is in plan mode, whatever its definition says", async () => {
+test("a child of a plan run is in plan mode, no matter what its definition says", async () => {
   verifies("SURF-9", "AGENT-2");
   const stage = await openAgentStage(
     {
@@ -612,7 +612,7 @@ function namedIds(second: string) {
   };
 }
 
-test("a call outside of any conversation is told that it needs one", async () => {
+test("a call outside of any conversation learns that it needs one", async () => {
   verifies("AGENT-1");
   const stage = await openAgentStage({ turns: [] });
   const run = await stage.session.startRun({});

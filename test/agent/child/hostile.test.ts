@@ -272,7 +272,7 @@ test("a fork of a conversation that was compacted reads what is left of it, in a
   }
 });
 
-test("models that never come keep nobody longer than the child may take, and its place is free again", async () => {
+test("models that never arrive block no one longer than the child may take, and its slot is free again", async () => {
   verifies("AGENT-3", "SCHED-2");
   const stage = await openAgentStage(
     {

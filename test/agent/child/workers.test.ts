@@ -123,7 +123,7 @@ test("steps go to idle workers at the same time, and a pool that is full says so
   expect(completed.every(({ parent_run_id }) => parent_run_id !== undefined)).toBe(true);
 });
 
-test("where the worker's words and the task differ, the task counts, and both are told", async () => {
+test("where the worker's words and the task differ, the task counts, and both are reported", async () => {
   verifies("AGENT-4", "TASK-4", "TASK-5");
   const stage = await openWorkerStage({
     turns: [

@@ -87,7 +87,7 @@ describe.each(WIRES)("an answer of $name", (wire) => {
     expect(order).toEqual(["call_1", "call_2", "completed"]);
   });
 
-  test("leaves out the id of a call that has none", async () => {
+  test("omits the id of a call that has none", async () => {
     verifies("MODEL-3");
     const { server, ask } = await openDesk(wire);
     const nameless = { call: "core__list_files", fragments: ['{"path":"a"}'] };
@@ -114,7 +114,7 @@ describe.each(WIRES)("an answer of $name", (wire) => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test("may go on with text after its calls", async () => {
+  test("may continue with text after its calls", async () => {
     verifies("MODEL-1");
     const { server, ask } = await openDesk(wire);
     const call = { call: "core__list_files", id: "call_1", fragments: ['{"path":"a"}'] };
@@ -143,7 +143,7 @@ describe.each(WIRES)("an answer of $name", (wire) => {
 });
 
 describe.each([anthropicWire, openaiWire, compatibleWire])("arguments of $name", (wire) => {
-  test("that are no JSON go on as they are, and keep their place among the others", async () => {
+  test("that are not JSON pass unchanged, and keep their place among the others", async () => {
     verifies("MODEL-1");
     const { server, ask } = await openDesk(wire);
     const steps = ['{"path": src}', '{"path":"b"}'].map((text, index) => ({
@@ -158,7 +158,7 @@ describe.each([anthropicWire, openaiWire, compatibleWire])("arguments of $name",
     ]);
   });
 
-  test("that were cut off by the limit of tokens go on as they are", async () => {
+  test("that were cut off by the limit of tokens pass unchanged", async () => {
     verifies("MODEL-1");
     const { server, ask } = await openDesk(wire);
     const cutOff = { call: "core__list_files", id: "call_1", fragments: ['{"path":"s'] };
@@ -207,7 +207,7 @@ test("an empty object at the start of a call does not make it complete", async (
   expect(callsOf(await ask()).map((call) => call.arguments)).toEqual(['{}{"a":1}', '{"b":1}']);
 });
 
-test("a call that goes on after it was whole is malformed, not two calls", async () => {
+test("a call that continues after it was whole is malformed, not two calls", async () => {
   verifies("MODEL-1");
   const { server, ask } = await openDesk(compatibleWire);
   const call = (index: number, given: string) =>
@@ -228,7 +228,7 @@ test("a call that goes on after it was whole is malformed, not two calls", async
   });
 });
 
-test("refusals and counts of cached and reasoning tokens are told", async () => {
+test("refusals and counts of cached and reasoning tokens are reported", async () => {
   verifies("MODEL-1");
   const openai = await openDesk(openaiWire);
   openai.server.reply(events(...answer(openaiWire, [{ text: "Hm." }], "end")));
@@ -241,7 +241,7 @@ test("refusals and counts of cached and reasoning tokens are told", async () => 
   expect(lastOf(await google.ask())).toEqual({ type: "completed", stop: "refused", usage: {} });
 });
 
-test("a call Gemini could not write is malformed, whatever else it said", async () => {
+test("a call Gemini could not write is malformed, with anything else it said", async () => {
   verifies("MODEL-1");
   const { server, ask } = await openDesk(googleWire);
   const end = { candidates: [{ finishReason: "MALFORMED_FUNCTION_CALL" }] };

@@ -61,7 +61,7 @@ describe.each(WIRES)("a failure of $name", (wire) => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("tells when to come back: in seconds, in milliseconds, or at a date", async () => {
+  test("reports when to retry: in seconds, in milliseconds, or at a date", async () => {
     verifies("MODEL-1");
     const { server, ask } = await openDesk(wire);
     const date = "Mon, 16 Nov 2026 04:00:00 GMT";
@@ -77,7 +77,7 @@ describe.each(WIRES)("a failure of $name", (wire) => {
     expect(errorOf(await ask())).not.toHaveProperty("retry_after_ms");
   });
 
-  test("never repeats the key or a header, whatever the server says", async () => {
+  test("never repeats the key or a header, for any answer of the server", async () => {
     verifies("MODEL-1");
     const { server, ask } = await openDesk(wire);
     const message = `No such key: ${KEY}. Sent: authorization: Bearer ${KEY}; sk-ant-api03-${"x".repeat(40)}`;
@@ -140,7 +140,7 @@ describe.each(WIRES)("a failure of $name", (wire) => {
     }
   });
 
-  test("is a network error when nobody listens at the address", async () => {
+  test("is a network error when no one listens at the address", async () => {
     verifies("MODEL-1");
     const { server, ask } = await openDesk(wire);
     await server.close();
@@ -214,7 +214,7 @@ describe.each(WIRES)("a failure of $name", (wire) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("leaves no connection behind when nobody reads on", async () => {
+  test("leaves no connection open when the reader stops", async () => {
     verifies("MODEL-1");
     const { server, model } = await openDesk(wire);
     server.reply(hang(wire.begin, ...wire.steps([{ text: "Look" }])));

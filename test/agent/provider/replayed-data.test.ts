@@ -13,7 +13,7 @@ import { eventFrame } from "./wire.ts";
 
 const ASKED: ModelMessage = { role: "user", content: [{ type: "text", text: "Look around." }] };
 
-test("Anthropic sees its reasoning again with the signature, where it stood", async () => {
+test("Anthropic sees its reasoning again with the signature, where it was", async () => {
   verifies("MODEL-1");
   const desk = await openDesk(anthropicWire);
   const delta = (index: number, inner: object) =>

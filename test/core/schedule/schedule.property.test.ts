@@ -19,7 +19,7 @@ test("the scheduler does at every moment what the reference model says", () => {
   );
 });
 
-describe("whatever arrives, fails, asks, changes or is halted", () => {
+describe("when calls arrive, fail, ask, change or are halted", () => {
   test("a call goes only when all before it has ended or runs together with it", () => {
     verifies("SCHED-1");
     assertAlways(({ happening: { what, call } }, before) => {
@@ -103,7 +103,7 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
     });
   });
 
-  test("a failure cancels nobody but the calls beside it, once, and they never go on", () => {
+  test("a failure cancels only the calls beside it, once, and they never continue", () => {
     verifies("SCHED-4");
     assertAlways(({ happening, cancelledBefore }, before, scenario) => {
       const { call, what } = happening;
@@ -159,7 +159,7 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
     });
   });
 
-  test("no slot stands idle: what may go goes at once, also past a call that waits for a person", () => {
+  test("no slot is idle: what may go goes at once, also past a call that waits for the user", () => {
     verifies("SCHED-1", "SCHED-5", "PERM-13");
     assertAlways(({ happening: { at }, calls, momentEnds }, _, scenario) => {
       if (!momentEnds) return;
@@ -183,7 +183,7 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
   });
 });
 
-test("told anything in any order, it starts a call once and never speaks of one that is over", () => {
+test("for any events in any order, it starts a call once and never acts on one that is over", () => {
   verifies("SCHED-9");
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 3 }), anyEvents, (maxParallel, events) => {

@@ -87,7 +87,7 @@ test("the lists name every labelled instant", () => {
 });
 
 test(
-  "a runtime killed at a labelled instant of its work leaves a whole session that goes on",
+  "a runtime killed at a labelled instant of its work leaves a whole session that continues",
   async () => {
     verifies("STORE-3", "STORE-1", "PIPE-3", "RESULT-1", "EVENT-5", "EVENT-6");
     const random = randomNumbers(seed);
@@ -220,7 +220,7 @@ test(
 );
 
 test(
-  "no command of a killed runtime goes on, and none happens later",
+  "no command of a killed runtime continues, and none happens later",
   async () => {
     verifies("STORE-3");
     const lane = await openCrashLane(runtimes);

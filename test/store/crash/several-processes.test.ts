@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => runtimes.close(false));
 
 test(
-  "of four processes on one store two are killed, and the others go on undisturbed",
+  "of four processes on one store two are killed, and the others continue undisturbed",
   async () => {
     verifies("STORE-3", "STORE-1", "EVENT-6");
     const random = randomNumbers(20_260_101);

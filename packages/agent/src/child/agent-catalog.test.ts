@@ -82,7 +82,7 @@ test("a description and a text are enough: the name of the file is the id", () =
   });
 });
 
-describe("what is wrong is told with its place", () => {
+describe("what is wrong is reported with its place", () => {
   test.each<[string, string, string[]]>([
     ["no front matter", "Do it.", ["x.md:1:1: does not begin with its front matter"]],
     ["no end of it", "---\nid: x\n", ["x.md:1:1: has front matter without an end"]],

@@ -84,7 +84,7 @@ test("an expected form is found in the whole answer or in its only fenced block"
   expect(expected.requestCorrection("[")).toContain("Answer once more.");
 });
 
-test("patience stands still while it is paused", async () => {
+test("the deadline does not advance while it is paused", async () => {
   verifies("PIPE-6");
   const clock = createHeldClock();
   let over = 0;

@@ -40,7 +40,7 @@ test("messages become nodes and the same messages again", () => {
   ]);
 });
 
-test("a call without a result gets one, and a result without its call is left out and named", () => {
+test("a call without a result gets one, and a result without its call is omitted and named", () => {
   verifies("CTX-3");
   const stray = result("9", "stray");
   const second = result("2", "two again");
@@ -61,7 +61,7 @@ test("a call without a result gets one, and a result without its call is left ou
   });
 });
 
-test("results are in the order of their calls, whatever order they stand in", () => {
+test("results come in the order of their calls, in any stored order", () => {
   verifies("CTX-3");
   const path = [user("go"), answer("", "1", "2"), result("2", "b"), result("1", "a", true)];
   expect(toModelMessages(new ContextBook(path).units, "m").at(-1)).toMatchObject({
@@ -88,7 +88,7 @@ test("a message no one of ours has written does not become one", () => {
   expect(toModelMessages(units, "m").at(-1)).toEqual({ role: "assistant", text: "x", calls: [] });
 });
 
-test("whatever the path, every call has one result, every result its call, and no two user messages meet", () => {
+test("for any path, every call has one result, every result its call, and no two user messages meet", () => {
   verifies("CTX-3");
   fc.assert(
     fc.property(anyPath(), (path) => {

@@ -29,7 +29,7 @@ test("each file has one block, its newest, in the place of its first", () => {
   expect(shown(a, instructions("C", "/a"), instructions("A", "/a"))).toEqual(["/a: A"]);
 });
 
-test("the same content is there once, whatever file it stands in", () => {
+test("the same content is there once, in any number of files", () => {
   verifies("INSTR-1");
   expect(shown(instructions("A", "/a"), instructions("A", "/b"))).toEqual(["/a: A"]);
   expect(shown(instructions("A"), instructions("B"), instructions("A"))).toEqual([
@@ -38,7 +38,7 @@ test("the same content is there once, whatever file it stands in", () => {
   ]);
 });
 
-test("what has given way or does not fit is told, with why", () => {
+test("what was dropped or does not fit is reported, with the reason", () => {
   verifies("INSTR-1", "CTX-1");
   const path = [
     instructions("old", "/a"),
@@ -95,7 +95,7 @@ test("a node has the hash of its own content, and reads as it was made", () => {
   expect(addContentHash(bare).data).toEqual({ sha256 });
 });
 
-test("whatever the path, no content and no file is there twice, and more room never shows less", () => {
+test("for any path, no content and no file is there twice, and more space never shows less", () => {
   verifies("INSTR-1");
   const some = fc.record({
     text: fc.constantFrom("a", "bb", "ccc", "dddd"),

@@ -61,7 +61,7 @@ test("a skill that goes with what is summarised is named, also by the next summa
   ]);
 });
 
-test("a compaction node stands for what it took away, and what it kept is read as it was", () => {
+test("a compaction node represents what it took away, and what it kept is read as it was", () => {
   verifies("CTX-2");
   const plan = planCompaction(new ContextBook(PATH).units, 10, []);
   const kept_from = plan?.kept[0]?.nodes[0]?.node_id ?? "";
@@ -118,7 +118,7 @@ test("a transcript is as long as it may be, and gives up results before the cour
   expect(short).toContain("Call tool_1: {}");
 });
 
-test("whatever the conversation, no unit is split or lost between what is taken and what is kept", () => {
+test("for any conversation, no unit is split or lost between what is taken and what is kept", () => {
   verifies("CTX-2");
   fc.assert(
     fc.property(anyPath(), fc.nat(300), (path, keep) => {

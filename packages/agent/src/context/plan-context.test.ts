@@ -61,7 +61,7 @@ test("a summary stays, for it is all there is of what came before it", () => {
   expect(omitted).toHaveLength(1);
 });
 
-test("nothing is left out of what fits", () => {
+test("nothing that fits is omitted", () => {
   verifies("CTX-3");
   const { units } = new ContextBook([user("a"), answer("b"), user("c")]);
   const plan = planContext(units, 1000);
@@ -69,7 +69,7 @@ test("nothing is left out of what fits", () => {
   expect(plan.note).toBeUndefined();
 });
 
-test("whatever the conversation and the budget, whole units are kept, newest first, and they fit if any do", () => {
+test("for any conversation and budget, whole units are kept, newest first, and they fit if any do", () => {
   verifies("CTX-3");
   fc.assert(
     fc.property(anyPath(), fc.nat(400), (path, budget) => {

@@ -231,7 +231,7 @@ test("a step that fails is tried again while it has attempts left, however it fa
   expect(new Set(done)).toEqual(new Set(["bottom", "left", "right", "top"]));
 });
 
-test("whoever takes over a step is told what was tried, how it ended and what it may have changed", async () => {
+test("the worker that takes over a step learns what was tried, how it ended and what it may have changed", async () => {
   verifies("TASK-6", "TASK-4");
   const at = await stage({ a: [] }, {});
   const { session, task_id, tasks } = at;
@@ -307,7 +307,7 @@ test("a step without luck fails the task with the reason, after all else that co
   expect(at.attempts.has("bottom")).toBe(false);
 });
 
-test("a blocked step leaves the task open, and it goes on when that is over", async () => {
+test("a blocked step leaves the task open, and it continues when that is over", async () => {
   verifies("TASK-6");
   const at = await stage(DIAMOND, { left: ["blocked"] });
   expect(await at.drive()).toEqual({
@@ -321,7 +321,7 @@ test("a blocked step leaves the task open, and it goes on when that is over", as
   expect(at.attempts.get("right")).toBe(1);
 });
 
-test("an abort stops the workers, gives their steps back unused, and another drive goes on", async () => {
+test("an abort stops the workers, gives their steps back unused, and another drive continues", async () => {
   verifies("TASK-6", "TASK-4", "AGENT-5");
   const at = await stage(DIAMOND, { left: ["waits"], right: ["waits"] });
   const stop = new AbortController();
@@ -390,7 +390,7 @@ test("a drive waits for what others work on, and takes over when they stop", asy
   expect(await second).toMatchObject({ kind: "completed" });
 });
 
-test("a task that somebody else completes at the same moment is completed", async () => {
+test("a task that another session completes at the same moment is completed", async () => {
   verifies("TASK-6");
   const at = await stage({ only: [] }, {});
   const { tasks } = at;
@@ -404,7 +404,7 @@ test("a task that somebody else completes at the same moment is completed", asyn
   });
 });
 
-test("a drive ends with the task that somebody else has ended, and its workers with it", async () => {
+test("a drive ends with the task that another session has ended, and its workers with it", async () => {
   verifies("TASK-6");
   const at = await stage(DIAMOND, { top: ["waits"] });
   const driving = at.drive();
@@ -414,7 +414,7 @@ test("a drive ends with the task that somebody else has ended, and its workers w
   expect(at.facts("agent.child.cancelled")).toHaveLength(1);
 });
 
-test("workers that cannot be put to work are told of, and nothing is tried for ever", async () => {
+test("workers that cannot start are reported, and nothing is retried for ever", async () => {
   verifies("TASK-6");
   const pools = [{ name: "odd", size: 2, agent_definition_id: "nobody" }];
   const odd = await stage(DIAMOND, {}, { pools });

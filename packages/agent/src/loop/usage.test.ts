@@ -70,7 +70,7 @@ test("sums of totals are those of their requests", () => {
   });
 });
 
-test("the last fact of a run tells its use, and anything else tells none", () => {
+test("only the last fact of a run reports its use", () => {
   verifies("EVENT-7");
   const fact = (type: FactType, data: unknown) => writtenFact({ type, run_id: "r", data });
   const usage = total({ requests: 1, input_tokens: 4, cost: [{ currency: "USD", micros: 1 }] });

@@ -65,7 +65,7 @@ describe("recall", () => {
     expect(idsOf([newer, old, newest], "tabs", 1)).toEqual(["c"]);
   });
 
-  test("stays within the limit and the budget, whatever there is", () => {
+  test("stays within the limit and the budget for any memories", () => {
     verifies("MEM-1");
     fc.assert(
       fc.property(
@@ -161,7 +161,7 @@ describe("the memory's folder", () => {
     );
   });
 
-  test("people may write files there by hand", async () => {
+  test("users may write files there by hand", async () => {
     verifies("MEM-1");
     const file = await put(USER, "editor.md", "\nI use Emacs.\n");
     await utimes(file, 0, new Date("2026-02-03T00:00:00Z"));
@@ -194,7 +194,7 @@ describe("the memory's folder", () => {
     });
   });
 
-  test("a broken file costs itself and is told with its place", async () => {
+  test("a broken file affects only itself and is reported with its position", async () => {
     verifies("MEM-1");
     await put(USER, "good.md", "---\n---\nGood.");
     await put(USER, "Bad Name.md", "---\n---\nx");

@@ -12,7 +12,7 @@ const PRICES: ModelPrices = {
 };
 
 describe("the cost of a request", () => {
-  test("is worked out from what was told, the cache at its own prices", () => {
+  test("is computed from the reported use, the cache at its own prices", () => {
     verifies("EVENT-7");
     expect(computeCost(PRICES, { input_tokens: 1000, output_tokens: 200 })).toEqual({
       currency: "USD",

@@ -115,7 +115,7 @@ describe("the versions of the interface", () => {
     expect(events).toMatchObject([{ type: "failed", error: { kind: "disconnect" } }]);
   });
 
-  test("v3 names the picture in a result, and what it does not count is left out", async () => {
+  test("v3 names the picture in a result, and what it does not count is omitted", async () => {
     verifies("MODEL-1");
     const { events, asked } = await ask("v3", [FINISHED]);
     expect(events).toEqual([
@@ -177,7 +177,7 @@ describe("what a package may do", () => {
     });
   });
 
-  test("an id it made up is left out, also beside one of the provider", async () => {
+  test("an id it made up is omitted, also beside one of the provider", async () => {
     verifies("MODEL-3");
     const raw = { type: "raw", rawValue: { choices: [{ delta: { tool_calls: [{ id: "c1" }] } }] } };
     const calls = ["c1", "made-up"].map((toolCallId) => ({
@@ -235,7 +235,7 @@ describe("what a package may do", () => {
     expect(events).toMatchObject([{ type: "text_delta" }, { error: { kind: "disconnect" } }]);
   });
 
-  test("its request is given up when nobody reads on", async () => {
+  test("its request is cancelled when the reader stops", async () => {
     verifies("MODEL-1");
     const { model, asked } = modelOf("v3", [{ type: "text-delta", id: "0", delta: "Hm" }]);
     const port = languageModel(model, { id: "test:m", profile: OPENAI_PROFILE });

@@ -36,7 +36,7 @@ describe("opening a model by its name", () => {
     await expect(openModel(name, { env })).rejects.toThrow(message);
   });
 
-  test("asks for the variable it was told to take the key from", async () => {
+  test("asks for the variable that should hold the key", async () => {
     verifies("MODEL-1");
     const options = { env: { ANTHROPIC_API_KEY: "key-of-test" }, apiKeyEnv: "WORK_KEY" };
     await expect(openModel("anthropic:x", options)).rejects.toThrow("set WORK_KEY.");

@@ -77,7 +77,7 @@ describe("preflight", () => {
     expect(preflight(request({ tools }), ANTHROPIC_PROFILE)).toBeUndefined();
   });
 
-  test("names what stands where a schema begins", () => {
+  test("names the keyword at the root of a schema", () => {
     verifies("MODEL-2");
     const either = { anyOf: [{ type: "object", properties: {} }] };
     const outer = request({ tools: [tool("either", either)] });
@@ -86,7 +86,7 @@ describe("preflight", () => {
     expect(preflight(request({ tools: [tool("t", inner)] }), OPENAI_PROFILE)).toBeUndefined();
   });
 
-  test("names what lies outside the core subset, and where", () => {
+  test("names what is outside the core subset, and where", () => {
     verifies("MODEL-2");
     const extended = {
       type: "object",

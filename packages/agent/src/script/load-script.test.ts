@@ -55,7 +55,7 @@ describe("a script in a file", () => {
     expect(await refusal(latin)).toMatch(/is not UTF-8 text$/);
   });
 
-  test("that is a pipe nobody writes to is not waited for", async () => {
+  test("that is a pipe no one writes to is not waited for", async () => {
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
     expect(await refusal(pipe)).toMatch(/is not a regular file$/);

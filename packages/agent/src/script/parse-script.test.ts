@@ -274,12 +274,12 @@ describe("a bad script", () => {
     );
   });
 
-  test("that is no YAML is told where it breaks", () => {
+  test("that is not YAML reports where it breaks", () => {
     const [first] = problemsOf("turns:\n  - text: [a\n  - text: b\n");
     expect(first).toMatch(/^s\.yaml:3:3: is not YAML that can be read: /);
   });
 
-  test("is told everything at once, from top to bottom", () => {
+  test("reports all problems at once, from top to bottom", () => {
     const problems = problemsOf(
       "turns:\n  - txet: a\n  - { text: 1, stop: never }\n  - calls: [{ tool: a.b, after_ms: -3, inptu: {} }]\nagents: 3\n",
     );
@@ -288,7 +288,7 @@ describe("a bad script", () => {
     );
   });
 
-  test("is told of keys that stand twice in their place among the others", () => {
+  test("reports duplicate keys in order among the others", () => {
     expect(problemsOf("agents: 3\nturns: []\nturns: []\n")).toEqual([
       "s.yaml:1:9: agents: is 3; a mapping of agent definition ids to lists is expected",
       "s.yaml:3:1: turns: is given a second time",
@@ -311,7 +311,7 @@ describe("a bad script", () => {
     });
   });
 
-  test("with a thousand mistakes is told the first hundred, and how many more", () => {
+  test("with a thousand mistakes reports the first hundred, and how many more", () => {
     const problems = problemsOf(`turns:\n${"  - { text: 1 }\n".repeat(1000)}`);
     expect(problems).toHaveLength(101);
     expect(problems.at(-1)).toBe("s.yaml:101:13: has 900 more problems after these");

@@ -117,7 +117,7 @@ describe("any script", () => {
 const HALF_CHARACTER = /\p{Surrogate}/u;
 
 describe("any text", () => {
-  test("is told as a script or as problems with a place in it, never with a throw", () => {
+  test("becomes a script or problems with positions, and never throws", () => {
     const pieces = fc.constantFrom(
       "turns",
       ":",

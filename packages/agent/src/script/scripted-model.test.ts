@@ -67,7 +67,7 @@ describe("a scripted model", () => {
     ]);
   });
 
-  test("sends raw arguments as they stand, tells calls apart, and leaves out ids that are not given", async () => {
+  test("sends raw arguments unchanged, distinguishes calls, and omits ids that are not given", async () => {
     const events = await play({
       turns: [
         {
@@ -89,7 +89,7 @@ describe("a scripted model", () => {
     ]);
   });
 
-  test("calls tools by their wire names, offered or not, and sends a name without a dot as it stands", async () => {
+  test("calls tools by their wire names, offered or not, and sends a name without a dot unchanged", async () => {
     const names = async (tool: string, tools: string[]): Promise<unknown[]> => {
       const offered = tools.map((name) => ({ name, description: "", input_schema: {} }));
       const events = await play({ turns: [{ calls: [{ tool }] }] }, { tools: offered });
@@ -199,7 +199,7 @@ describe("a scripted model", () => {
     }
   });
 
-  test("tells its id and takes every tool, unless it plays a provider with limits", () => {
+  test("has an id and takes every tool, unless it imitates a provider with limits", () => {
     const turns = [{ text: "a" }];
     const plain = scriptedModel({ turns }, { id: "script:demo.yaml" });
     expect([plain.id, plain.profile.extended_schemas, plain.profile.max_tools]).toEqual([
@@ -331,7 +331,7 @@ describe("the turns of a script", () => {
       );
   }
 
-  test("are one conversation: a second run of the main agent goes on with the next", async () => {
+  test("are one conversation: a second run of the main agent continues with the next", async () => {
     const ask = asker({ turns: lines("a", "b", "c") });
     expect(await ask({ run_id: "r1", index: 1 })).toBe("a");
     expect(await ask({ run_id: "r1", index: 2 })).toBe("b");
@@ -380,7 +380,7 @@ describe("the turns of a script", () => {
     expect(await asker({ turns: [] })({ messages })).toContain(words);
   });
 
-  test("are a list for each start of a child, whatever runs at the same time", async () => {
+  test("are a list for each start of a child, also when several run at the same time", async () => {
     const ask = asker({
       turns: lines("main 1", "main 2"),
       agents: {
@@ -404,7 +404,7 @@ describe("the turns of a script", () => {
     );
   });
 
-  test("go on with a run's list when its first request is sent again", async () => {
+  test("continue with a run's list when its first request is sent again", async () => {
     const ask = asker({
       turns: [],
       agents: { child: [[{ error: "overloaded" }, { text: "again" }], lines("two")] },
@@ -414,7 +414,7 @@ describe("the turns of a script", () => {
     expect(await ask(first)).toBe("again");
   });
 
-  test("go by the index of the request where the run is not told", async () => {
+  test("go by the index of the request where the run is unknown", async () => {
     const ask = asker({ turns: [], agents: { child: [lines("one 1", "one 2"), lines("two 1")] } });
     const child = { agent_definition_id: "child" };
     expect(await ask({ ...child, index: 1 })).toBe("one 1");
@@ -422,7 +422,7 @@ describe("the turns of a script", () => {
     expect(await ask({ ...child, index: 1 })).toBe("two 1");
   });
 
-  test("are the main agent's under its own definition, and nobody else's", async () => {
+  test("are the main agent's under its own definition, and no one else's", async () => {
     const ask = asker({ turns: lines("a", "b"), agents: { child: [] } });
     expect(await ask({ agent_definition_id: "reviewer" })).toBe("a");
     expect(await ask({ agent_definition_id: "stranger" })).toContain(
@@ -455,7 +455,7 @@ describe("what a turn expects", () => {
     ],
   };
 
-  test("is looked for in time that grows with the text, whatever the pattern", async () => {
+  test("is looked for in time that grows with the text, for any pattern", async () => {
     verifies("SCHEMA-8");
     const text = `${"a".repeat(50_000)}!`;
     const content = [{ type: "text" as const, text }];
@@ -549,7 +549,7 @@ describe("what a turn expects", () => {
     ]);
   });
 
-  test("is told of every miss, bounded, also when nothing was sent", async () => {
+  test("reports every miss, bounded, also when nothing was sent", async () => {
     const misses = Array.from({ length: 12 }, (_, index) => ({ result: index, contains: "x" }));
     const failure = failureIn(
       await play({

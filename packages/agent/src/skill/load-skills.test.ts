@@ -84,7 +84,7 @@ Fill them.
   });
 });
 
-test("each bad skill costs itself only, and is told with its place", async () => {
+test("a bad skill affects only itself, and is reported with its position", async () => {
   verifies("SKILL-1");
   await write("good", skill("good"));
   await write("other", skill("else"));

@@ -107,7 +107,7 @@ describe("a rule of the config", () => {
     expect(decisive(chain)).toMatchObject({ origin: { file: FILE, line: 5 } });
   });
 
-  test("may speak of tags and the beginning of a command", async () => {
+  test("may match tags and the beginning of a command", async () => {
     verifies("CONF-4");
     const status = await chainOf(CONFIG, NO_FLAGS, "notes.run", { argv: ["git", "status", "-s"] });
     expect(status.outcome).toBe("allow");
@@ -116,7 +116,7 @@ describe("a rule of the config", () => {
     expect(push.outcome).toBe("ask");
   });
 
-  test("may speak of hosts, and ask every time", async () => {
+  test("may match hosts, and ask every time", async () => {
     verifies("CONF-4");
     const { outcome, chain } = await chainOf(CONFIG, NO_FLAGS, "notes.fetch", {
       host: "a.example.org",
@@ -127,7 +127,7 @@ describe("a rule of the config", () => {
     );
   });
 
-  test("may stand in a list of inline tables, each with its own line", () => {
+  test("may be in a list of inline tables, each with its own line", () => {
     verifies("CONF-4");
     const { rules } = buildPolicy(
       parseConfig(

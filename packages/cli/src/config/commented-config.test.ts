@@ -11,7 +11,7 @@ const isDefault = (line: string): boolean => /^#[a-z_]+ = /.test(line);
 const isExample = (line: string): boolean => line.startsWith("#   ");
 
 describe("the config that soong init writes", () => {
-  test("says nothing but defaults as it stands", () => {
+  test("holds nothing but defaults", () => {
     verifies("CONF-2");
     expect(parseWithWarnings(text, "config.toml")).toEqual(defaults);
   });
@@ -41,7 +41,7 @@ describe("the config that soong init writes", () => {
     expect(values.store.retention).toEqual({ max_age_days: 90, max_bytes: 10_000_000_000 });
   });
 
-  test("speaks of every section and every setting", () => {
+  test("has every section and every setting", () => {
     verifies("CONF-3");
     for (const [name, section] of Object.entries(SECTIONS.keys)) {
       expect(text).toMatch(new RegExp(`^(\\[${name}\\]|#${name} = )`, "m"));

@@ -149,7 +149,7 @@ describe("loading the config", () => {
   });
 });
 
-describe("what stands in the place of the config", () => {
+describe("what may be in the place of the config", () => {
   test("may be a directory", async () => {
     mkdirSync(file);
     expect(await refusal()).toBe(`${file}:1:1: is a directory; a file is expected here`);

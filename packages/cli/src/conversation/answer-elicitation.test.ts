@@ -87,7 +87,7 @@ test("an address is shown in full with its host, and a yes sends no content", as
   expect((await answered(question, [])).answer).toEqual({ action: "cancel" });
 });
 
-test("no line of a server can stand where a line of ours does", async () => {
+test("no line of a server can look like a line of ours", async () => {
   verifies("MCP-5");
   const evil = "ok\n[y]es, this once / [n]o: \u001b[2J\rcode.write_file (destructive)\u202e";
   const long = "x".repeat(300);

@@ -150,7 +150,7 @@ test("a no may have a reason, and Ctrl-C is a no that stops the turn", async () 
   expect(interrupts()).toBe(1);
 });
 
-test("one that somebody else answers goes from the screen, and one that waits is never shown", async () => {
+test("a question that someone else answers leaves the screen, and one that still waits is never shown", async () => {
   verifies("CLI-1", "CLI-8");
   const { ask, question, broker, asked, printed } = atTerminal();
   const answers = [ask(), ask({ tool_name: "b.c" }), ask({ tool_name: "d.e" })];
@@ -239,7 +239,7 @@ test("a form is filled in at the line, of which nothing goes into a history, aft
   expect(printed.join("\n")).toContain("The MCP server github asks, for mcp.github.release:");
 });
 
-test("a form ends with Ctrl-C, which stops the turn, and goes when somebody else has answered", async () => {
+test("a form ends with Ctrl-C, which stops the turn, and goes when someone else has answered", async () => {
   verifies("MCP-5", "CLI-8");
   const { elicit, question, broker, asked, printed, controller, interrupts } = atTerminal();
   const dismissed = elicit();

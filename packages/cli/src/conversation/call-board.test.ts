@@ -25,7 +25,7 @@ function resultOf(given: Partial<ToolResult>): ToolResult {
   };
 }
 
-test("a call has one line while it is queued, asked about and run, with its time and progress", () => {
+test("a call has one line while it is queued, awaits approval and runs, with its time and progress", () => {
   verifies("CLI-1");
   let now = 0;
   const board = createCallBoard(() => now, plain);

@@ -80,7 +80,7 @@ test("an empty line is the default, nothing where nothing is needed, and else no
   expect(readField(fieldOf({ type: "string" }, true), "")).toMatchObject({ ok: false });
 });
 
-test("whatever a server sends as a schema has fields or none", () => {
+test("any schema of a server has fields or none", () => {
   expect(formFields({})).toEqual([]);
   expect(formFields({ properties: [] })).toEqual([]);
   expect(formFields({ properties: { a: 1, b: { title: " ", enum: [1, null] } } })).toMatchObject([

@@ -60,7 +60,7 @@ test("a question that fails keeps neither the next question nor the line", async
   expect(await line).toEqual({ kind: "end" });
 });
 
-test("text that is given back stands before what is being typed, and before what is typed next", async () => {
+test("text that is given back is before what is being typed, and before what is typed next", async () => {
   let typed = "new";
   const terminal = fakeTerminal(() => typed);
   const keyboard = createKeyboard(terminal);
@@ -77,7 +77,7 @@ test("text that is given back stands before what is being typed, and before what
   expect(terminal.reads[2]?.initial).toBe("again");
 });
 
-test("a line that nobody waits for any more is not taken up again", async () => {
+test("a line that no one waits for any more is not taken up again", async () => {
   const terminal = fakeTerminal(() => "x");
   const keyboard = createKeyboard(terminal);
   const leaving = new AbortController();

@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(around, { recursive: true }));
 
-test("what was typed is there next time, in a file nobody else reads, without secrets", async () => {
+test("what was typed is there next time, in a file no one else reads, without secrets", async () => {
   const secrets = [{ name: "MY_KEY", value: "hunter2-hunter2" }];
   const history = await openPromptHistory(home, secrets);
   expect(history.entries).toEqual([]);

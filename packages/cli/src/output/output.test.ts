@@ -39,7 +39,7 @@ describe("the width", () => {
 });
 
 describe("a reader that goes away", () => {
-  it("ends the output, and whoever waits for it", async () => {
+  it("ends the output, and those waiting for it", async () => {
     verifies("CLI-6");
     const stdout = new PassThrough({ highWaterMark: 1 });
     const output = createOutput(stdout, streamOf(), {});
@@ -64,7 +64,7 @@ describe("a failure", () => {
     expect(failure.message).toMatch(/^\/h (cannot be used|is wrong)/);
   });
 
-  it("to make a directory is not told as one that is missing", () => {
+  it("to make a directory is not reported as one that is missing", () => {
     const missing = { code: "ENOENT", path: "/h" };
     const messageOf = (more: object): string =>
       describeFailure(Object.assign(new Error("ENOENT: …"), missing, more)).message;
@@ -78,7 +78,7 @@ describe("a failure", () => {
     expect(failure).toEqual({ message: "Answer from another terminal.", exitCode: 1 });
   });
 
-  it("of our own is told in one line, without its insides", () => {
+  it("of our own is reported in one line, without a stack", () => {
     verifies("CLI-6");
     const { message, exitCode } = describeFailure(new TypeError("x is\nundefined"));
     expect(exitCode).toBe(1);

@@ -105,7 +105,7 @@ describe("the retention of the config", () => {
     expect(await keepRetention({ ...parts, values: AGE })).toContain("1 session");
   });
 
-  test("leaves what this process has used, and what somebody holds", async () => {
+  test("leaves what this process has used, and what someone holds", async () => {
     verifies("ART-4");
     await session("mine", 0);
     await session("other", 0);
@@ -132,7 +132,7 @@ describe("the retention of the config", () => {
     await expect(readFile(join(home, "store", "retention.json"))).rejects.toThrow("ENOENT");
   });
 
-  test("that cannot be kept to is told, and fails nothing", async () => {
+  test("that cannot be met is reported, and fails nothing", async () => {
     verifies("ART-4");
     await store.close();
     expect(await keepRetention({ store, home, values: AGE, used: [] })).toContain(

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { checkPlatform } from "../command/setup/doctor.ts";
 import { resolvePlaces } from "./places.ts";
 
-test("Windows is told plainly that it does not work there yet, whatever was asked for", async () => {
+test("on Windows any command says plainly that Soong does not work there yet", async () => {
   verifies("DOC-3");
   await expect(
     resolvePlaces("C:\\project", "C:\\home", { write_roots: [], tmp_dir: false }, "win32"),

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createServerFacts } from "./servers.ts";
 
-test("a run begins with how each server is by then, and hears of changes until it ends; its children do not", async () => {
+test("a run begins with how each server is by then, and receives changes until it ends; its children do not", async () => {
   verifies("MCP-2", "MCP-3");
   const facts = createServerFacts();
   const session = await createKernel().openSession();

@@ -23,7 +23,7 @@ test("the words of servers that have tools go to the model, under the server's n
   expect(notesUnder("")).toEqual([{ from: 'MCP server "a"', text: "Use x." }]);
 });
 
-test("the words of servers are left out where the config wants none", () => {
+test("the words of servers are omitted where the config wants none", () => {
   verifies("CONF-3");
   expect(notesUnder("[mcp]\ninstructions = false\n")).toEqual([]);
 });

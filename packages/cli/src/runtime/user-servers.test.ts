@@ -27,7 +27,7 @@ describe("mcp.json of a home", () => {
     return (error as Error).message;
   }
 
-  test("need not be there, nor name anybody", async () => {
+  test("need not be there, nor name anyone", async () => {
     verifies("MCP-1");
     const nobody = { entries: [], secrets: [], warnings: [] };
     expect(await read()).toEqual(nobody);

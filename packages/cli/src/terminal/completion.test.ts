@@ -10,7 +10,7 @@ describe("candidates", () => {
     expect(commonBeginning([])).toBe("");
   });
 
-  it("stand in columns that are read downwards", () => {
+  it("are in columns that are read downwards", () => {
     expect(candidateLines(["a", "bb", "c", "日本", "e"], 12, 5)).toEqual([
       "a     日本",
       "bb    e",

@@ -7,7 +7,7 @@ function shown(text: string, cursor: number, width: number, height: number, prom
 }
 
 describe("what is typed, in rows", () => {
-  it("goes on under its beginning, and the cursor goes with what follows it", () => {
+  it("continues under its beginning, and the cursor goes with what follows it", () => {
     const rows = ["> abcd", "  efgh"];
     expect(shown("abcdefgh", 3, 6, 9)).toEqual({ rows, at: [0, "> abc"] });
     expect(shown("abcdefgh", 4, 6, 9)).toEqual({ rows, at: [1, "  "] });
@@ -16,7 +16,7 @@ describe("what is typed, in rows", () => {
     expect(shown("ab\ncd", 3, 6, 9)).toEqual({ rows: ["> ab", "  cd"], at: [1, "  "] });
   });
 
-  it("is the part around the cursor where there is no room for all", () => {
+  it("is the part around the cursor where there is no space for all", () => {
     const text = "1\n2\n3\n4\n5\n6\n7";
     expect(shown(text, 0, 9, 3)).toEqual({ rows: ["> 1", "  2", "  3"], at: [0, "> "] });
     expect(shown(text, 7, 9, 3)).toEqual({ rows: ["  3", "  4", "  5"], at: [1, "  4"] });

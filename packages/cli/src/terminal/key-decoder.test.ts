@@ -46,7 +46,7 @@ describe("keys", () => {
     }
   });
 
-  it("are text in whatever pieces its bytes come", () => {
+  it("are text, however the bytes are split", () => {
     const bytes = Buffer.from("aé日👍🏽");
     const decoder = createKeyDecoder();
     const keys = Array.from(bytes, (byte) => decoder.push(Uint8Array.of(byte))).flat();
@@ -54,7 +54,7 @@ describe("keys", () => {
     expect(keysOf(Uint8Array.of(0xff, 0x61))).toEqual(["text \ufffda"]);
   });
 
-  it("are nothing where nobody knows the sequence, and what follows is not part of it", () => {
+  it("are nothing where the sequence is unknown, and what follows is not part of it", () => {
     for (const sequence of [
       "\u001b[5~",
       "\u001b[24~",
@@ -84,7 +84,7 @@ describe("keys", () => {
     }
   });
 
-  it("are given up when a sequence never goes on, and never swallow Ctrl-C", () => {
+  it("are given up when a sequence is never completed, and never swallow Ctrl-C", () => {
     for (const begun of [
       "\u001b[",
       "\u001b[1;",
@@ -108,7 +108,7 @@ describe("keys", () => {
     expect(keysOf(`\u001b[${"1".repeat(100)}`, "a")).toEqual(["text a"]);
   });
 
-  it("are one text when they are pasted, whatever is in it", () => {
+  it("are one text when they are pasted, no matter what is in it", () => {
     const paste = "one\rtwo\r\nthree\u001b[A\u0003\u001b";
     const sent = `a\u001b[200~${paste}\u001b[201~b`;
     const expected = ["text a", "paste one\ntwo\nthree\u001b[A\u0003\u001b", "text b"];
@@ -134,7 +134,7 @@ describe("keys", () => {
     expect(keysOf("\u001b[200~abc", "\u0003", "d")).toEqual(["interrupt", "text d"]);
   });
 
-  it("are the same in whatever pieces the bytes come, and the text of a paste is never a key", () => {
+  it("are the same however the bytes are split, and the text of a paste is never a key", () => {
     const part = fc.constantFrom(
       "a",
       "é",

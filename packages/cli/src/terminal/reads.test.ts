@@ -42,7 +42,7 @@ function text(typed: string): Key {
 describe("a question", () => {
   const question = { question: "Sure? ", keys: ["y", "s", "n"] };
 
-  it("waits for whoever is typing a line, and is answered by nothing typed before it is shown", async () => {
+  it("waits while a line is being typed, and is answered by nothing typed before it is shown", async () => {
     const { readable, strayKeys, drawn } = open();
     const answers: PressedKey[] = [];
     strayKeys.typing();
@@ -134,7 +134,7 @@ describe("Tab", () => {
     expect(typed).toEqual([{ kind: "text", text: "/model x" }]);
   });
 
-  it("holds nobody up for long, and changes nothing once the text has changed", async () => {
+  it("blocks nothing for long, and changes nothing once the text has changed", async () => {
     let answer: ((candidates: string[]) => void) | undefined;
     const { read, drawn } = openLine(
       () =>

@@ -109,7 +109,7 @@ describe("the screen", () => {
     expect(glass.lines().slice(-3)).toEqual([expect.stringMatching(/199 ?$/), "next", "live"]);
   });
 
-  it("ends the colours of a text before anything else, and goes on with them in the next line", () => {
+  it("ends the colours of a text before anything else, and continues with them in the next line", () => {
     const { screen, puts, frame } = open(40, 10);
     screen.live(["live"]);
     screen.write("\u001b[2m\u001b[31mred\nstill ");
@@ -121,7 +121,7 @@ describe("the screen", () => {
     expect(puts[1]).toContain("\u001b[2;31mstill red\u001b[39m\u001b[22m plain\r\nplain\r\nlive");
   });
 
-  it("goes on with the colours of a line of which a part is finished", () => {
+  it("continues with the colours of a line of which a part is finished", () => {
     const { screen, puts, frame } = open(10, 3);
     screen.write(`\u001b[31m${"x".repeat(35)}`);
     frame();
@@ -175,7 +175,7 @@ describe("the screen", () => {
     expect(puts).toHaveLength(count);
   });
 
-  it("clears the screen and goes on at its top", () => {
+  it("clears the screen and continues at its top", () => {
     const { screen, glass, frame } = open(20, 5);
     screen.print("1\n2\n3");
     screen.live(["live"]);
@@ -199,7 +199,7 @@ describe("the screen", () => {
     }
   });
 
-  it("shows the same whatever happened before: every change draws what a fresh screen would show", () => {
+  it("shows the same no matter what happened before: every change draws what a fresh screen would show", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
         const { screen, glass, frame } = open(24, 12);

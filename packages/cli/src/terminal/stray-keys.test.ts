@@ -9,7 +9,7 @@ function create() {
   return { stray, pass: (ms: number) => void (time += ms) };
 }
 
-describe("keys nobody asked for", () => {
+describe("unexpected keys", () => {
   it("are kept for the next line, and make a question wait until the typing pauses", () => {
     const { stray, pass } = create();
     expect(stray.msUntilQuiet()).toBe(0);
@@ -38,7 +38,7 @@ describe("keys nobody asked for", () => {
     expect(stray.take()).toEqual([key("n")]);
   });
 
-  it("make a question wait for whoever types a line, and not for one who has sent it", () => {
+  it("make a question wait while a line is being typed, and not after it was sent", () => {
     const { stray } = create();
     stray.typing();
     expect(stray.msUntilQuiet()).toBe(300);

@@ -176,7 +176,7 @@ describe("what is recorded for a lost session", () => {
   });
 });
 
-describe("what the model is told of a lost call", () => {
+describe("what the model sees of a lost call", () => {
   it("that had not started: nothing happened, and it can be tried again", () => {
     verifies("STORE-3");
     expect(resultOf({})).toMatchObject({

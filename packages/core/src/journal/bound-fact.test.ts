@@ -15,7 +15,7 @@ function bytesOf(fact: Fact): number {
 }
 
 describe("a fact in a stream", () => {
-  it("is itself up to 64 KiB, whatever its characters take", () => {
+  it("is itself up to 64 KiB, no matter what its characters take", () => {
     verifies("EVENT-5");
     for (const text of ["a".repeat(60 * KIB), "€".repeat(20 * KIB)]) {
       const fact = factWith({ text });

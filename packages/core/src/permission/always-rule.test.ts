@@ -69,7 +69,7 @@ describe("the rule of an always", () => {
     }
   });
 
-  it("is offered where a rule asks only because nobody can tell what the command runs, and then suffices", () => {
+  it("is offered where a rule asks only because it is unknown what the command runs, and then suffices", () => {
     verifies("PERM-18", "PERM-16");
     const deny: PermissionRule = { argv: ["rm", "**"], decision: "deny" };
     const allowed: PermissionRule = { tool: "code.run_command", decision: "allow" };

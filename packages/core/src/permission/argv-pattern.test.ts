@@ -119,7 +119,7 @@ describe("a deny or ask on a program holds for every way to run it", () => {
     expect(judged([deny, allow("sh", "-c", "rm a")], ["sh", "-c", "rm a"])).toBe("deny");
   });
 
-  test("a grant for the very same arguments answers it, whatever the rule says of every time", () => {
+  test("a grant for the very same arguments answers it, even if the rule asks every time", () => {
     verifies("PERM-16");
     const rules: PermissionRule[] = [
       everything,
@@ -278,7 +278,7 @@ test("however a denied program is wrapped, it is never allowed", () => {
   expect(denied).toBeGreaterThan(numRuns / 4);
 });
 
-test("whatever the arguments are, they are read to an end", () => {
+test("any arguments are read to an end", () => {
   verifies("PERM-16");
   const word = fc.oneof(
     fc.constantFrom(
@@ -312,7 +312,7 @@ test("whatever the arguments are, they are read to an end", () => {
 
 const TOOL = "code.run_command";
 
-test("with / as the project, a program of the system that nobody here can change is allowed by its name", () => {
+test("with / as the project, a program of the system that no one here can change is allowed by its name", () => {
   verifies("PERM-16");
   const rules = [{ tool: TOOL, argv: ["git", "**"], decision: "allow" as const }];
   const result = compilePolicy({ rules, roots: { project: "/", write: [] }, home: "/h" });

@@ -163,7 +163,7 @@ test("plan mode is never looser than normal mode", () => {
   );
 });
 
-test("a dangerous tool is never allowed without a rule that names it or a person's yes", () => {
+test("a dangerous tool is never allowed without a rule that names it or the user's yes", () => {
   verifies("PERM-7");
   fc.assert(
     fc.property(anyPolicy(), anyCall(), (input, call) => {
@@ -176,7 +176,7 @@ test("a dangerous tool is never allowed without a rule that names it or a person
   );
 });
 
-test("what the surface leaves out, no call of it would have been let through", () => {
+test("what the surface omits, no call of it would have been let through", () => {
   verifies("SURF-3");
   let denied = 0;
   fc.assert(
@@ -208,7 +208,7 @@ test("a recorded policy judges as the one that was recorded", () => {
   );
 });
 
-test("whatever a tool claims to touch is judged, never thrown over", () => {
+test("anything a tool claims to touch is evaluated, and never throws", () => {
   verifies("PERM-2");
   const junk = fc.oneof(
     fc.anything(),

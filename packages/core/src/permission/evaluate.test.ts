@@ -91,7 +91,7 @@ describe("defaults", () => {
 });
 
 describe("layers", () => {
-  test("a deny wins over every allow, wherever each stands", () => {
+  test("a deny wins over every allow, wherever each is", () => {
     verifies("PERM-2");
     const rules = [
       { tool: "code.write_file", decision: "deny", reason: "frozen for the release" },
@@ -119,7 +119,7 @@ describe("layers", () => {
     expect(judge({ rules: [allow] }, "/elsewhere/a.ts")).toBe("ask");
   });
 
-  test("plan mode denies what is not readonly, whatever the rules allow", () => {
+  test("plan mode denies what is not readonly, even if rules allow it", () => {
     verifies("SURF-9", "PERM-2");
     const plan = policy({ mode: "plan", rules: [{ tool: "*", decision: "allow" }] });
     const judged = evaluate(plan, write("/p/a.ts"), NO_GRANTS);
@@ -169,7 +169,7 @@ describe("layers", () => {
     ]);
   });
 
-  test("a read nobody has a rule about is judged without building anything", () => {
+  test("a read without a matching rule is evaluated without building anything", () => {
     verifies("PERM-11");
     const judged = evaluate(policy(), read("/p/src/a.ts"), NO_GRANTS);
     expect(judged).toBe(evaluate(policy(), read("/p/src/b.ts"), NO_GRANTS));
@@ -229,7 +229,7 @@ describe("dangerous tools", () => {
 });
 
 describe("the path boundary", () => {
-  test("what belongs to the runtime is never written, whatever the rules and grants", () => {
+  test("what belongs to the runtime is never written, with any rules and grants", () => {
     verifies("PERM-14");
     const rules = [{ tool: "code.write_file", decision: "allow" }] as const;
     const open = policy({ rules, roots: { project: "/h", write: ["/h/.soong-agent"] } });
@@ -331,7 +331,7 @@ describe("the path boundary", () => {
     },
   );
 
-  test("what a tool itself found sensitive asks, too, and is granted by itself alone", () => {
+  test("what a tool itself found sensitive asks, too, and only a grant for it covers it", () => {
     verifies("PATH-3");
     const facts = call({
       resources: [{ kind: "path", access: "read", path: "/p/link", sensitive: true }],
@@ -663,7 +663,7 @@ describe("a ceiling", () => {
   });
 });
 
-test("nothing in a target can take effect in a sentence shown to a person", () => {
+test("nothing in a target can take effect in a sentence shown to the user", () => {
   verifies("PERM-6");
   const judged = evaluate(policy(), write("/x/\u001b[2J\n\u202egnp"), NO_GRANTS);
   expect(judged.reason).toContain("\\u001b[2J\\n\\u202egnp");

@@ -71,7 +71,7 @@ describe("the book of grants", () => {
     expect(grants.list()).toHaveLength(1);
   });
 
-  test("answers as a plain list of grants would, whatever is added and revoked", () => {
+  test("answers as a plain list of grants would, after any additions and revocations", () => {
     verifies("PERM-5");
     const scopes: GrantScope[] = [inSrc, inDoc, { kind: "host", host: "a.org" }];
     const someScopes = fc.subarray(scopes);
@@ -200,7 +200,7 @@ describe("scopes", () => {
     expect(findScopes(policy(), undigested)).toEqual([]);
   });
 
-  test("are said in a sentence a person can hold us to", () => {
+  test("are said in a sentence the user can hold us to", () => {
     verifies("PERM-6");
     expect(
       describeScopes("code.write_file", [

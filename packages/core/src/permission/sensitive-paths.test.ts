@@ -81,7 +81,7 @@ describe("sensitive paths", () => {
     expect(sensitive(path)).toBeUndefined();
   });
 
-  test("case counts only where the disk tells cases apart", () => {
+  test("case counts only where the disk distinguishes cases", () => {
     verifies("PATH-3");
     const folded = compileSensitivePaths({ home: "/Home/U", caseInsensitive: true });
     for (const path of ["/home/u/.SSH/id", "/p/.ENV", "/p/X.PEM", "/p/ID_RSA", "/ETC/Shadow"]) {

@@ -66,7 +66,7 @@ describe("headTail", () => {
     expect(new TextEncoder().encode(preview.text).length).toBeLessThanOrEqual(599);
   });
 
-  test("without room for the line in the middle only the head is left, on a character border", () => {
+  test("without space for the line in the middle only the head is left, on a character border", () => {
     verifies("RESULT-6");
     expect(headTail("😀😀😀😀", { maxChars: 3 }).text).toBe("😀");
     expect(headTail("😀😀😀😀", { maxChars: 1 }).text).toBe("");

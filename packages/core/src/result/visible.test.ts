@@ -51,14 +51,14 @@ describe("text from outside", () => {
     expect(visible("a\u200db\ufe0f")).toBe("a\\u200db\\ufe0f");
   });
 
-  it("excepts nothing in what a person approves", () => {
+  it("excepts nothing in what the user approves", () => {
     verifies("PERM-19");
     const text = "👩\u200d💻\ufe0f a\u00a0b\u3000c\nd\te";
     expect(exactText(text)).toBe("👩\\u200d💻\\ufe0f a\\u00a0b\\u3000c\nd\te");
     expect(exactLine(text)).toBe("👩\\u200d💻\\ufe0f a\\u00a0b\\u3000c\\nd\\te");
   });
 
-  it("hides nothing, whatever it is", () => {
+  it("hides nothing, no matter what it is", () => {
     verifies("PERM-19");
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {

@@ -77,7 +77,7 @@ describe("calls in the order of the model", () => {
 });
 
 describe("agent starters", () => {
-  test("adjacent ones all run together, whatever the maximum, and all are waited for", () => {
+  test("adjacent ones all run together, for any maximum, and all are waited for", () => {
     verifies("SCHED-2");
     const turn = begin({ maxParallel: 1 });
     turn.streamEnds();
@@ -89,7 +89,7 @@ describe("agent starters", () => {
     expect(turn.ends("b")).toEqual(["start after"]);
   });
 
-  test("the failure of one cancels and stops nobody, even if its tool wants to", () => {
+  test("the failure of one cancels and stops nothing, even if its tool wants to", () => {
     verifies("SCHED-2");
     const turn = begin();
     turn.streamEnds();
@@ -109,7 +109,7 @@ describe("agent starters", () => {
 });
 
 describe("failure", () => {
-  test("a readonly failure or denial lets later calls go on", () => {
+  test("a readonly failure or denial lets later calls continue", () => {
     verifies("SCHED-3");
     const turn = begin();
     turn.streamEnds();
@@ -130,7 +130,7 @@ describe("failure", () => {
     ]);
   });
 
-  test("an invalid write call stops what comes after it at once; what came before goes on", () => {
+  test("an invalid write call stops what comes after it at once; what came before continues", () => {
     verifies("SCHED-3");
     const turn = begin({ maxParallel: 1 });
     turn.calls({ a: "parallel", b: "parallel" });
@@ -185,7 +185,7 @@ describe("cancelling siblings", () => {
     expect(turn.fails("asks")).toEqual(["start w"]);
   });
 
-  test("a plain failure cancels nobody", () => {
+  test("a plain failure cancels nothing", () => {
     verifies("SCHED-4");
     const turn = begin();
     turn.calls({ a: "parallel", b: "parallel" });
@@ -204,7 +204,7 @@ describe("cancelling siblings", () => {
     expect(turn.fails("pending")).toEqual(["start c"]);
   });
 
-  test("nothing runs beside a call that is alone, so its failure cancels nobody", () => {
+  test("nothing runs beside an exclusive call, so its failure cancels nothing", () => {
     verifies("SCHED-4", "SCHED-3");
     const turn = begin();
     turn.calls({ a: "exclusive", b: "exclusive" });
@@ -219,7 +219,7 @@ describe("cancelling siblings", () => {
     expect(turn.fails("v", { cancelsSiblings: true })).toEqual(["skip w because of v"]);
   });
 
-  test("a cancelled call does not go on, though it was waiting and a slot is free now", () => {
+  test("a cancelled call does not continue, though it was waiting and a slot is free now", () => {
     verifies("SCHED-4");
     const turn = begin({ maxParallel: 1 });
     turn.calls({ a: "parallel", b: "parallel" });
@@ -229,7 +229,7 @@ describe("cancelling siblings", () => {
     expect(turn.fails("a")).toEqual([]);
   });
 
-  test("a cancelled call that is answered after all does not go on either", () => {
+  test("a cancelled call that is answered after all does not continue either", () => {
     verifies("SCHED-4");
     const turn = begin();
     turn.calls({ a: "parallel", b: "parallel" });
@@ -238,7 +238,7 @@ describe("cancelling siblings", () => {
     expect(turn.step({ type: "answered", id: "a" })).toEqual([]);
   });
 
-  test("a call is cancelled once, and that it fails of it cancels nobody else", () => {
+  test("a call is cancelled once, and the failure this causes cancels nothing else", () => {
     verifies("SCHED-4");
     const turn = begin();
     turn.calls({ a: "parallel", b: "parallel", c: "parallel" });
@@ -314,7 +314,7 @@ describe("while the model still streams", () => {
     expect(turn.ends("w")).toEqual(["start a"]);
   });
 
-  test("a call that began readonly and became a write goes on when the stream has ended", () => {
+  test("a call that began readonly and became a write continues when the stream has ended", () => {
     verifies("SCHED-5", "SCHED-6");
     const turn = begin();
     turn.call("a", "parallel");
@@ -337,7 +337,7 @@ describe("while the model still streams", () => {
 });
 
 describe("a halt", () => {
-  test("lets nothing go that has become something else and not gone on yet", () => {
+  test("lets nothing go that has become something else and not continued yet", () => {
     verifies("SCHED-6");
     const turn = begin();
     turn.calls({ a: "parallel", b: "parallel" });
@@ -357,7 +357,7 @@ describe("a halt", () => {
   });
 });
 
-describe("waiting for a person", () => {
+describe("waiting for the user", () => {
   test("holds no slot, and the answered call is the next to get one", () => {
     verifies("PERM-13");
     const turn = begin({ maxParallel: 1 });
@@ -368,7 +368,7 @@ describe("waiting for a person", () => {
     expect(turn.ends("a")).toEqual(["start c"]);
   });
 
-  test("goes on at once when a slot is free", () => {
+  test("continues at once when a slot is free", () => {
     verifies("PERM-13");
     const turn = begin();
     turn.call("a", "parallel");
@@ -386,7 +386,7 @@ describe("waiting for a person", () => {
     expect(turn.ends("w")).toEqual(["start a"]);
   });
 
-  test("a call denied by the person ends without its slot", () => {
+  test("a call denied by the user ends without its slot", () => {
     verifies("PERM-13", "SCHED-3");
     const turn = begin({ maxParallel: 1 });
     turn.calls({ a: "parallel", b: "parallel" });
@@ -409,7 +409,7 @@ describe("a changed input that makes a call something else", () => {
     expect(turn.ends("b")).toEqual(["start d"]);
   });
 
-  test("and may go while the last of its neighbours waits for a person, who then waits for it", () => {
+  test("and may go while the last of its neighbours waits for the user, who then waits for it", () => {
     verifies("SCHED-1", "PERM-13");
     const turn = begin();
     turn.streamEnds();
@@ -451,7 +451,7 @@ describe("a changed input that makes a call something else", () => {
     expect(turn.step({ type: "asking", id: "c" })).toEqual(["skip c because of a"]);
   });
 
-  test("a write that becomes harmless goes on at once and its neighbours join it", () => {
+  test("a write that becomes harmless continues at once and its neighbours join it", () => {
     verifies("SCHED-1");
     const turn = begin();
     turn.streamEnds();
@@ -473,7 +473,7 @@ describe("a changed input that makes a call something else", () => {
 });
 
 describe("the state machine", () => {
-  test("ignores what it is told of calls that are unknown or have ended", () => {
+  test("ignores events of calls that are unknown or have ended", () => {
     verifies("SCHED-9");
     const turn = begin();
     turn.call("a", "parallel");

@@ -43,7 +43,7 @@ describe("wire names", () => {
     expect(wireNameOf("_notes._read", PORTABLE_NAMES)).toMatch(/^notes___[a-z0-9]{12}_read$/);
   });
 
-  test("a name that this would confuse with another is told apart by a hash, its tail readable", () => {
+  test("a name that this would confuse with another is distinguished by a hash, its tail readable", () => {
     verifies("NAME-3");
     expect(wireNameOf("mcp.git.list__refs")).toMatch(/^mcp_git___[a-z0-9]{12}_list_refs$/);
     expect(wireNameOf("mcp.git.list_.refs")).toMatch(/^mcp_git_list___[a-z0-9]{12}_refs$/);
@@ -121,7 +121,7 @@ describe("wire names", () => {
     );
   });
 
-  test("what is not in the table has no canonical name, whatever objects are born with", () => {
+  test("what is not in the table has no canonical name, even if objects inherit it", () => {
     verifies("NAME-3");
     const table = wireNames(["code.read_file"]);
     for (const wire of ["code.read_file", "code__write_file", "__proto__", "constructor", ""]) {
@@ -157,7 +157,7 @@ describe("wire names", () => {
     ).toThrow(RangeError);
   });
 
-  test("a profile that can tell nothing apart is refused in words", () => {
+  test("a profile that cannot distinguish names is refused with a reason", () => {
     for (const profile of [
       { first_chars: "", chars: "a-z", max_length: 64 },
       { first_chars: "a-z", chars: "_", max_length: 64 },

@@ -149,7 +149,7 @@ describe("a page of an artifact", () => {
 });
 
 describe("the line of a place", () => {
-  test("is counted from the beginning once, whoever asks in between", async () => {
+  test("is counted from the beginning once, no matter how many ask in between", async () => {
     verifies("UI-1");
     const text = Array.from({ length: 300_000 }, (_, i) => `line ${i}`).join("\n");
     const artifact = inMemory(text);
@@ -163,7 +163,7 @@ describe("the line of a place", () => {
     expect(artifact.read_bytes).toBeLessThan(1024 * 1024);
   });
 
-  test("is not counted on for somebody who has gone", async () => {
+  test("is not counted for a client that has disconnected", async () => {
     verifies("UI-1");
     const artifact = inMemory(Buffer.alloc(5_000_000, "x\n"));
     const gone = AbortSignal.abort();

@@ -359,7 +359,7 @@ describe("what is new", () => {
     }
   });
 
-  test("tells of live sessions and their questions at once, and of tasks", async () => {
+  test("sends live sessions and their questions at once, and tasks", async () => {
     verifies("UI-1");
     const live = livePort();
     let version = "a";

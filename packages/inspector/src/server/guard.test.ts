@@ -66,7 +66,7 @@ function headersOf(said: string): Record<string, string> {
 }
 
 describe("who may ask the inspector", () => {
-  test("whoever has the token, under a name of this machine", async () => {
+  test("anyone with the token, under a name of this machine", async () => {
     verifies("UI-1");
     const { port } = home.inspector;
     for (const host of [
@@ -89,7 +89,7 @@ describe("who may ask the inspector", () => {
     expect(typed.status).toBe(200);
   });
 
-  test("nobody without the token, nor with another one, wherever it is put", async () => {
+  test("no one without the token, nor with another one, wherever it is put", async () => {
     verifies("UI-1");
     const right = "a-token-of-this-test-0123456789";
     const asked: [string, Asking][] = [
@@ -115,7 +115,7 @@ describe("who may ask the inspector", () => {
     }
   });
 
-  test("no page of somebody else's, though it got this machine's address under its own name", async () => {
+  test("no page of another site, even if its own name resolves to this machine", async () => {
     verifies("UI-1");
     const { port } = home.inspector;
     const others: Record<string, string>[] = [
@@ -288,7 +288,7 @@ describe("what is no request", () => {
     expectSecured(headersOf(long));
   });
 
-  test("no header makes the server answer by itself", async () => {
+  test("no header makes the server answer on its own", async () => {
     verifies("UI-1");
     const host = `host: 127.0.0.1:${home.inspector.port}\r\n`;
     const asked: [string, RegExp][] = [

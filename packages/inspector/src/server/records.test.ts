@@ -253,7 +253,7 @@ describe("the records of a session", () => {
     await kept.close();
   });
 
-  test("a fact that somebody has taken out is missing, and no other stands in for it", async () => {
+  test("a fact that was removed is missing, and no other replaces it", async () => {
     verifies("UI-1");
     const store: Store = {
       ...home.store,
@@ -315,7 +315,7 @@ describe("the records of a session", () => {
     await kept.close();
   });
 
-  test("the list of sessions goes on where a page ended, newest first", async () => {
+  test("the list of sessions continues where a page ended, newest first", async () => {
     verifies("UI-1");
     for (let i = 0; i < 5; i += 1) await (await keepSession(home.store)).close();
     const all = await home.get<SessionList>("/api/sessions");

@@ -47,7 +47,7 @@ describe("searching an artifact", () => {
     );
   });
 
-  test("finds what lies across the borders of what is read at once, also in one endless line", async () => {
+  test("finds what spans two chunks, also in one endless line", async () => {
     verifies("UI-1");
     const SIZE = 550_000;
     for (const fill of ["é", "x", "some words\n"]) {
@@ -73,7 +73,7 @@ describe("searching an artifact", () => {
     }
   });
 
-  test("compares what may be shown: a secret is neither found nor told", async () => {
+  test("compares what may be shown: a secret is neither found nor shown", async () => {
     verifies("UI-1", "REDACT-1");
     const key = [
       "-----BEGIN PRIVATE KEY-----",
@@ -97,7 +97,7 @@ describe("searching an artifact", () => {
     expect((await search(inMemory(across), "AAAA")).matches).toEqual([]);
   });
 
-  test("ends with enough matches, after long enough, and when nobody waits", async () => {
+  test("ends with enough matches, after long enough, and when no one waits", async () => {
     verifies("UI-1", "EVENT-4");
     const text = "match\n".repeat(MOST_MATCHES);
     expect(await search(inMemory(text), "match")).toMatchObject({ is_cut: false });

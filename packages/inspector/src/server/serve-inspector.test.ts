@@ -84,7 +84,7 @@ describe("the inspector", () => {
     await given.close();
   });
 
-  test("a process whose inspector has ended ends by itself, though pages were waiting", async () => {
+  test("a process whose inspector has ended ends on its own, though pages were waiting", async () => {
     verifies("UI-1");
     home = await serveHome();
     const inspector = join(home.directory, "inspector.mjs");
@@ -124,7 +124,7 @@ describe("the inspector", () => {
   });
 });
 
-describe("whether somebody looks", () => {
+describe("whether a page looks", () => {
   test("is counted from when the last page went, and a page that comes back in time never went", () => {
     verifies("UI-1");
     vi.useFakeTimers();
@@ -151,7 +151,7 @@ describe("whether somebody looks", () => {
 });
 
 describe("the beat of those who wait", () => {
-  test("is one for all of them, and none without anybody", async () => {
+  test("is one for all of them, and none without readers", async () => {
     verifies("EVENT-4");
     vi.useFakeTimers();
     const heartbeat = createHeartbeat(150);

@@ -50,7 +50,7 @@ function hurry(): void {
 const { signal } = new AbortController();
 
 describe("reading a session", () => {
-  test("goes on a page at a time, says how far it is, and lets others work in between", async () => {
+  test("continues a page at a time, says how far it is, and lets others work in between", async () => {
     verifies("EVENT-4");
     hurry();
     const { reader, pages } = readerOf(factsOf(1800));
@@ -70,7 +70,7 @@ describe("reading a session", () => {
     expect(index.timeline.countFacts("r1")).toBe(1800);
   });
 
-  test("a page hears at once that there is more, and need not wait for all of it", async () => {
+  test("a page learns at once that there is more, and need not wait for all of it", async () => {
     verifies("EVENT-4", "UI-1");
     hurry();
     const index = await createSessionIndex(readerOf(factsOf(1200)).reader);
@@ -97,7 +97,7 @@ describe("reading a session", () => {
     ]);
   });
 
-  test("to the end reads all there was when it was asked, and no longer for somebody who has gone", async () => {
+  test("to the end reads all there was when it was requested, and stops for a client that has disconnected", async () => {
     verifies("UI-1");
     hurry();
     const kept = readerOf(factsOf(2600));
@@ -121,7 +121,7 @@ describe("reading a session", () => {
     expect(pages).toEqual([500, 400]);
   });
 
-  test("does not wait for facts that somebody has taken out", async () => {
+  test("does not wait for facts that were removed", async () => {
     verifies("UI-1");
     hurry();
     const kept = readerOf([...factsOf(10), ...factsOf(20).slice(15, 17)]);

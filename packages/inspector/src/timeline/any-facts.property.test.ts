@@ -189,7 +189,7 @@ describe("facts of any kind", () => {
     );
   });
 
-  it("that were right and lost a part are still told", async () => {
+  it("that were right and lost a part are still reported", async () => {
     const { journal } = await richSession();
     const whole = JSON.stringify(journal.facts);
     fc.assert(

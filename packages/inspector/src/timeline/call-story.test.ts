@@ -62,7 +62,7 @@ const SAME = { state: "same" };
 const NEVER = { state: "never" };
 
 describe("the four inputs of a call", () => {
-  it("are each told by what changed and who changed it", async () => {
+  it("each say what changed and who changed it", async () => {
     verifies("SCHEMA-6", "UI-1");
     const sent = '{ "path":"/A",  "deep": {"force":true} }';
     const { inputs } = await called("a.tool", sent, {
@@ -212,7 +212,7 @@ describe("the decisions about a call", () => {
     roots: { project: "/project", write: ["/project"] },
   };
 
-  it("have the policy's chain with where each rule is written, and the person's answer with how long it took", async () => {
+  it("have the policy's chain with where each rule is written, and the user's answer with how long it took", async () => {
     verifies("UI-1");
     const person = slowPerson();
     const rule = {
@@ -265,7 +265,7 @@ describe("the decisions about a call", () => {
     ]);
   });
 
-  it("say when nobody answered, why, and when nobody was left to ask for", async () => {
+  it("say when no one answered, why, and when no one was left to ask", async () => {
     const input = { path: "/project/a" };
     const alone = await called("a.write", input, {
       ...write,
@@ -287,7 +287,7 @@ describe("the decisions about a call", () => {
     expect(result?.status).toBe("aborted");
   });
 
-  it("name the hook that refused, or that wants a person", async () => {
+  it("name the hook that refused, or that requires approval", async () => {
     const hooks = [
       pre("first", undefined as never),
       pre("strict", { decision: "deny", reason: "not on Fridays" }),
@@ -353,7 +353,7 @@ describe("a call's story", () => {
     ]);
   });
 
-  it("shows what would be done as the person saw it; without a question, what the record tells", async () => {
+  it("shows the plan as the user saw it; without a question, what the record has", async () => {
     verifies("UI-1");
     const diff = "--- a\n+++ b\n";
     const planned = writer("a.edit", 0, {
@@ -439,7 +439,7 @@ describe("a call's story", () => {
     ]);
   });
 
-  it("tells of a call that failed, was thrown away, came too late or was cut off by a crash", async () => {
+  it("reports a call that failed, was thrown away, came too late or was cut off by a crash", async () => {
     const failed = await called(
       "a.fails",
       {},
@@ -476,7 +476,7 @@ describe("a call's story", () => {
     expect(again.notes.join("\n")).toContain("the runtime had been stopped");
   });
 
-  it("has the last of a long progress, and says what is left out", async () => {
+  it("has the last of a long progress, and says what is omitted", async () => {
     const story = await called(
       "a.long",
       {},

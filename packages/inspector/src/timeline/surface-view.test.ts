@@ -48,7 +48,7 @@ const options = async (stage: Stage, revision?: number) => ({
 });
 
 describe("the surface of a run", () => {
-  it("has every tool with where it stands, why, and what the kernel reckons it costs", async () => {
+  it("has every tool with where it is, why, and what the kernel estimates it costs", async () => {
     verifies("UI-1");
     const stage = await setTools();
     const view = surfaceView(catalogOf(stage), await options(stage));
@@ -88,7 +88,7 @@ describe("the surface of a run", () => {
 
   const ORDER = ["loaded", "deferred", "excluded"];
 
-  it("is told as it was at each revision: loaded by a search, changed, taken away", async () => {
+  it("is reported as it was at each revision: loaded by a search, changed, taken away", async () => {
     verifies("UI-1");
     const stage = await setTools();
     const views = [surfaceView(catalogOf(stage), await options(stage))];
@@ -131,7 +131,7 @@ describe("the surface of a run", () => {
     expect(surfaceView([], { run_id: "r" })).toBeUndefined();
   });
 
-  it("is there without the definitions, as far as the catalog tells", async () => {
+  it("is there without the definitions, as far as the catalog has it", async () => {
     const stage = await setTools();
     const exact = surfaceView(catalogOf(stage), await options(stage));
     for (const definitions of [

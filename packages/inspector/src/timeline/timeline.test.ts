@@ -23,7 +23,7 @@ const spansOf = (lane: Lane) =>
   lane.spans.map(([kind, from, to]) => `${kind} ${from - START}–${to === null ? "" : to - START}`);
 
 describe("a lane", () => {
-  it("is queued behind a write, executes, and holds its result until those before it are told", async () => {
+  it("is queued behind a write, executes, and holds its result until those before it are delivered", async () => {
     verifies("UI-1");
     const first = heldTool("a.write", { permission: "write", concurrency_safe: false });
     const second = heldTool("a.read");
@@ -71,7 +71,7 @@ describe("a lane", () => {
     expect(readLane(stage, "w")).toMatchObject({ seq: requested, ended_seq: ended });
   });
 
-  it("waits for a person, and is queued again until it starts", async () => {
+  it("waits for the user, and is queued again until it starts", async () => {
     verifies("UI-1");
     const person = slowPerson();
     const held = heldTool("a.write", { permission: "write", concurrency_safe: false });
@@ -160,7 +160,7 @@ describe("a lane", () => {
     expect(timeline.runs()[0]?.reason).toContain("stopped before this run had ended");
   });
 
-  it("whose run ended before it goes on, and holds nothing back when it ends", async () => {
+  it("whose run ended before it continues, and holds nothing back when it ends", async () => {
     const held = heldTool("a.read");
     const stage = await setStage({ tools: [held.tool, reader("a.quick")] });
     pushAll(stage, "a.quick", "a.read");
@@ -198,7 +198,7 @@ describe("a lane", () => {
     });
   });
 
-  it("is told apart from one of the same id in another run", async () => {
+  it("is distinguished from one of the same id in another run", async () => {
     const stage = await setStage({ tools: [reader("a.read"), reader("b.read")] });
     await drive(stage.clock, pushAll(stage, "a.read").settled());
     const other = await stage.session.startRun();
@@ -275,7 +275,7 @@ describe("a run", () => {
     });
   });
 
-  it("counts how often its tools were told, so that whoever shows them knows when to ask again", () => {
+  it("counts how often its tools were sent, so that a view knows when to ask again", () => {
     verifies("UI-1");
     const timeline = timelineOf([fact(1, "run.started"), fact(2, "tool.catalog.resolved")]);
     const { version } = timeline.changedSince(0, 10);
@@ -370,7 +370,7 @@ describe("a run", () => {
     expect(timeline.childrenOf({ run_id: "main", tool_call_id: "c" }).child_runs).toEqual(["w"]);
   });
 
-  it("knows where its prompt is, and takes a title that no fact tells, once", () => {
+  it("knows where its prompt is, and takes a title that no fact has, once", () => {
     const timeline = timelineOf([
       fact(1, "model.started", { data: { parent_node_id: "n1" } }),
       fact(2, "model.started", { data: { parent_node_id: "n2" } }),
@@ -384,7 +384,7 @@ describe("a run", () => {
     expect(timeline.changedSince(version, 10).runs).toMatchObject([{ title: "Mend the tests." }]);
   });
 
-  it("has the seqs of its facts, those of others between them left out", async () => {
+  it("has the seqs of its facts, those of others between them omitted", async () => {
     const { journal } = await richSession();
     const timeline = timelineOf(journal.facts);
     expect(timeline.runs().length).toBeGreaterThan(2);
@@ -401,7 +401,7 @@ describe("a run", () => {
 });
 
 describe("what changed", () => {
-  it("is handed over once, a bounded part at a time, whatever came meanwhile", async () => {
+  it("is handed over once, a bounded part at a time, no matter what came meanwhile", async () => {
     verifies("UI-1");
     const { journal } = await richSession();
     const timeline = createTimeline();
@@ -473,7 +473,7 @@ describe("what changed", () => {
 });
 
 describe("facts that do not fit together", () => {
-  it("end a call once, by its first end, and tell nothing that has no end", async () => {
+  it("end a call once, by its first end, and report nothing that has no end", async () => {
     const stage = await setStage({ tools: [reader("a.read")] });
     await drive(stage.clock, pushAll(stage, "a.read").settled());
     const [yielded] = stage.facts("tool.yielded");

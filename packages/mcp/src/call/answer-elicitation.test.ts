@@ -18,7 +18,7 @@ describe("a question of the server", () => {
     };
   const form = { mode: "form", message: "How old?\u202E", requested_schema: schema };
 
-  test("nobody there: it is declined", async () => {
+  test("without anyone to ask it is declined", async () => {
     verifies("MCP-5");
     const { call } = await stage(asks(form));
     expect((await call()).data).toEqual({ action: "decline" });
@@ -91,7 +91,7 @@ describe("a question of the server", () => {
     expect(shown).toHaveLength(1);
   });
 
-  test("a field that was left alone keeps its default, one that was filled in does not", async () => {
+  test("a field that was left unchanged keeps its default, one that was filled in does not", async () => {
     verifies("MCP-5");
     const properties = {
       age: { type: "integer", default: 30 },
@@ -122,7 +122,7 @@ describe("a question of the server", () => {
     }
   });
 
-  test("a form that is no schema is declined without asking; a person who throws has declined", async () => {
+  test("a form that is no schema is declined without asking; a responder that throws has declined", async () => {
     let asked = 0;
     const session = {
       elicit: () => {
@@ -226,7 +226,7 @@ describe("a question of the server", () => {
     expect(odd.server.received).toHaveLength(1);
   });
 
-  test("an old error that lists more pages than anybody would open opens none", async () => {
+  test("an old error that lists more pages than anyone would open opens none", async () => {
     const page = { url: "https://example.org", message: "m" };
     let asked = 0;
     const session = {

@@ -160,7 +160,7 @@ describe("what a server asks of the host", () => {
     }
   });
 
-  test("the clock of the call stands still meanwhile", async () => {
+  test("the time of the call is paused meanwhile", async () => {
     verifies("MCP-5");
     let answer = (_given: JsonObject): void => {};
     const host = client(
@@ -184,7 +184,7 @@ describe("what a server asks of the host", () => {
     expect((await called).status).toBe("succeeded");
   });
 
-  test("a call of nobody's has no host; one without a port neither", async () => {
+  test("a call without a client has no host; one without a port neither", async () => {
     const { options, answer } = await asks(wish, undefined);
     expect(options?.host).toBeUndefined();
     expect(answer).toBeUndefined();

@@ -153,7 +153,7 @@ describe("a call that does not end well", () => {
     });
   });
 
-  test("a server that dies half-way is asked once, and the model is told that it may have happened", async () => {
+  test("a server that dies half-way is asked once, and the model learns that it may have happened", async () => {
     verifies("MCP-4");
     const { call, server } = await failing("lost", "its process ended with code 1");
     const result = await call();
@@ -173,7 +173,7 @@ describe("a call that does not end well", () => {
     expect((await reads.call()).status).toBe("failed");
   });
 
-  test("a question that nobody answered is told apart from one the client never offered", async () => {
+  test("a question that no one answered is distinguished from one the client never offered", async () => {
     verifies("MCP-5");
     const refused = await (await failing("refused", "said no", { code: -1 })).call();
     expect(refused).toMatchObject({
@@ -208,7 +208,7 @@ describe("a call that does not end well", () => {
     expect(error?.message).toContain("bad\uFFFD[2J thing");
   });
 
-  test("progress reaches whoever watches the call", async () => {
+  test("progress reaches those who watch the call", async () => {
     verifies("MCP-4");
     const journal = createMemoryJournal();
     const { call } = await stage(

@@ -130,7 +130,7 @@ describe("content", () => {
     );
   });
 
-  test("blocks nobody knows are kept as they came", async () => {
+  test("unknown blocks are kept as they came", async () => {
     const odd = [
       7,
       null,

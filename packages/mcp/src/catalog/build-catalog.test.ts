@@ -51,7 +51,7 @@ describe("arguments in headers", () => {
     expect(catalogOf(listed).tools).toHaveLength(2);
   });
 
-  test("are not a matter of the model: marks for others are left out of what it sees", () => {
+  test("are not for the model: marks for others are omitted from what it sees", () => {
     verifies("MCP-9");
     const { tools } = catalogOf([
       {
@@ -64,7 +64,7 @@ describe("arguments in headers", () => {
 });
 
 describe("names", () => {
-  test("a tool is called mcp.<server_id>.<tool_name>, whatever visible characters the server uses", () => {
+  test("a tool is called mcp.<server_id>.<tool_name>, with any visible characters", () => {
     verifies("MCP-1");
     const { tools } = catalogOf([
       { name: "log" },
@@ -250,7 +250,7 @@ describe("schemas", () => {
     ]);
   });
 
-  test("an output schema is kept; one that is none is left out and the tool is not", () => {
+  test("an output schema is kept; one that is none is omitted and the tool is not", () => {
     const good = registered({ outputSchema: { type: "object", required: ["n"] } });
     expect(good.output?.check({}).ok).toBe(false);
     const bad = registered({ outputSchema: { type: "object", required: "n" } });

@@ -49,7 +49,7 @@ test("the first allowed call pins, later ones of the same definition write nothi
   expect(again.check("git", log)).toEqual({ kind: "same" });
 });
 
-test("each part of a definition that anybody is told belongs to the pin; the order of keys does not", async () => {
+test("each part of a definition that anyone sees belongs to the pin; the order of keys does not", async () => {
   verifies("MCP-7");
   const pins = await createPins(memory());
   await pins.allow("git", log);
@@ -115,7 +115,7 @@ test("names like those of every object are names", async () => {
   }
 });
 
-test("a change is told in words: where, what it was, what it is", () => {
+test("a change is described in words: where, what it was, what it is", () => {
   verifies("MCP-7");
   const now: ServerTool = {
     ...log,
@@ -149,7 +149,7 @@ test("a change of a thousand fields stays readable, and none hides a terminal se
   expect(lines.join("")).not.toContain("\u001B");
 });
 
-test("definitions with the same hash have no change to tell, and others have", () => {
+test("definitions with the same hash have no change to report, and others have", () => {
   const tool = fc.record({
     name: fc.constant("log"),
     description: fc.string(),

@@ -10,7 +10,7 @@ function stage(ms: number) {
   return { clock, over, timer };
 }
 
-test("time that stood still does not count", async () => {
+test("paused time does not count", async () => {
   verifies("MCP-5");
   const { clock, over, timer } = stage(100);
   await clock.advance(60);

@@ -13,7 +13,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("a log goes on where it was, for its owner's eyes only", async () => {
+test("a log continues where it was, for its owner's eyes only", async () => {
   verifies("MCP-8");
   const file = join(folder, "a.log");
   await writeFile(file, "before\n", { mode: 0o644 });

@@ -30,7 +30,7 @@ const host = (more: Partial<AskedHost> = {}): AskedHost => ({
 });
 
 describe("a question of a server", () => {
-  test("goes to whoever made the call; nobody there is a no", async () => {
+  test("goes to the caller; without one it is a no", async () => {
     verifies("MCP-5");
     const asked = call({
       onElicitation: () => Promise.resolve({ action: "accept", content: { a: 1 } }),
@@ -85,7 +85,7 @@ describe("a question of a server", () => {
     answers = [];
   });
 
-  test("comes with others under the names the server gave, each told of when it is dealt with", async () => {
+  test("comes with others under the names the server gave, each reported when it is handled", async () => {
     verifies("MCP-5");
     const told: string[] = [];
     const keys: (string | undefined)[] = [];
@@ -119,7 +119,7 @@ describe("a question of a server", () => {
   });
 });
 
-test("a server learns only what whoever calls can answer, and the connection may offer", () => {
+test("a server is offered only what the caller can answer and the connection may offer", () => {
   verifies("MCP-5");
   const all = { canElicit: true, canSample: true, canListRoots: true };
   expect(listCapabilities({}, "any")).toEqual({});
@@ -135,7 +135,7 @@ test("a server learns only what whoever calls can answer, and the connection may
   expect(listCapabilities(all, host({ roots: false }))).not.toHaveProperty("roots");
 });
 
-test("a refusal is told to the server in its own era's words", () => {
+test("a refusal is reported to the server in its own era's words", () => {
   const missing = new McpRequestFailure("refused", "not here", { code: -32_021 });
   expect(refusalFor(missing)).toMatchObject({ code: -32_601, message: "not here" });
   expect(refusalFor(new McpRequestFailure("refused", "no", { code: -1 }))).toMatchObject({

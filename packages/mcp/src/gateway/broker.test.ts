@@ -82,7 +82,7 @@ it("asks for a subagent through its parent's client only when it is known whose 
   expect(call.asked).toHaveLength(1);
 });
 
-it("turns to whoever else there is when asking through the client fails", async () => {
+it("turns to the next responder when asking through the client fails", async () => {
   verifies("GATE-2");
   const broken = answering(() => Promise.reject(new Error("gone")));
   const seats = { find: () => broken, only: () => undefined };
@@ -169,7 +169,7 @@ it("does not ask where the question cannot be shown whole, and says where to ans
   expect(await broker.ask(request, context)).toMatchObject({ decision: "allow_once" });
 });
 
-it("says first which server asks, whatever its message claims", async () => {
+it("says first which server asks, no matter what its message claims", async () => {
   verifies("MCP-5");
   const client = answering(yes);
   const broker = createGatewayBroker();
@@ -183,7 +183,7 @@ it("says first which server asks, whatever its message claims", async () => {
   ]);
 });
 
-it("takes a dismissed question for nobody's answer, and asks whoever else there is", async () => {
+it("takes a dismissed question for no one's answer, and asks the next responder", async () => {
   verifies("GATE-2");
   const form = { mode: "form" as const, message: "m", requested_schema: {} };
   const elicitation = { ...form, tool_name: "t", tool_call_id: "c1" };
@@ -206,7 +206,7 @@ it("takes a dismissed question for nobody's answer, and asks whoever else there 
   expect(await helped.elicit(elicitation, context)).toMatchObject({ action: "accept" });
 });
 
-it("names the client of a call as the host, with what it can do, and nobody for a call of no client", async () => {
+it("names the client of a call as the host, with what it can do, and no one for a call of no client", async () => {
   verifies("MCP-5");
   const broker = createGatewayBroker();
   const call = answering(yes);

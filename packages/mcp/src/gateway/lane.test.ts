@@ -26,7 +26,7 @@ it("lets so many in, and the others in the order they came", async () => {
   expect(entered).toEqual([1, 2, 3, 4]);
 });
 
-it("gives the place of one who waits for a person to another, and queues for it again", async () => {
+it("gives the place of one who waits for the user to another, and queues for it again", async () => {
   const lane = createLane(1);
   const first = await lane.enter(never);
   first.leave();

@@ -29,7 +29,7 @@ function waiter(more: Partial<Waiter> = {}): Waiter {
   };
 }
 
-it("gives its place away while it waits for a person, and takes its question back when it ends", async () => {
+it("gives its place away while it waits for the user, and takes its question back when it ends", async () => {
   const call = createOpenCall(() => "f");
   const log: string[] = [];
   const place = {
@@ -61,7 +61,7 @@ it("gives its place away while it waits for a person, and takes its question bac
   expect(await followed).toEqual({ kind: "ended", result });
 });
 
-it("ends one request with all its questions, and goes on with the one that answers them", async () => {
+it("ends one request with all its questions, and continues with the one that answers them", async () => {
   const call = createOpenCall(() => "f");
   const first = call.follow(waiter());
   const one = call.put(question, free);
@@ -111,7 +111,7 @@ it("counts for a tool that does not, and never backwards", async () => {
   call.ends(result);
 });
 
-it("tells of a tool that begins at nothing", () => {
+it("reports a tool with an empty prefix", () => {
   const call = createOpenCall(() => "f");
   const told: unknown[] = [];
   void call.follow(waiter({ progress: (update) => void told.push(update) }));

@@ -122,7 +122,7 @@ describe("a key of another host", () => {
     }
   });
 
-  test("that would grant something is told of and grants nothing", () => {
+  test("that would grant something is reported and grants nothing", () => {
     verifies("MCP-6");
     const plain = entryOf({ command: "x" });
     for (const key of ["trust", "alwaysAllow", "autoApprove"]) {
@@ -256,7 +256,7 @@ describe("a variable in an entry", () => {
     ]);
   });
 
-  test("is asked for where a secret stands in the file", () => {
+  test("is required where a secret is in the file", () => {
     const settings = { command: "x", env: { API_KEY: "abc-123456", MONKEY: "banana" } };
     expect(warningsOf(settings)).toEqual([
       'mcpServers.one.env.API_KEY: This looks like a secret. Put it into the environment and write "${API_KEY}".',
@@ -268,7 +268,7 @@ describe("a variable in an entry", () => {
 });
 
 describe("a mistake", () => {
-  test("is told with its file, line, column and key, all of them at once", () => {
+  test("is reported with its file, line, column and key, all of them at once", () => {
     verifies("MCP-1");
     const text = `{
   "mcpServers": {
@@ -375,7 +375,7 @@ describe("a mistake", () => {
   });
 });
 
-test("whatever stands in the file, it is read or refused with a place in it", () => {
+test("any file is read, or refused with a position in it", () => {
   const texts = fc.oneof(
     fc.json(),
     fc.string(),

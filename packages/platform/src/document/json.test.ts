@@ -82,7 +82,7 @@ describe("strictness", () => {
     expect(problemOf(text)).toContain(problem);
   });
 
-  test("all keys that are there twice are told, in the order of the file", () => {
+  test("all keys that are there twice are reported, in the order of the file", () => {
     const problems = problemsOf('{"a":{"x":1,"x":2},"a":3,"a":4}');
     expect(problems.map(({ column }) => column)).toEqual([13, 20, 26]);
   });

@@ -104,7 +104,7 @@ describe("within one process", () => {
     expect(readdirSync(lockDirectory)).toEqual([]);
   });
 
-  test("who gives up steps out of the line, the others go on", async () => {
+  test("a waiter that gives up leaves the queue, and the others continue", async () => {
     const stop = new AbortController();
     const seen: string[] = [];
     let first: Promise<void> | undefined;
@@ -129,7 +129,7 @@ describe("within one process", () => {
   });
 });
 
-describe("a lock that somebody else holds", () => {
+describe("a lock that another process holds", () => {
   test("is waited for, and taken when it is given back", async () => {
     verifies("EDIT-6");
     const claim = await claimLock(await lockPath());
@@ -223,7 +223,7 @@ describe("an abandoned lock", () => {
     expect(await taken()).toBe("free");
   });
 
-  test("of a stranger is taken over only after 30 s of silence", async () => {
+  test("of an unknown holder is taken over only after 30 s of silence", async () => {
     const path = await lockPath();
     await plant(path, await stranger(), 25);
     expect(await isBusy()).toBe(true);

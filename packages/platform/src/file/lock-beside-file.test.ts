@@ -56,7 +56,7 @@ test("what a process left behind that is gone is taken over", async () => {
   expect(await readdir(join(folder, "deep"))).toEqual([]);
 });
 
-test("so is one of an older version, or that nobody can read, once it is old", async () => {
+test("so is one of an older version, or that no one can read, once it is old", async () => {
   const longAgo = new Date(Date.now() - 10 * 60_000);
   for (const holder of [{ pid: process.pid, key: "old" }, "{", ""]) {
     await lockOf(holder);

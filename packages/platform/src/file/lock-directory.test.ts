@@ -29,7 +29,7 @@ afterEach(() => {
 
 const SHARED = `/tmp/soong-${process.geteuid?.()}/locks`;
 
-test("the default is in the home of the user, whatever the environment calls home", () => {
+test("the default is in the home of the user, even if the environment has another home", () => {
   const before = process.env.HOME;
   process.env.HOME = home;
   try {

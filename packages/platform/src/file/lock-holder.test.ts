@@ -52,7 +52,7 @@ describe("a holder of this machine", () => {
     }
   });
 
-  test("that told no start time is alive as long as its process id is", async () => {
+  test("without a start time is alive as long as its process id is", async () => {
     expect(await checkLife({ ...(await thisHolder()), started: null })).toBe("alive");
   });
 

@@ -26,7 +26,7 @@ function familySeen(seen: (look: number) => Partial<Sighting>): {
 const member = (pid: number) => ({ pid, isInGroup: true });
 
 describe("the end of a family", () => {
-  test("is nothing to do when nobody is there", async () => {
+  test("does nothing when no process is left", async () => {
     const { family, signals } = familySeen(() => ({}));
     expect(await endFamily(family, { patienceMs: 0, graceMs: 0 })).toEqual({
       ended: new Set(),
@@ -35,7 +35,7 @@ describe("the end of a family", () => {
     expect(signals).toEqual([]);
   });
 
-  test("leaves those alone that end by themselves in time", async () => {
+  test("does not kill those that end in time", async () => {
     const { family, signals } = familySeen((look) => (look < 4 ? { alive: [member(2)] } : {}));
     const { ended } = await endFamily(family, { patienceMs: 10_000, graceMs: 0 });
     expect([...ended]).toEqual([]);
@@ -58,13 +58,13 @@ describe("the end of a family", () => {
     ]);
   });
 
-  test("kills whoever is there, again and again, until nobody is", async () => {
+  test("kills every process it finds, again and again, until none is left", async () => {
     const { family, signals } = familySeen((look) => (look < 5 ? { alive: [member(look)] } : {}));
     await endFamily(family, { patienceMs: 0, graceMs: 0 });
     expect(signals).toEqual([1, 2, 3, 4].map((pid) => `SIGKILL ${pid} at_a_stroke`));
   });
 
-  test("looks again while somebody may turn out to belong to it", async () => {
+  test("looks again while a process may turn out to belong to it", async () => {
     const { family, signals } = familySeen((look) => {
       if (look < 3) return { undecided: true };
       return look === 3 ? { alive: [member(9)] } : {};
@@ -86,7 +86,7 @@ describe("the end of a family", () => {
     expect(signals).toContain("SIGTERM 9 one_by_one");
   });
 
-  test("does not wait for ever for a stranger whose environment is empty", async () => {
+  test("does not wait for ever for an unrelated process whose environment is empty", async () => {
     let looks = 0;
     const { family } = familySeen((look) => {
       looks = look;
@@ -109,7 +109,7 @@ describe("the end of a family", () => {
     { patienceMs: 0, graceMs: 60_000 },
     { patienceMs: 1000, graceMs: 2000 },
     { patienceMs: 60_000, graceMs: 0 },
-  ])("kills in time whoever is given longer than the law leaves: %j", async (options) => {
+  ])("kills in time a process that is given longer than the law allows: %j", async (options) => {
     verifies("CMD-3");
     const { family, signals } = familySeen(() =>
       signals.some((sent) => sent.startsWith("SIGKILL")) ? {} : { alive: [member(2)] },
@@ -120,7 +120,7 @@ describe("the end of a family", () => {
     expect(pace.now()).toBeLessThan(3000);
   });
 
-  test("kills before it gives up, though its own process stood still meanwhile", async () => {
+  test("kills before it gives up, though its own process was paused meanwhile", async () => {
     verifies("CMD-3");
     const { family, signals } = familySeen(() =>
       signals.some((sent) => sent.startsWith("SIGKILL")) ? {} : { alive: [member(2)] },

@@ -52,7 +52,7 @@ describe("a program is found", () => {
     expect(findExecutable("tool", { path: "", cwd: folder })).toBeUndefined();
   });
 
-  test("from the working directory when its name has a slash, whatever PATH says", async () => {
+  test("from the working directory when its name has a slash, for any PATH", async () => {
     const tool = await program("one/tool");
     await program("two/tool");
     expect(find("./one/tool", join(folder, "two"))).toEqual({ found: tool, resolved: tool });

@@ -57,7 +57,7 @@ beforeEach(() => {
 });
 
 describe("to a command belong", () => {
-  test("its group, its session, whoever carries its marker, and the children of all these", () => {
+  test("its group, its session, every process with its marker, and the children of all these", () => {
     system.entries = [
       entry(LEADER),
       entry(501, { group: LEADER, session: LEADER }),
@@ -86,7 +86,7 @@ describe("to a command belong", () => {
     expect(seen().alive).toEqual([]);
   });
 
-  test("no group or session of somebody who got its number after it was reaped", () => {
+  test("no group or session of a process that got its number after it was reaped", () => {
     const family = createFamily(LEADER, MARKER);
     system.entries = [
       entry(LEADER),
@@ -114,7 +114,7 @@ describe("to a command belong", () => {
 });
 
 describe("a look is undecided", () => {
-  test("while somebody shows no environment", () => {
+  test("while a process shows no environment", () => {
     const family = createFamily(LEADER, MARKER);
     system.entries = [entry(501, { environment: "" })];
     expect(seen(family)).toEqual({ alive: [], undecided: true });
@@ -132,7 +132,7 @@ describe("a look is undecided", () => {
     expect(seen().undecided).toBe(true);
   });
 
-  test("when somebody has just ended, but not because of an old zombie", () => {
+  test("when a process has just ended, but not because of an old zombie", () => {
     const family = createFamily(LEADER, MARKER);
     system.entries = [entry(501, { ended: true })];
     system.newest = [900, 901, 902, 903];
@@ -142,7 +142,7 @@ describe("a look is undecided", () => {
 });
 
 describe("a look is cheap", () => {
-  test("because strangers are asked for their marker once", () => {
+  test("because unrelated processes are checked for the marker once", () => {
     const family = createFamily(LEADER, MARKER);
     system.entries = [entry(501), entry(502)];
     seen(family);
@@ -161,7 +161,7 @@ describe("a look is cheap", () => {
   });
 });
 
-test("a signal reaches the group at a stroke, and everybody else one by one", () => {
+test("a signal reaches the group at once, and all others one by one", () => {
   const sent: unknown[] = [];
   const kill = vi.spyOn(process, "kill").mockImplementation((...args) => {
     sent.push(args);

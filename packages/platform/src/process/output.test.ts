@@ -153,7 +153,7 @@ describe("draining an output", () => {
     expect(await drainOutput(output, running)).toBe("complete");
   });
 
-  test("cuts a pipe that nobody writes to and nobody closes", async () => {
+  test("cuts a pipe that no one writes to and no one closes", async () => {
     const stream = new PassThrough();
     const output = deliverOutput(
       stream,
@@ -164,7 +164,7 @@ describe("draining an output", () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test("cuts a pipe into which somebody unknown writes for ever", async () => {
+  test("cuts a pipe into which an unknown process writes for ever", async () => {
     const stream = new PassThrough();
     const output = deliverOutput(
       stream,

@@ -27,7 +27,7 @@ describe("the pids from a command's own to the newest one", () => {
 });
 
 describe.runIf(process.platform === "linux")("the table of Linux", () => {
-  test("tells of a process who it belongs to, whatever its program is called, and what it carries", async () => {
+  test("reads the owner and marker of a process, with any name of its program", async () => {
     const script = "process.title = 'a) Z 1 1 ('; console.log(); setInterval(() => {}, 9e4)";
     const filling = "x".repeat(70_000);
     const child = spawn(process.execPath, ["-e", script], {
@@ -83,7 +83,7 @@ describe.runIf(process.platform === "linux")("the table of Linux", () => {
 const seesKernelThreads =
   existsSync("/proc/2/comm") && readFileSync("/proc/2/comm", "utf8") === "kthreadd\n";
 
-test.runIf(seesKernelThreads)("a kernel thread is a stranger without further question", () => {
+test.runIf(seesKernelThreads)("a kernel thread is unrelated without further checks", () => {
   const threads = processTable("all").entries.filter(
     (entry) => entry.pid === 2 || entry.parent === 2,
   );
@@ -95,7 +95,7 @@ const canUnshare =
   process.platform === "linux" &&
   spawnSync("unshare", ["-pf", "--mount-proc", "true"]).status === 0;
 
-test.runIf(canUnshare)("a process whose session began outside the container is no stranger", () => {
+test.runIf(canUnshare)("a process whose session began outside the container may be related", () => {
   const table = fileURLToPath(new URL("process-table.ts", import.meta.url));
   const look = `
     import { processTable } from ${JSON.stringify(table)};

@@ -53,7 +53,7 @@ function find(command: string, ...path: string[]): string {
   }
 }
 
-test("a bare name is found on PATH, past whatever the project has put there", () => {
+test("a bare name is found on PATH, ignoring what the project has put there", () => {
   verifies("DECL-5");
   program("project/bin/tool");
   program("more/tool");
@@ -87,7 +87,7 @@ test("a link beside the declaration into the project is no way around", () => {
   expect(find("./tool")).toBe("executable_in_project");
 });
 
-test("what stands beside the declaration is as trusted as the declaration, wherever that is", () => {
+test("what is beside the declaration is as trusted as the declaration, wherever that is", () => {
   verifies("DECL-5");
   project = folder;
   const own = program("tools/tool");

@@ -110,7 +110,7 @@ describe("a process that cannot be started says why", () => {
     });
   });
 
-  test("when all files are in order: then it is the system that has no room", () => {
+  test("when all files are in order: then it is the system that has no space", () => {
     const request = { executable: "/bin/true", argv: ["true"], cwd: "/", env: {} };
     for (const code of [undefined, "EAGAIN", "ENOMEM"]) {
       expect(startFailure(request, code).error).toMatchObject({

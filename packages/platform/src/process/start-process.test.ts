@@ -48,7 +48,7 @@ describe("a process", () => {
     expect(variables).toEqual(["A=1", expect.stringMatching(/^SOONG_PROCESS=[0-9a-f]{32}\.\d+;$/)]);
   });
 
-  test("leads a group and a session of its own and runs where it is told", async () => {
+  test("leads a group and a session of its own and runs in the given directory", async () => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "soong-cwd-")));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const argv = ["sh", "-c", 'pwd; echo $$; ps -o pgid=,sid= -p $$ 2>/dev/null || echo "$$ $$"'];
@@ -89,7 +89,7 @@ describe("a process", () => {
     expect(closed.stdout.toString()).toBe("fine\n");
   });
 
-  test("tells its exit code, or the signal that ended it", async () => {
+  test("reports its exit code, or the signal that ended it", async () => {
     expect((await run({ argv: ["sh", "-c", "exit 42"] })).end).toMatchObject({
       exit_code: 42,
       signal: null,
@@ -102,7 +102,7 @@ describe("a process", () => {
     });
   });
 
-  test("runs without anybody listening to its output", async () => {
+  test("runs without anyone listening to its output", async () => {
     const { end } = startProcess({
       executable: "/bin/sh",
       argv: ["sh", "-c", "head -c 1000000 /dev/zero; exit 6"],

@@ -65,7 +65,7 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
     },
   );
 
-  test("looks a second time when it found nobody, for a program that was just being started", async () => {
+  test("looks a second time when it found no process, for a program that was just being started", async () => {
     verifies("CMD-3");
     const token = randomBytes(16).toString("hex");
     const folder = await mkdtemp(join(tmpdir(), "soong-late-"));
@@ -88,7 +88,7 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
     await vi.waitFor(() => expect(alive()).toEqual([]), 10_000);
   });
 
-  test("ends at once when there is nobody, also without having been told anything", async () => {
+  test("ends at once when there is no process, also without any message", async () => {
     const watchdog = spawn(shell, ["-c", WATCHDOG_SCRIPT, "watchdog", "no", "body"], {
       argv0: "sh",
       env: { PATH },

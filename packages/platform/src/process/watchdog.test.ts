@@ -31,7 +31,7 @@ test("where no watchdog can be started no command is, because nothing would end 
   }
 });
 
-test("it is told of every command's group, and when that is over", async () => {
+test("it receives every command's group, and its end", async () => {
   verifies("CMD-3");
   const folder = await mkdtemp(join(tmpdir(), "soong-watchdog-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

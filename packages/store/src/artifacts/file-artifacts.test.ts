@@ -59,7 +59,7 @@ describe("artifacts on disk", () => {
     expect((await later.stat(artifact_id))?.tool_call_id).toBe("c1");
   });
 
-  test("nobody but the owner can look into the directory or the files", async () => {
+  test("no one but the owner can look into the directory or the files", async () => {
     verifies("ART-1");
     const before = process.umask(0);
     try {
@@ -189,7 +189,7 @@ describe("artifacts on disk", () => {
     }
   });
 
-  test("whatever is written, disk and memory give back the same bytes, ranges and records", async () => {
+  test("disk and memory give back the same bytes, ranges and records for anything written", async () => {
     verifies("ART-1");
     const onDisk = await openFileArtifacts({ directory, clock });
     const inMemory = createMemoryArtifacts({ clock });

@@ -96,7 +96,7 @@ function property<T>(values: fc.Arbitrary<T>, holds: (value: T) => void): void {
   fc.assert(fc.property(values, holds), { numRuns });
 }
 
-describe("a chain nobody touched", () => {
+describe("an unchanged chain", () => {
   it("is in order, and its hash is that of its last fact", () => {
     verifies("EVENT-6");
     property(fc.array(given, { maxLength: 8 }), (facts) => {
@@ -346,7 +346,7 @@ describe("the head", () => {
   });
 });
 
-describe("what a person is told", () => {
+describe("what the user reads", () => {
   const { rows, head } = chainOf([SAMPLE, SAMPLE, SAMPLE, SAMPLE]);
   const told = (some: readonly ChainRow[]) => check(some, head)?.message;
 
@@ -365,13 +365,13 @@ describe("what a person is told", () => {
     );
   });
 
-  it("tells a fact that was renumbered from one that was moved", () => {
+  it("distinguishes a fact that was renumbered from one that was moved", () => {
     const renumbered = rows.map((row) => ({ ...row, line: row.line.replace('seq":3', 'seq":4') }));
     expect(check(renumbered, head)).toMatchObject({ seq: 3, kind: "edited" });
     expect(told(renumbered)).toContain("it says it is fact 4");
   });
 
-  it("keeps what somebody else wrote from playing with the terminal", () => {
+  it("keeps text from outside from controlling the terminal", () => {
     const type = `\u001B[2J${"x".repeat(500)}`;
     const line = "";
     const message = told([{ seq: 1, line, type, nodes: new Map() }]) ?? "";

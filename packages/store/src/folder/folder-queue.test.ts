@@ -20,7 +20,7 @@ test("facts of several commits go to their folders soon, together and in order",
   expect(written).toEqual([[1, 2, 3], [4]]);
 });
 
-test("whoever cannot wait has them written now, and nothing is written twice", () => {
+test("a caller that cannot wait has them written now, and nothing is written twice", () => {
   verifies("EVENT-5");
   const { queue, written } = watchedQueue();
   queue.append([fact(1)]);

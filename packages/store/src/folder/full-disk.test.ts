@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-test("a full disk leaves whole lines, is named, and is caught up with when there is room", () => {
+test("a full disk leaves whole lines, is named, and is caught up with when there is space", () => {
   verifies("EVENT-5");
   for (const [run, writesLeft] of [0, 1, 2].entries()) {
     const directory = join(base, `runs_${run}`);
@@ -56,7 +56,7 @@ test("a full disk leaves whole lines, is named, and is caught up with when there
   }
 });
 
-test("a rebuild without room leaves the old folder, and says so by its code", () => {
+test("a rebuild without space leaves the old folder, and says so by its code", () => {
   verifies("EVENT-5");
   const folders = openRunFolders({ directory: base });
   folders.append(facts.slice(0, 2));

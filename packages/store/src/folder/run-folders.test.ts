@@ -41,7 +41,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 describe("the folder of a run", () => {
-  test("has its facts, its calls and its errors in files, and room for what a run makes", () => {
+  test("has its facts, its calls and its errors in files, and space for what a run makes", () => {
     verifies("EVENT-5");
     const folders = openRunFolders({ directory });
     const facts = [
@@ -88,7 +88,7 @@ describe("the folder of a run", () => {
     folders.close();
   });
 
-  test("is readable by its owner alone, whatever was there before", () => {
+  test("is readable by its owner alone, no matter what was there before", () => {
     verifies("EVENT-5");
     mkdirSync(join(directory, "run_1", "logs"), { recursive: true, mode: 0o755 });
     for (const wide of ["", "run_1", "run_1/logs"]) chmodSync(join(directory, wide), 0o755);
@@ -185,7 +185,7 @@ describe("the folder of a run", () => {
 });
 
 describe("a folder that cannot be written", () => {
-  test("is named and left as it is, and the others go on", () => {
+  test("is named and left as it is, and the others continue", () => {
     verifies("EVENT-5");
     mkdirSync(join(directory, "taken", "events.jsonl"), { recursive: true });
     mkdirSync(join(directory, "taken-log", "logs", "errors.jsonl"), { recursive: true });
@@ -244,7 +244,7 @@ describe("a folder that cannot be written", () => {
     folders.close();
   });
 
-  test("is not gone on with when lines of it are gone, are torn, or are somebody else's", () => {
+  test("is not continued when lines of it are missing, torn or foreign", () => {
     verifies("EVENT-5");
     const folders = openRunFolders({ directory });
     const spoil: Record<string, (path: string) => void> = {
@@ -270,7 +270,7 @@ describe("a folder that cannot be written", () => {
     folders.close();
   });
 
-  test("that another process has rebuilt meanwhile is gone on with where that one ended", () => {
+  test("that another process has rebuilt meanwhile is continued where that one ended", () => {
     const [mine, another] = [openRunFolders({ directory }), openRunFolders({ directory })];
     const facts = [committed(1), ended(2, { is_error: true }), committed(3), committed(4)];
     mine.append(facts.slice(0, 2));
@@ -385,7 +385,7 @@ describe("a link planted in the directory of runs", () => {
     folders.close();
   });
 
-  test("in the place of a workspace is left alone, for nothing of ours goes there", () => {
+  test("in the place of a workspace is left unchanged, for nothing of ours goes there", () => {
     mkdirSync(join(directory, "run_1"), { recursive: true });
     symlinkSync(base, join(directory, "run_1/workspace"));
     const folders = openRunFolders({ directory });

@@ -72,7 +72,7 @@ describe("flushing", () => {
     expect(executed).toEqual([]);
   });
 
-  test("is one transaction for all who ask in the same turn, of whatever session", async () => {
+  test("is one transaction for all requests of one turn, of any session", async () => {
     verifies("STORE-1");
     const [a, b] = [speaker("a"), speaker("b")];
     a.say("one");
@@ -111,7 +111,7 @@ describe("flushing", () => {
   });
 });
 
-describe("what nobody waits for", () => {
+describe("what no one waits for", () => {
   test("is committed soon, all of it at once", () => {
     verifies("STORE-1");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -149,7 +149,7 @@ describe("what nobody waits for", () => {
 });
 
 describe("a commit while another process is writing", () => {
-  test("waits for its turn without blocking, and no one hears of it", async () => {
+  test("waits for its turn without blocking, and without an error", async () => {
     verifies("STORE-1");
     committer = committerWith(60_000);
     const a = speaker("a");
@@ -190,7 +190,7 @@ test("a commit to a file that is gone is none, and nothing more is committed", a
 });
 
 describe("a commit that fails", () => {
-  test("is told to everybody who waits, and tried again with all that was there", async () => {
+  test("is reported to everyone who waits, and retried with all that was there", async () => {
     verifies("STORE-1");
     const [a, b] = [speaker("a"), speaker("b")];
     a.say("one");
@@ -210,7 +210,7 @@ describe("a commit that fails", () => {
     expect([a.heard, b.heard]).toEqual([1, 1]);
   });
 
-  test("in nobody's name throws at nobody, and is known to whoever comes next", () => {
+  test("without a caller throws nowhere, and is reported to the next caller", () => {
     verifies("STORE-1");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const a = speaker("a");
@@ -292,7 +292,7 @@ describe("a commit that fails", () => {
   });
 });
 
-test("what is dropped is not committed, and its failure is nobody's any more", () => {
+test("what is dropped is not committed, and its failure is not reported", () => {
   verifies("STORE-3");
   const [a, b] = [speaker("a"), speaker("b")];
   a.say("one");

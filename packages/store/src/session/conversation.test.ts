@@ -6,7 +6,7 @@ import { verifies } from "#laws";
 import type { ConversationNode } from "@soong/core";
 import { createConversation } from "./derived-rows.ts";
 
-describe("where an agent goes on", () => {
+describe("where an agent continues", () => {
   test("is its first node, then what hangs below it", () => {
     verifies("STORE-2");
     const talk = conversation();
@@ -25,7 +25,7 @@ describe("where an agent goes on", () => {
     expect(talk.add("g", "c")).toBe("g");
   });
 
-  test("is the end of a chain, in whatever order its nodes came", () => {
+  test("is the end of a chain, for any order of its nodes", () => {
     verifies("STORE-2");
     const length = fc.integer({ min: 1, max: 30 });
     const orders = length.chain((n) =>
@@ -72,7 +72,7 @@ describe("where an agent goes on", () => {
     expect(talk.add("a", "root")).toBe("new");
   });
 
-  test("goes on along what an earlier process has left there", () => {
+  test("continues along what an earlier process has left there", () => {
     verifies("STORE-2", "STORE-3");
     const left = new Map([
       ["b", "c"],

@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 describe("a new database", () => {
-  test("is private, in WAL mode, durable at every commit, and gives room back", async () => {
+  test("is private, in WAL mode, durable at every commit, and gives space back", async () => {
     verifies("STORE-1", "ART-4");
     const { database } = await openDatabase(place());
     expect(lstatSync(path).mode & 0o777).toBe(0o600);

@@ -52,7 +52,7 @@ test("there is nothing on disk but an empty file of its owner's", () => {
   expect(statSync(path).size).toBe(0);
 });
 
-test("what cannot be locked is an error, not somebody's lock", () => {
+test("what cannot be locked is an error, not a held lock", () => {
   verifies("STORE-3");
   mkdirSync(path);
   expect(() => takeLock(open, path)).toThrow(

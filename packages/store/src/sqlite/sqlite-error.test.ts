@@ -81,7 +81,7 @@ describe("a StoreError", () => {
   });
 });
 
-test("an error is told by its number, its words, or not at all", () => {
+test("an error is recognised by its number, its words, or not at all", () => {
   verifies("STORE-1");
   expect(isLocked(sqliteError("", 517))).toBe(true);
   expect(isLocked(sqliteError("database is locked"))).toBe(true);

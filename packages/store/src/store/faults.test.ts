@@ -193,7 +193,7 @@ describe("what is not our store", () => {
     await store.close();
   });
 
-  test("a home that is a file, or lies below one, is refused", async () => {
+  test("a home that is a file, or is below one, is refused", async () => {
     verifies("STORE-1");
     const file = join(freshHome(), "file");
     writeFileSync(file, "mine");
@@ -449,7 +449,7 @@ describe("a store that goes away while it is open", () => {
     await refusal(() => store.close());
   });
 
-  test("is not suspected when another process gives room back", async () => {
+  test("is not suspected when another process gives space back", async () => {
     verifies("STORE-1", "ART-4");
     const home = copyOf(seeded);
     const store = await openStore({ directory: home });
@@ -492,7 +492,7 @@ describe("a full disk", () => {
   });
 
   test.runIf(canMount())(
-    "is told as such, and the session goes on when there is room again",
+    "is reported as such, and the session continues when there is space again",
     async () => {
       verifies("STORE-1", "STORE-3", "PIPE-3");
       const mount = await mountSmall("2m");
@@ -529,7 +529,7 @@ describe("a full disk", () => {
     }
   });
 
-  test("that takes no artifact says so in the result, and the session goes on", async () => {
+  test("that takes no artifact says so in the result, and the session continues", async () => {
     verifies("ART-1");
     const home = copyOf(seeded);
     const blocks = Math.ceil(statSync(databaseOf(home)).size / 512);

@@ -117,7 +117,7 @@ describe("several processes", () => {
   });
 });
 
-test("what the live stream has shown is there after a kill, at whatever instant", async () => {
+test("what the live stream has shown is there after a kill, at any instant", async () => {
   verifies("EVENT-4", "EVENT-6", "STORE-3");
   const directory = join(await bundle.place(), "home");
   await (await openStore({ directory })).close();

@@ -31,7 +31,7 @@ test("a session that is opened while the store closes is let go with the others"
   expect((await other.openSession("s")).session_id).toBe("s");
 });
 
-test("what somebody used after it was found too old stays", async () => {
+test("what was used after it was found too old stays", async () => {
   verifies("ART-4");
   const long = { now: () => Date.parse("2026-01-01T00:00:00Z") };
   const old = await open({ clock: long });

@@ -44,7 +44,7 @@ async function textOf({ session_id, artifact_id }: Kept) {
   return Buffer.from(bytes ?? []).toString();
 }
 
-test("sessions share the room of a long artifact, and keep it when the other is removed", async () => {
+test("sessions share the space of a long artifact, and keep it when the other is removed", async () => {
   verifies("MCP-10", "ART-1");
   const [first, second] = [await keep(LONG), await keep(LONG)];
   expect(await inodeOf(second)).toBe(await inodeOf(first));

@@ -113,7 +113,7 @@ describe("internal.read_artifact", () => {
     expect(read).toBe(whole);
   });
 
-  test("the default page and the largest fit into the inline bound, whatever it is", async () => {
+  test("the default page and the largest fit into any inline bound", async () => {
     verifies("ART-3");
     const at = await desk(5000);
     const id = await at.keep("x".repeat(100_000));

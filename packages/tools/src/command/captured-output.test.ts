@@ -120,7 +120,7 @@ test("it is closed only after what was still being written", async () => {
   expect(order).toEqual(["written", "closed"]);
 });
 
-test("an artifact that fails is told of, and the ends are still there", async () => {
+test("an artifact that fails is reported, and the ends are still there", async () => {
   verifies("CMD-2");
   let discarded = 0;
   const faults: Partial<ArtifactSink>[] = [
@@ -148,7 +148,7 @@ test("an artifact that fails is told of, and the ends are still there", async ()
   expect(discarded).toBe(2);
 });
 
-test("an artifact that cannot even be opened is told of, once", async () => {
+test("an artifact that cannot even be opened is reported, once", async () => {
   verifies("CMD-2");
   let opened = 0;
   const capture = captureOutput("stderr", {

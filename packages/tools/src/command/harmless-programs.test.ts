@@ -19,7 +19,7 @@ test("formats made of plain fields are harmless", () => {
   }
 });
 
-test("a field that asks another program, or one nobody knows, is not", () => {
+test("a field that asks another program, or an unknown one, is not", () => {
   verifies("CMD-4");
   const doubtful = [
     "%G?",

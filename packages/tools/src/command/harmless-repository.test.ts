@@ -107,7 +107,7 @@ describe("a hostile repository", () => {
     expect(prove("git", "diff", "--stat")).toBeUndefined();
   });
 
-  test("may hide its program in a submodule, whatever the outer config says", () => {
+  test("may hide its program in a submodule, with any outer config", () => {
     verifies("CMD-4");
     const inner = join(project, "inner");
     newRepository(inner);
@@ -255,7 +255,7 @@ describe("a repository whose files are those of another place", () => {
 });
 
 describe("what is proven is what runs", () => {
-  test("a proven command shows what git shows by itself", () => {
+  test("a proven command shows what git shows by default", () => {
     verifies("CMD-7");
     mkdirSync(join(project, "a/b"), { recursive: true });
     writeFileSync(join(project, "a/b/new.txt"), "new\n");

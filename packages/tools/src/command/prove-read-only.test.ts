@@ -754,7 +754,7 @@ describe("the table of read-only commands", () => {
     expect(unmet).toEqual([]);
   });
 
-  test("an option no row knows makes any command unsafe, wherever it stands", () => {
+  test("an option no row knows makes any command unsafe, wherever it is", () => {
     verifies("CMD-4");
     const safe = linesOf(SAFE).map((line) => wordsOf(line));
     const unknown = fc.constantFrom("--zz-unknown", "--zz=1", "-!", "-\u00e9", "--", "---x", "--=");
@@ -776,7 +776,7 @@ describe("the table of read-only commands", () => {
     );
   });
 
-  test("whatever else is added, a sensitive file or one outside is never read", () => {
+  test("a sensitive file or one outside is never read, with anything else added", () => {
     verifies("CMD-4", "PATH-3");
     const readers = ["cat", "head", "tail", "wc", "sort", "cut", "nl", "od", "base64", "sha256sum"];
     const bad = [".env", "server.pem", "innocent", "out", "/etc/passwd", "../outside/o.txt", "src"];

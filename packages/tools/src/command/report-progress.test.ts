@@ -5,7 +5,7 @@ import { lastLine } from "./report-progress.ts";
 
 const same = (text: string): string => text;
 
-test("the last line that says something is told", () => {
+test("the last line that says something is reported", () => {
   verifies("CMD-5");
   const cases: [string, string, string | undefined][] = [
     ["one\ntwo\n", "", "two"],

@@ -34,7 +34,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(ground, { recursive: true, force: true }));
 
-test("a sensitive path is found wherever it stands in an argument", () => {
+test("a sensitive path is found wherever it is in an argument", () => {
   verifies("PATH-3");
   const env = join(project, ".env");
   const found: [string[], string[]][] = [

@@ -32,7 +32,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(ground, { recursive: true, force: true }));
 
-test("a tree beyond the limit is asked about, with the reason", () => {
+test("a tree beyond the limit requires approval, with the reason", () => {
   verifies("PATH-3");
   const limits = { entries: 41, found: 5 };
   expect(lookThroughTrees([tree("wide")], places, limits).sensitive).toEqual([]);

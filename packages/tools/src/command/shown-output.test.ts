@@ -53,7 +53,7 @@ test("of very much output both ends are shown, and how much there was", () => {
   expect(Buffer.byteLength(text)).toBeGreaterThan(900);
 });
 
-test("never more bytes than there is room for, and no broken character that was whole", () => {
+test("never more bytes than there is space for, and no broken character that was whole", () => {
   verifies("CMD-2");
   const letter = fc.constantFrom("a", "ü", "€", "👋", "\n");
   const content = fc.array(letter, { minLength: 1, maxLength: 30, size: "max" });

@@ -125,7 +125,7 @@ test.each([
   expect(output.ok ? "taken" : output.message).toContain(message);
 });
 
-test("bytes that are no text are told as such", () => {
+test("bytes that are not text are reported as such", () => {
   verifies("DECL-4");
   expect(readOutput(Buffer.from([0x7b, 0xff, 0x7d]))).toMatchObject({
     ok: false,
@@ -133,7 +133,7 @@ test("bytes that are no text are told as such", () => {
   });
 });
 
-test("whatever a process prints is read or refused, never thrown on", () => {
+test("any output of a process is read or refused, and never throws", () => {
   verifies("DECL-4");
   fc.assert(
     fc.property(

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { parseTemplate, templateName } from "./template.ts";
 
-test("texts and fields are told apart, with their places", () => {
+test("texts and fields are distinguished, with their places", () => {
   verifies("DECL-3");
   expect(parseTemplate("a {{args.b}}{{args.c.d-e}}}")).toEqual({
     ok: true,
@@ -38,7 +38,7 @@ test.each([
   expect(parseTemplate(text).ok).toBe(false);
 });
 
-test("every mistake in a text is told, with what stands there", () => {
+test("every mistake in a text is reported, with what was found", () => {
   verifies("DECL-3");
   const parsed = parseTemplate("{{a}} {{b}} {args.c}");
   expect(parsed.ok ? [] : parsed.problems).toEqual([

@@ -244,7 +244,7 @@ describe("what differs is said in words", () => {
     for (const words of differs) expect(message).toContain(words);
   });
 
-  test("entities that stand in the file", () => {
+  test("entities that are in the file", () => {
     verifies("EDIT-5");
     const [place] = miss(SOURCE, '<i> & "q"').closest;
     expect(place).toMatchObject({ start_line: 10, end_line: 10 });
@@ -372,7 +372,7 @@ describe("the places shown", () => {
     ]);
   });
 
-  test("say that the file ends where old goes on", () => {
+  test("say that the file ends where old continues", () => {
     const [place] = miss("a\nlast", "last\n").closest;
     expect(place?.differs).toEqual([
       "line breaks: old has 1 line break, the file has none (line 2)",

@@ -17,7 +17,7 @@ function naive(bytes: Buffer, wanted: Buffer): number[] {
   return found;
 }
 
-test("every place is found, whatever repeats", () => {
+test("every place is found, with any repetition", () => {
   const repeated = fc
     .tuple(fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 5 }), fc.nat({ max: 400 }))
     .map(([unit, times]) => unit.repeat(times));

@@ -93,7 +93,7 @@ describe("the names in a header", () => {
     expect(outcome(patch)).toBe("patch_path_mismatch");
   });
 
-  test("are told with the path of the call", () => {
+  test("are reported with the path of the call", () => {
     verifies("EDIT-3");
     const plan = planPatch(Buffer.from("a\n"), `--- a/src/y.txt\n+++ b/src/y.txt\n${HUNK}`, {
       path: "src/x.txt",
@@ -109,7 +109,7 @@ describe("the names in a header", () => {
     });
   });
 
-  test("that do not stand directly above the hunks are refused, not passed over", () => {
+  test("that are not directly above the hunks are refused, not skipped", () => {
     verifies("EDIT-3");
     expect(outcome(`--- a/src/y.txt\n+++ b/src/y.txt\n\n${HUNK}`)).toBe("patch_apply_failed");
     expect(outcome(`+++ b/src/x.txt\n${HUNK}`)).toBe("patch_apply_failed");

@@ -54,7 +54,7 @@ test("The image holds what a plain list of lines would hold, after any replaceme
   fc.assert(property, { numRuns: 300 });
 });
 
-test("A hunk costs the logarithm of the pieces, in whatever order hunks come", () => {
+test("A hunk costs the logarithm of the pieces, for any order of hunks", () => {
   verifies("EDIT-3");
   const hunks = 20_000;
   const orders: Record<string, (hunk: number) => number> = {

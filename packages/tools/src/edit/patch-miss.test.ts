@@ -76,7 +76,7 @@ describe("a hunk that finds no place", () => {
     expect(nearer.map(({ line }) => line)).toEqual([6, 9, 1]);
   });
 
-  test("shows what stands at its line when nothing is like it", () => {
+  test("shows what is at its line when nothing is like it", () => {
     verifies("EDIT-3");
     const { message, details } = missOf("one\ntwo\nthree\n", "@@ -2 +2 @@\n-zyxwv\n+x\n");
     expect(message).toContain("Read the file again");

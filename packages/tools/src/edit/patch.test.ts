@@ -27,7 +27,7 @@ describe("hunks", () => {
     expect(patched("n\nx\nn\n0\nn\nx\nn\n", hunk)).toBe("n\nx\nn\n0\nn\ny\nn\n");
   });
 
-  test("go to the nearest place however far, where only two lines together tell it", () => {
+  test("go to the nearest place however far, where only two lines together identify it", () => {
     verifies("EDIT-3");
     const run = (line: string, count: number): string => `${line}\n`.repeat(count);
     for (const distance of [1, 255, 256, 257, 1023, 1024, 1025, 4096]) {
@@ -129,7 +129,7 @@ test("A diff made from spans, given as a patch, makes the same change again", ()
 });
 
 describe("bytes", () => {
-  test("outside the changed line stay, whatever they are, and one span gives the result", () => {
+  test("outside the changed line stay, no matter what they are, and one span gives the result", () => {
     verifies("EDIT-4");
     const junk = fc
       .array(fc.tuple(fc.uint8Array({ maxLength: 8 }), fc.constantFrom("\n", "\r\n", "\r", "\n\n")))

@@ -100,7 +100,7 @@ describe("which texts are replaced", () => {
     expect(most.equals(Buffer.alloc(100_000, "x"))).toBe(true);
   });
 
-  test("all edits are looked up in the text before, in whatever order they come", () => {
+  test("all edits are looked up in the text before, in any order", () => {
     verifies("EDIT-2");
     const swap = [
       { old: "one", new: "two" },

@@ -71,7 +71,7 @@ describe("a diff made from spans", () => {
     expect(diff("a b c\n", ["a", "1"], ["c\n", "3\n"])).toContain("\n-a b c\n+1 b 3\n");
   });
 
-  test("leaves out lines that a span holds on both sides", () => {
+  test("omits lines that a span holds on both sides", () => {
     const hunk = diff("a\nb\nc\nd\ne\n", ["a\nb\nc\nd\n", "a\nB\nc\nd\n"]);
     expect(hunk).toContain("@@ -1,5 +1,5 @@\n a\n-b\n+B\n c\n d\n e\n");
     const inside = diff("a\nb\nc\nd\ne\n", ["a\nb\nc\nd\ne", "A\nb\nc\nd\nE"]);
@@ -116,7 +116,7 @@ describe("a diff made from spans", () => {
     expect(diff("a\nb\n", ["a", "a"])).toBe("");
   });
 
-  test("is readable whatever the file is encoded in", () => {
+  test("is readable in any encoding of the file", () => {
     verifies("EDIT-4");
     for (const encoding of ["le", "be"]) {
       const encode = (text: string): Buffer => {

@@ -36,7 +36,7 @@ afterEach(() => {
 const load = (more: object = {}, redact = (text: string) => text) =>
   instructionFiles({ project, user, ...more })(redact);
 
-test("the user's file comes before the project's, AGENTS.md before CLAUDE.md, in each place by itself", async () => {
+test("the user's file comes before the project's, AGENTS.md before CLAUDE.md, in each place", async () => {
   verifies("INSTR-2");
   writeFileSync(join(user, "CLAUDE.md"), "of the user");
   writeFileSync(join(project, "AGENTS.md"), "\uFEFFof the project\r\n");

@@ -91,7 +91,7 @@ describe("a file in chunks", () => {
     expect(file.furthest).toBe(MIB);
   });
 
-  test("is left alone once it is aborted, and nothing reads from it any more", async () => {
+  test("is not read any more once it is aborted", async () => {
     verifies("CODE-1");
     const abort = new AbortController();
     const file = fakeFile((_position, length) => length);
@@ -107,7 +107,7 @@ describe("a file in chunks", () => {
     expect(file.underWay).toBe(0);
   });
 
-  test("fails with the error of the read, and one nobody needed fails unheard", async () => {
+  test("fails with the error of the read, and an unneeded read fails silently", async () => {
     verifies("CODE-1");
     const broken = fakeFile((position, length) => {
       if (position >= 2 * MIB) throw new Error("EIO");

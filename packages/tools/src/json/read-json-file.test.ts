@@ -66,7 +66,7 @@ describe("reading a JSON file", () => {
     expect(await messageFor(file, 999)).toBe("is larger than 999 bytes");
   });
 
-  test("what is not there, a directory, a FIFO and a link are told apart and never hung on", async () => {
+  test("what is not there, a directory, a FIFO and a link are distinguished and never block", async () => {
     expect(await messageFor(join(folder, "none.json"))).toBe("is not there");
     mkdirSync(join(folder, "d.json"));
     expect(await messageFor(join(folder, "d.json"))).toContain("is a directory");
@@ -87,7 +87,7 @@ describe("reading a JSON file", () => {
     expect(await messageFor(file)).toMatch(/belongs to the user with the id [0-9]+, who could/);
   });
 
-  test("a file without the right to read is told as such", async () => {
+  test("a file without the right to read is reported as such", async () => {
     const file = put("{}", 0o000);
     chmodSync(folder, 0o755);
     const asRoot = process.getuid?.() === 0;

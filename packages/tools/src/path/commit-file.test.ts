@@ -78,7 +78,7 @@ describe.each(OPENINGS)("a commit %s", (_how, opening) => {
     expect(statSync(path).mode & 0o7777).toBe(0o604);
   });
 
-  test("drops set-user-id and its like, which vouched for the old bytes", async () => {
+  test("drops set-user-id and similar bits, which were meant for the old bytes", async () => {
     const path = join(folder, "a");
     writeFileSync(path, "old");
     chmodSync(path, 0o4755);
@@ -138,7 +138,7 @@ describe.each(OPENINGS)("a commit %s", (_how, opening) => {
       expect(readdirSync(folder).length).toBe(there === undefined ? 0 : 1);
     });
 
-    test("because a link stands there now is path_changed, also a dangling one", async () => {
+    test("because a link is there now is path_changed, also a dangling one", async () => {
       verifies("PATH-1", "PATH-2");
       symlinkSync("../outside/secret", join(folder, "link"));
       symlinkSync("../outside/none", join(folder, "dangling"));
@@ -177,7 +177,7 @@ describe.each(OPENINGS)("a commit %s", (_how, opening) => {
       expect(statSync(join(folder, "a")).mode).toBe(statSync(join(folder, "any")).mode);
     });
 
-    test("makes none unless told to", async () => {
+    test("makes none unless requested", async () => {
       const error = await refusal(commit(join(folder, "a/new.txt"), "new"));
       expect(error).toMatchObject({ code: "file_not_found", details: { path: join(folder, "a") } });
       expect(existsSync(join(folder, "a"))).toBe(false);
@@ -207,7 +207,7 @@ describe.each(OPENINGS)("a commit %s", (_how, opening) => {
       expect(readdirSync(folder)).toEqual([]);
     });
 
-    test("leaves one in which somebody else has put something meanwhile", async () => {
+    test("leaves one in which another process has put something meanwhile", async () => {
       const path = join(folder, "a/b/new");
       const error = await refusal(
         commitFile(

@@ -66,14 +66,14 @@ async function commit(bytes = "new"): Promise<{ code: string; path: unknown } | 
   }
 }
 
-test("a file that nobody may write is refused, to root as well", async () => {
+test("a file that no one may write is refused, to root as well", async () => {
   chmodSync(path, 0o444);
   expect(await commit()).toEqual({ code: "access_denied", path });
   expect(readFileSync(path, "utf8")).toBe("old");
   expect(readdirSync(folder)).toEqual(["a"]);
 });
 
-test("a file that we may not read is refused: nobody can tell what would be lost", async () => {
+test("a file that we may not read is refused: it is unknown what would be lost", async () => {
   chmodSync(path, 0o222);
   chmodSync(folder, 0o777);
   expect(await asOrdinaryUser(() => commit())).toEqual({ code: "access_denied", path });
@@ -95,7 +95,7 @@ test("a directory that we may write and search but not read is good enough", asy
   expect(readFileSync(path, "utf8")).toBe("new");
 });
 
-test("owner and group of the old file are kept by whoever may give them", async () => {
+test("owner and group of the old file are kept by a process that may set them", async () => {
   verifies("CODE-4");
   const [uid, gid] = isRoot ? [ORDINARY_USER, ORDINARY_USER] : [process.getuid!(), lastOwnGroup()];
   chownSync(path, uid, gid);

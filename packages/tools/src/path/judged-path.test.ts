@@ -47,7 +47,7 @@ test("a plan is one path to read, canonical", async () => {
   });
 });
 
-test("a name is sensitive in any case where the disk does not tell cases apart", async () => {
+test("a name is sensitive in any case where the disk does not distinguish cases", async () => {
   verifies("PATH-3");
   const path = join(project, ".ENV");
   const ordinary = { kind: "path", access: "read", path };
@@ -59,7 +59,7 @@ test("a name is sensitive in any case where the disk does not tell cases apart",
   expect(asGiven.resources).toEqual([{ ...ordinary, path: join(project, "a.txt") }]);
 });
 
-test("a rule's name is meant in any case where the disk does not tell cases apart", async () => {
+test("a rule's name is meant in any case where the disk does not distinguish cases", async () => {
   verifies("PERM-15");
   const path = join(project, "Secrets/a");
   const ordinary = { kind: "path", access: "read", path };

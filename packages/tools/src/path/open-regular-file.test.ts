@@ -216,7 +216,7 @@ describe.each(OPENINGS)("opened %s", (_how, opening) => {
 });
 
 describe("the stamp of a path", () => {
-  test("tells a file from its successor and from its own later state, and what is missing", async () => {
+  test("distinguishes a file from its successor, from its own later state, and from a missing one", async () => {
     const path = join(folder, "a");
     expect(await readStamp(path)).toBeUndefined();
     expect(await readStamp(join(folder, "none/a"))).toBeUndefined();

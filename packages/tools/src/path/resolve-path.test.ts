@@ -73,7 +73,7 @@ describe("names without links", () => {
     expect(await resolved("..")).toBe(top);
   });
 
-  test("an absolute path stands for itself", async () => {
+  test("an absolute path is taken as it is", async () => {
     expect(await resolved(join(outside, "secret.txt"))).toBe(join(outside, "secret.txt"));
     expect(await resolved("/")).toBe("/");
     expect(await resolved("//")).toBe("/");

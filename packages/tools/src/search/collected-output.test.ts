@@ -73,7 +73,7 @@ describe("output in pieces", () => {
     expect(row("/dev/fd/3\0nothing of the kind")).toBeUndefined();
   });
 
-  test("messages tell the excluded entries, the unreadable ones and the complaints apart", () => {
+  test("messages distinguish excluded entries, unreadable ones and complaints", () => {
     verifies("PATH-3");
     const walk = "rg: DEBUG|ignore::walk|crates/ignore/src/walk.rs:1942: ignoring";
     const text = [

@@ -45,7 +45,7 @@ describe("a glob", () => {
     },
   );
 
-  test("braces that stand for thousands of globs are refused before they are written out", () => {
+  test("braces that represent thousands of globs are refused before they are written out", () => {
     expect(() => parsePathGlob("{a,b}".repeat(40))).toThrow(/more than 100 globs/);
     expect(parsePathGlob("{a,b}".repeat(6)).admits("ababab")).toBe(true);
   });

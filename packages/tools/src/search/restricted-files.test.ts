@@ -38,7 +38,7 @@ describe("the sensitive files below a directory", () => {
     }
   });
 
-  test("are all searched where a person allowed the sensitive directory itself", () => {
+  test("are all searched where the user allowed the sensitive directory itself", () => {
     verifies("PATH-3");
     const files = below("/home/you/.ssh");
     expect(files.excluded).toEqual([]);
@@ -74,7 +74,7 @@ describe("the sensitive files below a directory", () => {
     expect(below("/p").caseInsensitive).toBe(false);
   });
 
-  test("are globs of ripgrep for what a rule names, where it can be told", () => {
+  test("are globs of ripgrep for what a rule names, where it can be expressed", () => {
     verifies("PERM-15");
     expect(excludedBelow("/p", ["/p/secrets/**", "/p/config/db", "/q/x", "/p/**/.env*"])).toEqual([
       "/secrets",

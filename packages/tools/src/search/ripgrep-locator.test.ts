@@ -52,7 +52,7 @@ describe("ripgrep on PATH", () => {
     expect(existsSync(trap)).toBe(false);
   });
 
-  test("is passed over when it knows other options or tells in another form", async () => {
+  test("is not used when it knows other options or reports in another form", async () => {
     verifies("PATH-3");
     script(join(base, "bin", "rg"), "echo 'rg: unrecognized flag' >&2; exit 2");
     expect(await ripgrepOnPath({ project, write: [] }, join(base, "bin"))).toBeUndefined();

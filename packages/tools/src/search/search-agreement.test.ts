@@ -190,7 +190,7 @@ describe("the two ways of searching", () => {
     };
   }
 
-  test("agree on files, lines, columns, context and the count of what is left out", async () => {
+  test("agree on files, lines, columns, context and the count of what is omitted", async () => {
     verifies("CODE-3");
     verifies("PATH-3", "PERM-15");
     let told = 0;

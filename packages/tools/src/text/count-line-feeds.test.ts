@@ -5,7 +5,7 @@ import { countLineFeeds } from "./file-text.ts";
 
 const byte = fc.oneof(fc.constantFrom(0x0a, 0x0b, 0x09, 0x8a, 0x00, 0xff, 0x80), fc.nat(0xff));
 
-test("line feeds are counted right, whatever stands beside them and wherever the bytes lie", () => {
+test("line feeds are counted right, beside anything and at any offset", () => {
   verifies("CODE-1");
   fc.assert(
     fc.property(

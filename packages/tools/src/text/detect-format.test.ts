@@ -16,7 +16,7 @@ describe("the encoding of bytes", () => {
     }
   });
 
-  test("is told by a byte order mark", () => {
+  test("is recognised by a byte order mark", () => {
     verifies("CODE-1");
     const of = (bytes: number[]) => detectFormat(Uint8Array.from(bytes), true);
     expect(of([0xef, 0xbb, 0xbf])).toEqual({ encoding: "utf-8", bom: true, valid: true });
@@ -131,7 +131,7 @@ describe("the encoding of bytes", () => {
     });
   });
 
-  test("is something for whatever bytes, and what it calls valid survives the way there and back", () => {
+  test("gives a result for any bytes, and what it calls valid survives a round trip", () => {
     verifies("CODE-1");
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300, size: "max" }), (bytes) => {
@@ -164,7 +164,7 @@ describe("what is no text", () => {
     expect(binary(utf8("word ".repeat(20) + "é\x01\x02\x03"))).toBe(false);
   });
 
-  test("is told by the beginning, as a reader who sees no more would", () => {
+  test("is recognised by the beginning, as a reader who sees no more would", () => {
     verifies("CODE-1");
     const long = "words\n".repeat(20_000);
     expect(detectFormat(utf8(`${long}\0\0\0`), true)).toMatchObject({

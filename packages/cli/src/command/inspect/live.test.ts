@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-test("what does not speak the protocol is told of, and keeps nobody else away", async () => {
+test("a peer that does not speak the protocol is reported, and blocks no one else", async () => {
   verifies("CLI-8");
   await runtime("1", ({ socket }) => void socket.write("who are you?\n"));
   await runtime("2", honest("session_b"));
@@ -37,7 +37,7 @@ test("what does not speak the protocol is told of, and keeps nobody else away", 
   await expect(live.abort("session_a", "run_a")).rejects.toMatchObject({ code: "gone" });
 });
 
-test("a folder that cannot hold sockets is told of, and nobody waits for it", async () => {
+test("a folder that cannot hold sockets is reported, and no one waits for it", async () => {
   verifies("CLI-8");
   await writeFile(join(home, "control"), "");
   const live = opened();
@@ -75,7 +75,7 @@ test("a question that was on its way when the page was left is not kept, and one
   });
 });
 
-test("a session is attended once it has said so, and at once where nobody looks", async () => {
+test("a session is attended once it has said so, and at once where no one checks", async () => {
   verifies("CLI-8");
   const live = opened();
   await live.attended("session_a");
@@ -91,7 +91,7 @@ test("a session is attended once it has said so, and at once where nobody looks"
   expect(await attended).toBe(true);
 });
 
-test("what a runtime says that cannot be shown is told of, and ends nothing", async () => {
+test("what a runtime says that cannot be shown is reported, and ends nothing", async () => {
   verifies("CLI-8");
   await runtime("1", (client) =>
     client.push("hello", { ...HELLO, session_id: "session_a", runs: 1 }),
@@ -120,7 +120,7 @@ test("what a runtime says that cannot be shown is told of, and ends nothing", as
   });
 });
 
-test("an answer goes to the session whose question was shown, whoever asks one with the same id", async () => {
+test("an answer goes to the session whose question was shown, even if another asks one with the same id", async () => {
   verifies("PERM-8");
   const answered: string[] = [];
   const asking = (session_id: string, pid: number) => (client: ByHand) => {

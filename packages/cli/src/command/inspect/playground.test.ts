@@ -47,7 +47,7 @@ test("a call that had not begun when the playground was closed is on record as a
   await expect(playground.tools()).rejects.toMatchObject({ code: "gone" });
 });
 
-test("so many calls may be under way and no more, and there is room again once one has ended", async () => {
+test("a limited number of calls may be active, and one that ends makes space for the next", async () => {
   verifies("UI-2");
   const warned: Error[] = [];
   const warn = (warning: Error): void => void warned.push(warning);

@@ -5,7 +5,7 @@ import { createRedactor } from "./redactor.ts";
 const body = (length: number) => "a1B2c3D4e5F6g7H8i9J0".repeat(10).slice(0, length);
 const EXAMPLE_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 
-test("credentials in headers, connection strings and URLs go by what stands before them", () => {
+test("credentials in headers, connection strings and URLs go by what is before them", () => {
   verifies("REDACT-1");
   const cases: [text: string, secret: string][] = [
     ["Authorization: Bearer 0123456789abcdef", "0123456789abcdef"],

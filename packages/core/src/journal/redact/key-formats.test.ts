@@ -78,7 +78,7 @@ describe("key formats", () => {
     );
   });
 
-  test("are recognised wherever a key can stand, behind escapes and colours too", () => {
+  test("are recognised wherever a key can be, behind escapes and colours too", () => {
     verifies("REDACT-1");
     const key = KEYS["aws_access_key"] as string;
     for (const before of [
@@ -108,7 +108,7 @@ describe("key formats", () => {
     expect(redactor.count).toBe(0);
   });
 
-  test("are left alone where only known values are replaced", () => {
+  test("are left unchanged where only known values are replaced", () => {
     verifies("REDACT-1");
     const redactor = createRedactor({ secrets: [{ name: "N", value: "not in any of these" }] });
     for (const key of [...Object.values(KEYS), ...MORE_KEYS]) {

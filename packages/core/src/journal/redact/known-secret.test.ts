@@ -3,7 +3,7 @@ import { verifies } from "#laws";
 import { secretVariables } from "./known-secret.ts";
 import { createRedactor } from "./redactor.ts";
 
-test("known values that are short, or stand-ins, or listed twice, mangle nothing", () => {
+test("known values that are short, or placeholders, or listed twice, change nothing else", () => {
   verifies("REDACT-1");
   const redactor = createRedactor({
     secrets: [

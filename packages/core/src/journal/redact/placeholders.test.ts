@@ -5,7 +5,7 @@ import { createRedactor } from "./redactor.ts";
 const body = (length: number) => "a1B2c3D4e5F6g7H8i9J0".repeat(10).slice(0, length);
 const EXAMPLE_ID = "IOSFODNN7EXAMPLE";
 
-test("known values do not show in a placeholder either, whatever their names are", () => {
+test("known values do not show in a placeholder either, with any name", () => {
   verifies("REDACT-1");
   const redactor = createRedactor({
     secrets: [

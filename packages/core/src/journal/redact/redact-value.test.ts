@@ -99,7 +99,7 @@ describe("values", () => {
     );
   });
 
-  test("hide a known value that stands there as a number", () => {
+  test("hide a known value that is there as a number", () => {
     verifies("REDACT-1");
     const redactor = createRedactor({ secrets: [{ name: "PIN", value: "86753099" }] });
     expect(redactor.value({ pin: 86753099, n: 8675309 })).toEqual({
@@ -120,7 +120,7 @@ describe("values", () => {
     expect(redacted).not.toContain("Xsecret");
   });
 
-  test("fields a schema calls sensitive go whatever they hold", () => {
+  test("fields a schema calls sensitive go no matter what they hold", () => {
     verifies("REDACT-2");
     const redactor = createRedactor();
     const value = {

@@ -45,7 +45,7 @@ describe("a reversible copy", () => {
     });
   });
 
-  test("never turns a placeholder that stood there literally into the secret", () => {
+  test("never turns a placeholder that was there literally into the secret", () => {
     verifies("REDACT-1");
     const value = { real: "Xsecret", model: "write [redacted:X] here", "[redacted:X]": 1 };
     const { redacted, restore } = createRedactor({ secrets }).reversible(value);

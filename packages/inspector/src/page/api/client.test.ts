@@ -35,19 +35,19 @@ describe("a request", () => {
     expect(told).toEqual(["reached"]);
   });
 
-  it("tells of a wrong token", async () => {
+  it("reports a wrong token", async () => {
     const { api, told } = apiWith(() => Promise.resolve(new Response("no", { status: 401 })));
     await expect(api.ask("GET /api/tasks", {})).rejects.toMatchObject({ code: "unauthorized" });
     expect(told).toEqual(["unauthorized"]);
   });
 
-  it("tells when nobody answers", async () => {
+  it("reports when no one answers", async () => {
     const { api, told } = apiWith(() => Promise.reject(new TypeError("Failed to fetch")));
     await expect(api.ask("GET /api/tasks", {})).rejects.toBeInstanceOf(RequestFailed);
     expect(told).toEqual(["unreachable"]);
   });
 
-  it("tells when nobody answers in time, and not when it was given up", async () => {
+  it("reports when no one answers in time, and not when it was given up", async () => {
     const late = apiWith(() => Promise.reject(new DOMException("", "TimeoutError")));
     await expect(late.api.ask("GET /api/tasks", {})).rejects.toMatchObject({ code: "unreachable" });
     const given = apiWith(() => Promise.reject(new DOMException("", "AbortError")));
@@ -82,7 +82,7 @@ describe("the token", () => {
     expect(takeToken(placesOf("", new Map(), []))).toBeUndefined();
   });
 
-  it("is found in whatever of the printed line was pasted", () => {
+  it("is found in any part of the printed line", () => {
     const address = "http://127.0.0.1:4321/#token=abcDEF-_0123456789";
     for (const text of [
       address,

@@ -22,7 +22,7 @@ describe("the keys of the page", () => {
     expect(acted).toEqual([]);
   });
 
-  it("tell whether the next one is the second of a sequence", () => {
+  it("know whether the next one is the second of a sequence", () => {
     const { keys } = keysWith("g s");
     expect(keys.isBegun(0)).toBe(false);
     keys.press("g", 0);
@@ -39,7 +39,7 @@ describe("the keys of the page", () => {
     expect(acted).toEqual(["s"]);
   });
 
-  it("act for whoever bound them last, until that is gone", () => {
+  it("act for the last binding, until that is gone", () => {
     const { keys, acted } = keysWith("Escape");
     const end = keys.bind({ Escape: () => acted.push("inner") });
     keys.press("Escape", 0);

@@ -22,7 +22,7 @@ describe("the lines of a diff", () => {
     ]);
   });
 
-  test("are told from headers by the counts of their hunk", () => {
+  test("are distinguished from headers by the counts of their hunk", () => {
     const kinds = diffLines("@@ -1,2 +1 @@\n--- old\n-x\n+++ new\n--- a/next").map(
       ({ kind }) => kind,
     );
@@ -35,7 +35,7 @@ describe("the lines of a diff", () => {
     expect(lines[3]).toEqual({ kind: "remark", text: "No newline at end of file" });
   });
 
-  test("are all there, whatever the text", () => {
+  test("are all there, for any text", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("+a", "-a", " a", "", "@@ -1,2 +1 @@", "x")), (rows) => {
         const diff = rows.join("\n");
@@ -115,7 +115,7 @@ describe("cutting a long text", () => {
 });
 
 describe("words", () => {
-  test("show what nobody foresaw as it is", () => {
+  test("show unknown values as they are", () => {
     expect(findSign("half_done")).toEqual({ icon: "•", word: "half done", tone: "quiet" });
     expect(findSign("constructor").word).toBe("constructor");
     expect(recoveryText("pray_hard")).toBe("pray hard");

@@ -18,7 +18,7 @@ describe("pages of facts", () => {
     expect(list.totals).toEqual([1_000, 1_000]);
   });
 
-  it("are given up when nobody looks at them any more", async () => {
+  it("are dropped when no one looks at them any more", async () => {
     const list = listOf(100_000);
     list.pages.need({ first: 0, end: 40 });
     list.pages.need({ first: 50_000, end: 50_040 });

@@ -61,7 +61,7 @@ describe("references", () => {
     expect(text.match(/"in"/g)?.length).toBe(4);
   });
 
-  test("may be escaped or by anchor, and keep what stands beside them", () => {
+  test("may be escaped or by anchor, and keep what is beside them", () => {
     expect(kind({ $ref: "#/$defs/a~1b" }, tree)).toBe("number");
     expect(kind({ $ref: "#here" }, tree)).toBe("yes_no");
     expect(readField(tree, { $ref: "#/$defs/a~1b", description: "how many" })).toMatchObject({
@@ -142,13 +142,13 @@ describe("the kind of a field", () => {
     });
   });
 
-  test("shows a required property that nobody described", () => {
+  test("shows a required property that no one described", () => {
     expect(readField({}, { type: "object", required: ["x"] })).toMatchObject({
       properties: [{ name: "x", schema: true, is_required: true }],
     });
   });
 
-  test("tells text apart by its format and length", () => {
+  test("distinguishes text by its format and length", () => {
     const input = (schema: JsonObject) => {
       const field = readField({}, { type: "string", ...schema });
       return field.kind === "text" ? field.input : undefined;
@@ -203,7 +203,7 @@ describe("branches", () => {
     expect(findBranch({}, branches, 7)).toBe(0);
   });
 
-  test("keep what stands beside them", () => {
+  test("keep what is beside them", () => {
     const field = readField(
       {},
       {
@@ -241,7 +241,7 @@ describe("values", () => {
     expect(startValue({}, schema)).toEqual({ mode: "fast", depth: 2, inner: { on: true } });
   });
 
-  test("are checked as far as the form can tell, and lists of problems end", () => {
+  test("are checked as far as the form can, and lists of problems are bounded", () => {
     expect(
       findProblems({}, schema, { mode: "slow", depth: 12, inner: 3, extra: 1, path: 4 }),
     ).toEqual([
@@ -276,7 +276,7 @@ describe("values", () => {
     expect(findProblems({}, many, ["a", "c"])).toHaveLength(1);
   });
 
-  test("never run a pattern of somebody else", () => {
+  test("never run a pattern from outside", () => {
     const evil = { type: "string", pattern: "^(a+)+$" };
     expect(findProblems({}, evil, `${"a".repeat(60)}!`)).toEqual([]);
   });
@@ -314,7 +314,7 @@ describe("values", () => {
     expect(refused.ok ? "" : refused.problem).toMatch(/not JSON/);
   });
 
-  test("are equal whatever the order of their keys", () => {
+  test("are equal in any order of their keys", () => {
     expect(equal({ a: 1, b: [2] }, { b: [2], a: 1 })).toBe(true);
     expect(equal({ a: undefined }, { b: undefined })).toBe(false);
     expect(equal([1], { 0: 1 })).toBe(false);

@@ -61,7 +61,7 @@ describe("the questions that are shown", () => {
     expect(answered.map(isOver)).toEqual([false, true]);
   });
 
-  test("keep their places when they are settled, by whomever", () => {
+  test("keep their places when they are settled", () => {
     let shown = withQuestions([], [question("a"), question("b"), question("c")], live);
     shown = withState(shown, question("b"), { is: "answered", answer: { decision: "allow_once" } });
     shown = withQuestions(shown, [question("c")], live);
@@ -98,7 +98,7 @@ describe("the questions that are shown", () => {
 });
 
 describe("an address", () => {
-  test("shows its host apart, whatever stands before it", () => {
+  test("shows its host separately, whatever precedes it", () => {
     expect(shownAddress("https://bank.example@evil.example/x?y#z")).toEqual({
       ok: true,
       href: "https://bank.example@evil.example/x?y#z",

@@ -33,7 +33,7 @@ describe("a route in the address", () => {
     );
   });
 
-  it("is the list of sessions, whatever else stands there", () => {
+  it("is the list of sessions for anything else", () => {
     for (const text of [
       "",
       "#",

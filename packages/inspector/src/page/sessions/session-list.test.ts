@@ -57,7 +57,7 @@ describe("the agents of a session", () => {
     expect(findVersion(model, undefined)).toBe(0);
   });
 
-  it("begin with the one a person talks with", () => {
+  it("begin with the one the user talks with", () => {
     const usage = { requests: 2, cost: null };
     expect(mainAgent(runs())).toBeUndefined();
     expect(mainAgent(runs({ agent_id: "a" }, { agent_id: "b" }))).toBe("b");
@@ -68,7 +68,7 @@ describe("the agents of a session", () => {
 });
 
 describe("older messages", () => {
-  it("stand before the newer ones, each once", () => {
+  it("come before the newer ones, each once", () => {
     const items = (...ids: readonly string[]) => ids.map((node_id) => ({ node_id }));
     expect(joinItems(items("1", "2", "3"), items("3", "4"))).toEqual(items("1", "2", "3", "4"));
     expect(joinItems(items("1", "2"), items("3", "4"))).toEqual(items("1", "2", "3", "4"));

@@ -27,7 +27,7 @@ describe("the loop that asks what is new", () => {
     page.loop.stop();
   });
 
-  it("tells of another session from its beginning, and nothing of the one before", async () => {
+  it("sends another session from its beginning, and nothing of the one before", async () => {
     const page = open();
     const first = await page.asked();
     page.loop.watch("s2");
@@ -58,7 +58,7 @@ describe("the loop that asks what is new", () => {
     page.loop.stop();
   });
 
-  it("holds no connection while nobody looks, and asks at once when somebody does", async () => {
+  it("holds no connection while no page looks, and asks at once when one does", async () => {
     const page = open();
     page.loop.setVisible(false);
     await page.asked();
@@ -74,7 +74,7 @@ describe("the loop that asks what is new", () => {
     page.loop.stop();
   });
 
-  it("tries again, later each time, goes on where it was, and counts anew after it went well", async () => {
+  it("tries again, later each time, continues where it was, and counts anew after it went well", async () => {
     const page = open();
     await page.asked();
     page.answer({ cursor: "7" });
@@ -113,7 +113,7 @@ describe("the loop that asks what is new", () => {
     expect(page.tries).toEqual([]);
   });
 
-  it("goes on with the home when there is no such session", async () => {
+  it("continues with the home when there is no such session", async () => {
     const page = open();
     await page.asked();
     page.loop.watch("nope");

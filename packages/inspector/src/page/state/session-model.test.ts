@@ -29,7 +29,7 @@ describe("the session that is shown", () => {
 });
 
 describe("a store", () => {
-  it("tells those who listen when it is another value, and nobody else", () => {
+  it("notifies its listeners of another value, and no one else", () => {
     const store = createStore(1);
     const heard: number[] = [];
     const end = store.subscribe(() => heard.push(store.get()));

@@ -22,7 +22,7 @@ describe("the groups of a surface", () => {
     expect(groupTools([], "")).toHaveLength(3);
   });
 
-  test("hold what has all the words, wherever they stand", () => {
+  test("hold what has all the words, wherever they are", () => {
     const found = (filter: string) =>
       groupTools(tools, filter).flatMap((group) => group.tools.map((one) => one.tool_name));
     expect(found("BLOCKED fetch")).toEqual(["web.fetch"]);

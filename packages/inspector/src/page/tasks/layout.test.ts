@@ -31,7 +31,7 @@ describe("drawing a plan", () => {
     expect([circular, missing]).toEqual([[], []]);
   });
 
-  test("never lets two steps overlap, whatever the plan", () => {
+  test("never lets two steps overlap, for any plan", () => {
     fc.assert(
       fc.property(anyPlan, (plan) => {
         const drawing = drawPlan(plan);

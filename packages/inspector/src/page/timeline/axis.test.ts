@@ -5,7 +5,7 @@ import { measureExtent, moveExtent, placeTime, sinceText, placeTicks, zoomExtent
 import { placeBars, measureLane, spansText } from "./spans.tsx";
 
 describe("the axis of time", () => {
-  it("reaches from the first moment to the last, and to now for what goes on", () => {
+  it("reaches from the first moment to the last, and to now for what continues", () => {
     const ended = lane([["executing", 100, 200]]);
     const open = lane([
       ["queued", 50, 60],
@@ -25,7 +25,7 @@ describe("the axis of time", () => {
     expect(labels(7_200_000)).toEqual(["0:00", "30:00", "1:00:00", "1:30:00", "2:00:00"]);
   });
 
-  it("has no more marks than there is room for, and all of them in sight", () => {
+  it("has no more marks than there is space for, and all of them in sight", () => {
     const time = fc.double({ min: 0, max: 2e12, noNaN: true });
     const length = fc.double({ min: 1, max: 1e11, noNaN: true });
     fc.assert(
@@ -97,7 +97,7 @@ describe("the axis of time", () => {
 describe("the bars of a call", () => {
   const extent = { from: 0, to: 100 };
 
-  it("stand where they were, and go on until now", () => {
+  it("are where they were, and continue until now", () => {
     const bars = placeBars(
       [
         ["queued", 10, 20],
@@ -112,7 +112,7 @@ describe("the bars of a call", () => {
     ]);
   });
 
-  it("are cut at the edges, and those outside are left out", () => {
+  it("are cut at the edges, and those outside are omitted", () => {
     expect(placeBars([["waiting", -50, 250]], extent, 0)).toEqual([
       { kind: "waiting", left: 0, width: 100 },
     ]);

@@ -72,7 +72,7 @@ describe("the rows of a timeline", () => {
     expect(wayTo(model, "nothing")).toEqual([]);
   });
 
-  it("have everything exactly once, whatever the journal says about who started whom", () => {
+  it("have everything exactly once, for any journal", () => {
     const id = fc.constantFrom("a", "b", "c", "d");
     const started = fc.record({ parent_run_id: id, parent_call_id: id }, { requiredKeys: [] });
     const runs = fc.array(fc.tuple(id, fc.nat(20), started));
@@ -103,7 +103,7 @@ describe("a filter of calls", () => {
     expect(createLaneFilter({ text: "  ", status: "any" }, true)).toBeUndefined();
   });
 
-  it("looks at how a call stands", () => {
+  it("filters by the state of a call", () => {
     const waiting = lane("r", "a", 1, { state: "waiting" });
     const failed = lane("r", "b", 2, { state: "ended", outcome: "failed" });
     const partial = lane("r", "c", 3, { state: "ended", outcome: "partial" });
