@@ -74,7 +74,7 @@ export { RegistrationError, createRegistry } from "./registry/registry.ts";
 export { isContentBlock } from "./result/read-return.ts";
 export { joinText, viewsOf } from "./result/map-result.ts";
 export { visible, visibleJson, visibleLine } from "./result/visible.ts";
-export { RunRefused } from "./run.ts";
+export { RunRefused } from "./run-start.ts";
 export { canonicalJson, compileSchema, isSensitive, lowerSchema, readSchema } from "@soong/schema";
 export { createSearchIndex } from "@soong/search";
 export { PORTABLE_NAMES } from "./surface/wire-name.ts";

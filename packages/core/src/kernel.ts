@@ -9,6 +9,8 @@ import {
 } from "./call/index.ts";
 import { randomIds, systemClock, type Clock, type IdSource } from "./journal/index.ts";
 import { createRegistry, type Registry, type ToolSource } from "./registry/registry.ts";
+import { RunPolicies } from "./run-policy.ts";
+import { RunStarts } from "./run-start.ts";
 import { runKey, type Run, type RunOptions } from "./run.ts";
 import { openSession, type KernelParts, type Session, type SessionOptions } from "./session.ts";
 import type { AnyTool, ToolContext } from "./tool/index.ts";
@@ -42,16 +44,20 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   });
   if (options.tools !== undefined) registry.register(options.tools);
   for (const source of options.sources ?? []) registry.open(source);
-  const parts = {
-    config: kernelConfig(options.config),
+  const config = kernelConfig(options.config);
+  const clock = options.clock ?? systemClock();
+  const parts: KernelParts = {
+    config,
     registry,
-    clock: options.clock ?? systemClock(),
+    clock,
     ids: options.ids ?? randomIds(),
     runs,
+    policies: new RunPolicies(),
+    starts: new RunStarts(registry, config, clock),
   };
   return {
     registry,
-    config: parts.config,
+    config,
     openSession: (session) => openSession(parts, session),
     async startRun(both = {}) {
       // Rules given here are the session's: the run has them from there, once.

@@ -9,6 +9,7 @@ import {
   placesOfReading,
   type AdmitContext,
   type CallRun,
+  type DeferredTools,
   type Explanation,
   type OnPersonAsked,
   type RunIdentity,
@@ -16,44 +17,30 @@ import {
   type ToolCall,
   type Turn,
 } from "./call/index.ts";
-import { runHook } from "./hook/run-hooks.ts";
+import { runHook, type Hooks } from "./hook/run-hooks.ts";
 import type { HookAnswers, HookEvent, HookPayloads } from "./hook/hook.ts";
 import {
-  describeNoAnswer,
   within,
+  type Fact,
   type FactData,
   type FactType,
   type Recorder,
   type Redactor,
 } from "./journal/index.ts";
-import {
-  compilePolicy,
-  describePolicy,
-  linkedPaths,
-  mergePolicies,
-  type Mode,
-  type Policy,
-  type PolicyInput,
-} from "./permission/index.ts";
-import type { RegisteredTool } from "./registry/registered-tool.ts";
-import type { RegistrySnapshot } from "./registry/registry.ts";
-import { catalogRecord } from "./surface/catalog.ts";
-import { createDeferredIndex } from "./surface/search-deferred.ts";
-import { modelTools, type ModelTools } from "./surface/model-tools.ts";
-import { PORTABLE_PROFILE, type ModelProfile } from "./surface/profile.ts";
-import { resolveSurface } from "./surface/resolve-surface.ts";
-import type { Role } from "./surface/ceiling.ts";
-import type { Surface, SurfaceProblem } from "./surface/surface.ts";
 import type { KeptDefinitions } from "./kept-definitions.ts";
-import { omitUndefined, type JsonObject } from "@soong/schema";
+import type { Mode, Policy, PolicyInput } from "./permission/index.ts";
+import type { RegisteredTool } from "./registry/registered-tool.ts";
+import type { Registry } from "./registry/registry.ts";
+import { listPrompted, showTools, type RunStart, type StartRequest } from "./run-start.ts";
 import type { SessionParts } from "./session-parts.ts";
-import {
-  type Places,
-  type Roots,
-  type RunContext,
-  SoongError,
-  type ToolResult,
-} from "./tool/index.ts";
+import { catalogRecord } from "./surface/catalog.ts";
+import type { Role } from "./surface/ceiling.ts";
+import type { ModelTools } from "./surface/model-tools.ts";
+import { PORTABLE_PROFILE, type ModelProfile } from "./surface/profile.ts";
+import type { SearchAnswer } from "./surface/search-deferred.ts";
+import type { Surface } from "./surface/surface.ts";
+import type { Places, Roots, RunContext, ToolResult } from "./tool/index.ts";
+import { omitUndefined } from "@soong/schema";
 
 export interface RunOptions {
   readonly run_id?: string;
@@ -90,6 +77,8 @@ export type DrivenEvent = "SubagentStart" | "SubagentStop" | "PreCompact";
 
 type RunEvent = DrivenEvent | "UserPromptSubmit" | "Stop";
 
+type HookAbout<Event extends RunEvent> = Omit<HookPayloads[Event], "session_id" | "run_id">;
+
 export interface Run {
   readonly identity: RunIdentity;
   readonly policy: Policy;
@@ -117,23 +106,9 @@ export interface Run {
   /** HOOK-6: asked once whether to go on when the model is done. */
   stopping(): Promise<{ continue: boolean; context: string[] }>;
   /** HOOK-7: tells the hooks of an event that whoever drives the run knows of. They only watch. */
-  notify<Event extends DrivenEvent>(
-    event: Event,
-    about: Omit<HookPayloads[Event], "session_id" | "run_id">,
-  ): Promise<void>;
+  notify<Event extends DrivenEvent>(event: Event, about: HookAbout<Event>): Promise<void>;
   abort(reason: string): Promise<void>;
   end(reason: "completed" | "failed" | "aborted", data?: FactData): void;
-}
-
-/** The request cannot be met; nothing was started. */
-export class RunRefused extends SoongError {
-  override readonly name = "RunRefused";
-  readonly problems: readonly SurfaceProblem[];
-
-  constructor(problems: readonly SurfaceProblem[]) {
-    super("run_refused", problems.map(({ message }) => message).join("\n"));
-    this.problems = problems;
-  }
 }
 
 export async function startRun(
@@ -141,308 +116,328 @@ export async function startRun(
   options: RunOptions = {},
   onEnd: () => void = () => {},
 ): Promise<Run> {
-  const { registry } = parts;
-  const { ids, config, clock } = parts.shared;
+  const { ids } = parts.shared;
+  const { parent, role = "main", roots = parts.roots, profile = PORTABLE_PROFILE } = options;
   const identity: RunIdentity = {
     session_id: parts.session_id,
     run_id: options.run_id ?? ids.next("run"),
     agent_id: options.agent_id ?? ids.next("agent"),
-    ...omitUndefined({
-      parent_run_id: options.parent?.run_id,
-      parent_agent_id: options.parent?.agent_id,
-    }),
-    role: options.role ?? "main",
+    ...(parent && { parent_run_id: parent.run_id, parent_agent_id: parent.agent_id }),
+    role,
   };
   // A child of a plan run is in plan mode, whatever it is started with (SURF-9).
-  const mode = options.parent?.policy?.mode === "plan" ? "plan" : (options.mode ?? "normal");
-  const { roots = parts.roots, profile = PORTABLE_PROFILE } = options;
-  const policy = effectivePolicy(parts, options, mode, roots);
-  const hooks = roots === parts.roots ? parts.hooks : parts.hooksIn(roots);
+  const mode = parent?.policy?.mode === "plan" ? "plan" : (options.mode ?? "normal");
+  const policy = parts.policies.compile({
+    session: parts.policy,
+    run: options.policy,
+    mode,
+    roots,
+    ceiling: parent?.policy,
+    resolvePath: parts.resolvePath,
+  });
   // One a run: placeholders are stable within it (REDACT-1).
   const redactor = parts.redactor();
   const recorder = parts.recorder.forRun(identity, redactor);
-  const index = createDeferredIndex();
-  const usedIds = new Set<string>();
-  const loadedLater: string[] = [...(options.loadedTools ?? [])];
-  const turns = new Set<Turn>();
-  let wanted = false;
-  /** The revision of the registry that was last looked at, whether or not anything had changed. */
-  let looked = registry.revision;
-  /** One at a time; whoever asks meanwhile waits for the same answer. */
-  let refreshing: Promise<void> = Promise.resolve();
-  let continued = false;
-
-  /** What the surface was resolved from. */
-  let snapshot = registry.snapshot();
-  const first = await resolve();
-  const shown = await show(first);
-  let definitions = await parts.keepDefinitions(snapshot, identity);
-  recordWith(definitions, "run.started", {
-    record_version: RECORD_VERSION,
-    role: first.role,
-    mode: first.mode,
-    policy: describePolicy(policy),
-    surface_revision: first.revision,
-    config,
-    request: {
-      profile,
-      allowed_tools: options.allowedTools,
-      suggested_tools: options.suggestedTools,
-      task_denied: options.taskDenied,
-      loaded_tools: options.loadedTools,
-    },
-    definitions: definitions.ref,
-  });
-  recorder.record(
-    "tool.catalog.resolved",
-    catalogRecord(first, policy, { definitions: definitions.ref?.artifact_id }),
-  );
-
-  const host: CallRun = {
-    ...parts.shared,
-    identity,
-    deadlines: new Deadlines(clock),
-    recorder,
-    redactor,
-    hooks,
+  const { allowedTools, suggestedTools, taskDenied, loadedTools } = options;
+  const request: StartRequest = {
+    role,
+    mode,
     policy,
+    profile,
+    allowedTools,
+    suggestedTools,
+    taskDenied,
+    loadedTools,
+  };
+  const start = await parts.starts.find(request);
+  const instructions = await readInstructions(parts, start.prompted, recorder);
+  const list = start.list(redactor, instructions);
+  const definitions = await parts.keepDefinitions(start.snapshot, identity);
+  const begun = { ...start.describe(redactor), definitions: definitions.ref };
+  recordWith(recorder, definitions, "run.started", begun);
+  const catalog = start.catalog(redactor, definitions.ref?.artifact_id);
+  recorder.recordClean("tool.catalog.resolved", catalog);
+  const run = new KernelRun(parts, options, {
+    identity,
     roots,
-    mappingRules: new Map(),
-    inlineLimitBytes: options.inlineLimitBytes ?? Number.POSITIVE_INFINITY,
-    childrenStarted: 0,
-    registry,
-    surface: first,
-    modelTools: shown,
-    context: freezeContext(options.context ?? {}),
-    refreshNextTurn(name) {
-      wanted = true;
-      loadedLater.push(name);
-    },
-    admitContext: options.admitContext,
-    onPersonAsked: options.onPersonAsked,
-  };
-  const key = runKey(identity.session_id, identity.run_id);
-  parts.runs.set(key, {
-    search: (query, limit) => index.search(host.surface, query, limit, host.modelTools.names),
-    load,
-    connecting: () => options.connecting?.() ?? [],
-  });
-
-  return {
-    identity,
-    policy,
-    recorder,
     redactor,
-    get context() {
-      return host.context;
-    },
-    get surface() {
-      return host.surface;
-    },
-    async tools() {
-      if (wanted || registry.revision !== looked) {
-        wanted = false;
-        looked = registry.revision;
-        refreshing = refreshing.catch(() => {}).then(refresh);
-      }
-      await refreshing;
-      return host.modelTools;
-    },
-    openTurn,
-    async execute(calls) {
-      const opened = openTurn();
-      for (const call of calls) opened.push(call);
-      opened.end();
-      return opened.settled();
-    },
-    async call(name, input) {
-      const opened = openTurn();
-      opened.push({ name, arguments: input });
-      opened.end();
-      const [result] = await opened.settled();
-      return result as ToolResult;
-    },
-    explain: (call) => explainCall(host, call),
-    places: placesOfReading(host),
-    async submitPrompt(prompt) {
-      const answers = await tellHooks("UserPromptSubmit", { prompt });
-      const block = answers.find(({ block: blocks }) => blocks === true);
-      const blocked = block && (block.reason ?? "a hook blocked this prompt");
-      return { ...omitUndefined({ blocked }), context: collectContext(answers) };
-    },
-    async notify(event, about) {
-      await tellHooks(event, about);
-    },
-    async stopping() {
-      const answers = await tellHooks("Stop", { already_continued: continued });
-      const goOn = !continued && answers.some((answer) => answer.continue === true);
-      continued ||= goOn;
-      return { continue: goOn, context: collectContext(answers) };
-    },
-    async abort(reason) {
-      await Promise.all([...turns].map((turn) => turn.abort(reason)));
-    },
-    end(reason, data = {}) {
-      parts.runs.delete(key);
-      onEnd();
-      recorder.record(`run.${reason}`, data);
-    },
-  };
+    recorder,
+    request,
+    start,
+    list,
+    definitions,
+    onEnd,
+  });
+  parts.runs.set(run.key, run);
+  return run;
+}
 
-  function openTurn(turnOptions: { parentNodeId?: string } = {}): Turn {
-    const onSettled = (turn: Turn): void => void turns.delete(turn);
-    const opened = new OpenTurn(host, { ...turnOptions, usedIds, onSettled });
-    turns.add(opened);
+/** What a run is made of when it begins. */
+interface BegunRun {
+  readonly identity: RunIdentity;
+  readonly roots: Roots;
+  readonly redactor: Redactor;
+  readonly recorder: Recorder;
+  readonly request: StartRequest;
+  readonly start: RunStart;
+  readonly list: ModelTools;
+  readonly definitions: KeptDefinitions;
+  readonly onEnd: () => void;
+}
+
+/** A class, as all that is made for each run: a literal with getters costs a run 100 µs. */
+class KernelRun implements Run, CallRun, DeferredTools {
+  readonly config: SharedParts["config"];
+  readonly clock: SharedParts["clock"];
+  readonly ids: SharedParts["ids"];
+  readonly artifacts: SharedParts["artifacts"];
+  readonly sourcesOfArtifact: SharedParts["sourcesOfArtifact"];
+  readonly grants: SharedParts["grants"];
+  readonly findPath: SharedParts["findPath"];
+  readonly isDirectory: SharedParts["isDirectory"];
+  readonly ask: SharedParts["ask"];
+  readonly elicit: SharedParts["elicit"];
+  readonly findRequestId: SharedParts["findRequestId"];
+  readonly children: SharedParts["children"];
+  readonly identity: RunIdentity;
+  readonly deadlines: Deadlines;
+  readonly recorder: Recorder;
+  readonly redactor: Redactor;
+  readonly hooks: Hooks;
+  readonly policy: Policy;
+  readonly roots: Roots;
+  readonly mappingRules: CallRun["mappingRules"] = new Map();
+  readonly inlineLimitBytes: number;
+  childrenStarted = 0;
+  readonly registry: Registry;
+  surface: Surface;
+  modelTools: ModelTools;
+  context: RunContext;
+  readonly admitContext: AdmitContext | undefined;
+  readonly onPersonAsked: OnPersonAsked | undefined;
+  readonly key: string;
+  readonly #parts: SessionParts;
+  readonly #options: RunOptions;
+  readonly #start: RunStart;
+  readonly #request: StartRequest;
+  readonly #onEnd: () => void;
+  readonly #usedIds = new Set<string>();
+  readonly #turns = new Set<Turn>();
+  readonly #onSettled = (turn: Turn): void => void this.#turns.delete(turn);
+  readonly #loadedLater: string[];
+  #definitions: KeptDefinitions;
+  #wanted = false;
+  /** The revision of the registry that was last looked at, whether or not anything had changed. */
+  #looked: number;
+  /** One at a time; whoever asks meanwhile waits for the same answer. */
+  #refreshing: Promise<void> | undefined = undefined;
+  #continued = false;
+  #places: Places | undefined = undefined;
+
+  constructor(parts: SessionParts, options: RunOptions, begun: BegunRun) {
+    const { shared } = parts;
+    const { identity, request, start, roots } = begun;
+    this.config = shared.config;
+    this.clock = shared.clock;
+    this.ids = shared.ids;
+    this.artifacts = shared.artifacts;
+    this.sourcesOfArtifact = shared.sourcesOfArtifact;
+    this.grants = shared.grants;
+    this.findPath = shared.findPath;
+    this.isDirectory = shared.isDirectory;
+    this.ask = shared.ask;
+    this.elicit = shared.elicit;
+    this.findRequestId = shared.findRequestId;
+    this.children = shared.children;
+    this.identity = identity;
+    this.deadlines = new Deadlines(shared.clock);
+    this.recorder = begun.recorder;
+    this.redactor = begun.redactor;
+    this.hooks = roots === parts.roots ? parts.hooks : parts.hooksIn(roots);
+    this.policy = request.policy;
+    this.roots = roots;
+    this.inlineLimitBytes = options.inlineLimitBytes ?? Number.POSITIVE_INFINITY;
+    this.registry = parts.registry;
+    this.surface = start.surface;
+    this.modelTools = begun.list;
+    this.context = options.context === undefined ? NO_CONTEXT : freezeContext(options.context);
+    this.admitContext = options.admitContext;
+    this.onPersonAsked = options.onPersonAsked;
+    this.key = runKey(identity.session_id, identity.run_id);
+    this.#parts = parts;
+    this.#options = options;
+    this.#start = start;
+    this.#request = request;
+    this.#onEnd = begun.onEnd;
+    this.#loadedLater = [...(request.loadedTools ?? [])];
+    this.#definitions = begun.definitions;
+    this.#looked = start.snapshot.revision;
+  }
+
+  get places(): Places {
+    return (this.#places ??= placesOfReading(this));
+  }
+
+  async tools(): Promise<ModelTools> {
+    const { revision } = this.registry;
+    if (this.#wanted || revision !== this.#looked) {
+      this.#wanted = false;
+      this.#looked = revision;
+      this.#refreshing = (this.#refreshing ?? Promise.resolve())
+        .catch(() => {})
+        .then(() => this.#refresh());
+    }
+    if (this.#refreshing !== undefined) await this.#refreshing;
+    return this.modelTools;
+  }
+
+  openTurn({ parentNodeId }: { parentNodeId?: string } = {}): Turn {
+    const opened = new OpenTurn(this, {
+      parentNodeId,
+      usedIds: this.#usedIds,
+      onSettled: this.#onSettled,
+    });
+    this.#turns.add(opened);
     return opened;
   }
 
-  /** Pure inside; isEnabled and prompt, which are not, are asked first. */
-  async function resolve(previous?: Surface): Promise<Surface> {
-    const current = registry.snapshot();
-    const resolved = resolveSurface({
-      registry: current,
-      role: identity.role,
-      mode,
-      policy,
-      profile,
-      disabled: config.tools.disabled,
-      refusedByThemselves: await askEnabled(parts.shared, current),
-      deferBudgetTokens: config.tools.defer_budget_tokens,
-      loadedLater: loadedLater.filter((name) => current.tools.has(name)),
-      taskDenied: options.taskDenied,
-      allowedTools: options.allowedTools,
-      suggestedTools: options.suggestedTools,
-      previous,
-    });
-    if (!resolved.ok) throw new RunRefused(resolved.problems);
-    snapshot = current;
-    return resolved.surface;
+  async execute(calls: readonly ToolCall[]): Promise<ToolResult[]> {
+    const opened = this.openTurn();
+    for (const call of calls) opened.push(call);
+    opened.end();
+    return opened.settled();
   }
 
-  async function refresh(): Promise<void> {
-    const before = host.surface;
-    const next = await resolve(before);
-    if (next === before) return;
-    const list = await show(next);
-    const kept = await parts.keepDefinitions(snapshot, identity);
-    const isNews = kept.ref !== undefined && kept.ref.sha256 !== definitions.ref?.sha256;
-    definitions = kept;
-    // Switched together: no call is judged by a surface whose list the model has not been given.
-    host.surface = next;
-    host.modelTools = list;
-    const since = { base: before, definitions: kept.ref?.artifact_id };
-    const record = catalogRecord(next, policy, since);
-    if (isNews) recordWith(kept, "tool.catalog.resolved", { ...record, definitions: kept.ref });
-    else recorder.record("tool.catalog.resolved", record);
+  async call(name: string, input: unknown): Promise<ToolResult> {
+    const [result] = await this.execute([{ name, arguments: input }]);
+    return result as ToolResult;
   }
 
-  /** With the artifact the fact speaks of, in one entry: neither is there without the other. */
-  function recordWith(kept: KeptDefinitions, type: FactType, data: FactData): void {
-    const fact = recorder.draft(type, redactor.value(data as JsonObject));
-    const { created, problem: message } = kept;
-    const about = created === undefined ? [] : [recorder.draft("artifact.created", { ...created })];
-    recorder.commit([fact, ...about]);
-    if (message === undefined) return;
-    recorder.record("error", { code: "definitions_not_kept", message }, undefined, "warn");
+  explain(call: ToolCall): Promise<Explanation> {
+    return explainCall(this, call);
   }
 
-  async function show(of: Surface): Promise<ModelTools> {
-    const instructions = new Map<string, string>();
-    for (const tool of of.loaded) {
-      if (tool.definition.prompt === undefined) continue;
-      const text = await parts.instructionsOf(tool, recorder);
-      if (text !== undefined) instructions.set(tool.name, text);
-    }
-    const { defer_budget_tokens } = config.tools;
-    return modelTools(of, instructions, (text) => redactor.text(text), defer_budget_tokens);
+  async submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }> {
+    const answers = await this.#tellHooks("UserPromptSubmit", { prompt });
+    const block = answers.find(({ block: blocks }) => blocks === true);
+    const blocked = block && (block.reason ?? "a hook blocked this prompt");
+    return { ...omitUndefined({ blocked }), context: collectContext(answers) };
   }
 
-  function load(names: readonly string[]): readonly RegisteredTool[] {
+  async notify<Event extends DrivenEvent>(event: Event, about: HookAbout<Event>): Promise<void> {
+    await this.#tellHooks(event, about);
+  }
+
+  async stopping(): Promise<{ continue: boolean; context: string[] }> {
+    const answers = await this.#tellHooks("Stop", { already_continued: this.#continued });
+    const goOn = !this.#continued && answers.some((answer) => answer.continue === true);
+    this.#continued ||= goOn;
+    return { continue: goOn, context: collectContext(answers) };
+  }
+
+  async abort(reason: string): Promise<void> {
+    await Promise.all([...this.#turns].map((turn) => turn.abort(reason)));
+  }
+
+  end(reason: "completed" | "failed" | "aborted", data: FactData = {}): void {
+    this.#parts.runs.delete(this.key);
+    this.#onEnd();
+    this.recorder.record(`run.${reason}`, data);
+  }
+
+  refreshNextTurn(name: string): void {
+    this.#wanted = true;
+    this.#loadedLater.push(name);
+  }
+
+  search(query: string, limit: number): SearchAnswer {
+    return this.#start.index.search(this.surface, query, limit, this.modelTools.names);
+  }
+
+  load(names: readonly string[]): readonly RegisteredTool[] {
     const fresh = names.flatMap((name) => {
-      const standing = host.surface.standing.get(name);
-      return standing?.state === "deferred" && !loadedLater.includes(name) ? [standing.tool] : [];
+      const standing = this.surface.standing.get(name);
+      const isDeferred = standing?.state === "deferred" && !this.#loadedLater.includes(name);
+      return isDeferred ? [standing.tool] : [];
     });
     if (fresh.length === 0) return fresh;
     const loaded = fresh.map(({ name }) => name);
-    loadedLater.push(...loaded);
-    wanted = true;
-    const { revision: surface_revision } = host.surface;
-    recorder.record("tool.deferred.loaded", { tools: loaded, surface_revision });
+    this.#loadedLater.push(...loaded);
+    this.#wanted = true;
+    const { revision: surface_revision } = this.surface;
+    this.recorder.record("tool.deferred.loaded", { tools: loaded, surface_revision });
     return fresh;
   }
 
-  function tellHooks<Event extends RunEvent>(
+  connecting(): readonly string[] {
+    return this.#options.connecting?.() ?? [];
+  }
+
+  async #refresh(): Promise<void> {
+    const { recorder, redactor } = this;
+    const before = this.surface;
+    const { starts, keepDefinitions } = this.#parts;
+    const { snapshot, surface } = await starts.follow(this.#request, this.#loadedLater, before);
+    if (surface === before) return;
+    const prompted = listPrompted(surface);
+    const instructions = await readInstructions(this.#parts, prompted, recorder);
+    const list = showTools(surface, instructions, redactor, this.config);
+    const kept = await keepDefinitions(snapshot, this.identity);
+    const isNews = kept.ref !== undefined && kept.ref.sha256 !== this.#definitions.ref?.sha256;
+    this.#definitions = kept;
+    // Switched together: no call is judged by a surface whose list the model has not been given.
+    this.surface = surface;
+    this.modelTools = list;
+    const since = { base: before, definitions: kept.ref?.artifact_id };
+    const record = redactor.value(catalogRecord(surface, this.policy, since));
+    if (!isNews) recorder.recordClean("tool.catalog.resolved", record);
+    else recordWith(recorder, kept, "tool.catalog.resolved", { ...record, definitions: kept.ref });
+  }
+
+  #tellHooks<Event extends RunEvent>(
     event: Event,
-    about: Omit<HookPayloads[Event], "session_id" | "run_id">,
+    about: HookAbout<Event>,
   ): Promise<HookAnswers[Event][]> {
-    const { session_id, run_id } = identity;
+    const { session_id, run_id } = this.identity;
     const payload = { ...about, session_id, run_id } as HookPayloads[Event];
-    return observe(parts, recorder, redactor, event, payload);
+    return observe(this.#parts, this.recorder, this.redactor, event, payload);
   }
 }
 
-/** 2: when calls ended that were put on record later, waits for people, and halts are on record (REPLAY-1). */
-const RECORD_VERSION = 2;
+const NO_CONTEXT: RunContext = Object.freeze({});
 
 /** Runs are told apart by session too: a caller may give any id. */
 export function runKey(session_id: string, run_id: string): string {
   return JSON.stringify([session_id, run_id]);
 }
 
-/** What the session and the run say together, under the ceiling of the parent (PERM-12). */
-function effectivePolicy(
+/** With the artifact the fact speaks of, in one entry: neither is there without the other. Of clean data. */
+function recordWith<T extends FactType>(
+  recorder: Recorder,
+  kept: KeptDefinitions,
+  type: T,
+  data: FactData<T>,
+): void {
+  const fact = recorder.draft(type, data) as Fact;
+  const { created, problem: message } = kept;
+  const about = created === undefined ? [] : [recorder.draft("artifact.created", { ...created })];
+  recorder.commit([fact, ...about]);
+  if (message === undefined) return;
+  recorder.record("error", { code: "definitions_not_kept", message }, undefined, "warn");
+}
+
+/** What tools have to say at length, asked for once a session. */
+async function readInstructions(
   parts: SessionParts,
-  options: RunOptions,
-  mode: Mode,
-  roots: Roots,
-): Policy {
-  const input: PolicyInput = {
-    ...mergePolicies(parts.policy, options.policy ?? {}),
-    mode,
-    ...(roots.project === "" ? {} : { roots }),
-  };
-  const compiled = compilePolicy({
-    ...input,
-    ...omitUndefined({
-      links: parts.resolvePath && readLinks(input, parts.resolvePath),
-      ceiling: options.parent?.policy,
-    }),
-  });
-  if (compiled.ok) return compiled.policy;
-  const lines = compiled.problems.map(({ field, message }) => `permissions: ${field} ${message}`);
-  throw new Error(lines.join("\n"));
-}
-
-/** Where the paths of rules lead now. It is recorded with the policy: a replay judges by the same places. */
-function readLinks(
-  input: PolicyInput,
-  resolvePath: (path: string) => string | undefined,
-): Record<string, string> {
-  const links: Record<string, string> = {};
-  for (const path of linkedPaths(input)) {
-    const real = resolvePath(path);
-    if (real !== undefined && real !== path) links[path] = real;
+  tools: readonly RegisteredTool[],
+  recorder: Recorder,
+): Promise<ReadonlyMap<string, string>> {
+  const instructions = new Map<string, string>();
+  for (const tool of tools) {
+    const text = await parts.instructionsOf(tool, recorder);
+    if (text !== undefined) instructions.set(tool.name, text);
   }
-  return { ...input.links, ...links };
-}
-
-/** REG-4: whatever is not a clear yes is a no, with the reason. */
-async function askEnabled(
-  { config, clock }: SharedParts,
-  snapshot: RegistrySnapshot,
-): Promise<Map<string, string>> {
-  const refused = new Map<string, string>();
-  const { resolve_timeout_ms } = config.tools;
-  const asked = [...snapshot.tools.values()].filter(
-    ({ definition }) => definition.isEnabled !== undefined,
-  );
-  const asking = asked.map(async ({ name, definition }) => {
-    const waited = await within(clock, resolve_timeout_ms, () => definition.isEnabled?.());
-    if (waited.kind !== "answered") refused.set(name, `isEnabled ${describeNoAnswer(waited)}`);
-    else if (waited.value !== true) refused.set(name, "isEnabled said no");
-  });
-  await Promise.all(asking);
-  return refused;
+  return instructions;
 }
 
 /** Hooks that only watch: a failure is on record as a warning and changes nothing (HOOK-4). */

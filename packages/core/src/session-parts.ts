@@ -7,6 +7,8 @@ import type { PolicyInput } from "./permission/index.ts";
 import type { RegisteredTool } from "./registry/registered-tool.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { KeepDefinitions } from "./kept-definitions.ts";
+import type { RunPolicies } from "./run-policy.ts";
+import type { RunStarts } from "./run-start.ts";
 import type { Roots } from "./tool/index.ts";
 
 export interface SessionParts {
@@ -22,6 +24,9 @@ export interface SessionParts {
   readonly resolvePath: ((path: string) => string | undefined) | undefined;
   readonly policy: PolicyInput;
   readonly roots: Roots;
+  /** Of the kernel: what its runs have in common. */
+  readonly policies: RunPolicies;
+  readonly starts: RunStarts;
   readonly keepDefinitions: KeepDefinitions;
   /** Runs that are under way, for the tools that act on their own run. */
   readonly runs: Map<string, DeferredTools>;

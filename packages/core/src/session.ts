@@ -36,6 +36,8 @@ import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./p
 import type { RegisteredTool } from "./registry/registered-tool.ts";
 import type { Registry } from "./registry/registry.ts";
 import { collectContext, observe, startRun, type Run, type RunOptions } from "./run.ts";
+import type { RunPolicies } from "./run-policy.ts";
+import type { RunStarts } from "./run-start.ts";
 import { definitionsKeeper } from "./kept-definitions.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { FindPath, Roots } from "./tool/index.ts";
@@ -98,6 +100,8 @@ export interface KernelParts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly runs: Map<string, DeferredTools>;
+  readonly policies: RunPolicies;
+  readonly starts: RunStarts;
 }
 
 const NO_ROOTS: Roots = { project: "", write: [] };
@@ -106,7 +110,7 @@ export async function openSession(
   kernel: KernelParts,
   options: SessionOptions = {},
 ): Promise<Session> {
-  const { config, clock, ids, registry, runs } = kernel;
+  const { config, clock, ids, registry, runs, policies, starts } = kernel;
   const session_id = options.session_id ?? ids.next("session");
   const journal = options.journal ?? createMemoryJournal();
   const artifacts = options.artifacts ?? createMemoryArtifacts();
@@ -151,6 +155,8 @@ export async function openSession(
     resolvePath,
     policy,
     roots,
+    policies,
+    starts,
     keepDefinitions: definitionsKeeper(artifacts),
     runs,
     instructionsOf(tool, runRecorder) {

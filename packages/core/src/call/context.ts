@@ -1,7 +1,7 @@
 // What a planner and a handler are given (DEF-7). Parts are made when they are looked at, because most
 // handlers look at few; each can be taken out of the object and used by itself.
 
-import type { JsonObject, JsonValue } from "@soong/schema";
+import type { JsonObject } from "@soong/schema";
 import type { ArtifactInput, ArtifactRecord } from "../journal/index.ts";
 import {
   READING_SUBJECT,
@@ -247,8 +247,9 @@ export function freezeContext(context: object): RunContext {
   return copy;
 }
 
-function deepFreeze(value: JsonValue): void {
-  if (typeof value !== "object" || value === null) return;
+/** What is frozen already is taken to be so throughout. */
+export function deepFreeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   for (const item of Object.values(value)) deepFreeze(item);
   Object.freeze(value);
 }

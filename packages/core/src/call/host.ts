@@ -175,7 +175,7 @@ export interface Turn {
 }
 
 export interface TurnOptions {
-  readonly parentNodeId?: string;
+  readonly parentNodeId?: string | undefined;
   /** Every call id of the run so far; a repeated one is replaced. */
   readonly usedIds: Set<string>;
   readonly onSettled?: (turn: Turn) => void;

@@ -5,7 +5,7 @@ export { ARGUMENTS_NAME } from "./accept-call.ts";
 export { createArtifactSources, type SourcesOfArtifact } from "./artifact-sources.ts";
 export * from "./children.ts";
 export * from "./config.ts";
-export { artifactRef, freezeContext, placesOfReading } from "./context.ts";
+export { artifactRef, deepFreeze, freezeContext, placesOfReading } from "./context.ts";
 export { Deadlines } from "./execute.ts";
 export * from "./explain.ts";
 export type * from "./host.ts";

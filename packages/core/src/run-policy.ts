@@ -1,0 +1,78 @@
+// What the session and the run say together, under the ceiling of the parent (PERM-12). Compiled once for all runs of a
+// kernel that say the same.
+
+import { isPlainRecord, omitUndefined } from "@soong/schema";
+import {
+  compilePolicy,
+  linkedPaths,
+  mergePolicies,
+  type Mode,
+  type Policy,
+  type PolicyInput,
+} from "./permission/index.ts";
+import type { Roots } from "./tool/index.ts";
+
+export interface PolicyRequest {
+  readonly session: PolicyInput;
+  readonly run: PolicyInput | undefined;
+  readonly mode: Mode;
+  readonly roots: Roots;
+  /** The parent's. */
+  readonly ceiling: Policy | undefined;
+  readonly resolvePath: ((path: string) => string | undefined) | undefined;
+}
+
+export class RunPolicies {
+  /** By ceiling, by the text of the rest. */
+  readonly #compiled = new WeakMap<object, Map<string, Policy>>();
+
+  /** Throws where it cannot be compiled. */
+  compile({ session, run = {}, mode, roots, ceiling, resolvePath }: PolicyRequest): Policy {
+    const input: PolicyInput = { ...mergePolicies(session, run), mode };
+    const placed = roots.project === "" ? input : { ...input, roots };
+    const linked =
+      resolvePath === undefined ? placed : { ...placed, links: readLinks(placed, resolvePath) };
+    if (!isData(linked)) return compile(linked, ceiling);
+    const group = ceiling ?? this;
+    const known = this.#compiled.get(group) ?? new Map<string, Policy>();
+    this.#compiled.set(group, known);
+    const text = JSON.stringify(linked);
+    let policy = known.get(text);
+    if (policy === undefined) {
+      policy = compile(linked, ceiling);
+      if (known.size >= MAX_KNOWN) known.clear();
+      known.set(text, policy);
+    }
+    return policy;
+  }
+}
+
+const MAX_KNOWN = 50;
+
+/** Whether its JSON text says all of it: anything else is checked, and refused, each time. */
+function isData(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return !CODE.has(typeof value);
+  return (Array.isArray(value) || isPlainRecord(value)) && Object.values(value).every(isData);
+}
+
+const CODE: ReadonlySet<string> = new Set(["function", "symbol", "bigint"]);
+
+function compile(input: PolicyInput, ceiling: Policy | undefined): Policy {
+  const compiled = compilePolicy({ ...input, ...omitUndefined({ ceiling }) });
+  if (compiled.ok) return compiled.policy;
+  const lines = compiled.problems.map(({ field, message }) => `permissions: ${field} ${message}`);
+  throw new Error(lines.join("\n"));
+}
+
+/** Where the paths of rules lead now. It is recorded with the policy: a replay judges by the same places. */
+function readLinks(
+  input: PolicyInput,
+  resolvePath: (path: string) => string | undefined,
+): Record<string, string> {
+  const links: Record<string, string> = {};
+  for (const path of linkedPaths(input)) {
+    const real = resolvePath(path);
+    if (real !== undefined && real !== path) links[path] = real;
+  }
+  return { ...input.links, ...links };
+}
