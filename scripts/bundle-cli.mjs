@@ -159,7 +159,7 @@ function licenceOf(folder) {
     readJson(join(folder, "package.json"))
   );
   const own = readdirSync(folder).find((one) => /^licen[cs]e(\.|$)/i.test(one));
-  // A text that is the same for everybody is our own licence's, too.
+  // A text that is the same for everyone is our own licence's, too.
   const file =
     own === undefined ? license === "Apache-2.0" && join(root, "LICENSE") : join(folder, own);
   if (file === false) {

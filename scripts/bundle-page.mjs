@@ -1,5 +1,5 @@
 // Builds the page of the inspector, as it is published: one script, one style sheet, and the file that loads them.
-// `node scripts/bundle-page.mjs [FOLDER]`; left out: where the package has it.
+// `node scripts/bundle-page.mjs [FOLDER]`; default: where the package has it.
 
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The page of all settings, made from their definition. What is written by hand stands above the mark and
+// The page of all settings, made from their definition. What is written by hand is above the mark and
 // is kept.
 
 import { renderTomlValue } from "../packages/cli/src/config/commented-config.ts";
@@ -8,7 +8,7 @@ import { SECTIONS } from "../packages/cli/src/config/sections.ts";
 export const HAND_WRITTEN_ABOVE =
   "<!-- Written by hand above this line; made from the definition below. -->";
 
-/** `existing`: the page as it stands, whose hand-written part is taken over. */
+/** `existing`: the page as it is, whose hand-written part is taken over. */
 export function configPage(existing: string): string {
   const root: AnyTable = SECTIONS;
   const [written = ""] = existing.split(HAND_WRITTEN_ABOVE);

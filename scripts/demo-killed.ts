@@ -1,5 +1,5 @@
 // The last act of the demo: the command is killed in the middle of a tool call, as by a power cut. The session
-// opens again, knows what it does not know, and goes on; its record is whole.
+// opens again, knows what it does not know, and continues; its record is whole.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

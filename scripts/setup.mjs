@@ -1,6 +1,6 @@
 // The set-up step in front of every command: a new enough Node, and node_modules as the lock file says.
 // Plain JavaScript on nothing but Node, because it runs before anything is installed. Called by the
-// runner of scripts, or by itself: `node scripts/setup.mjs`.
+// runner of scripts, or on its own: `node scripts/setup.mjs`.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ export function setUp() {
 
 /**
  * Whether node_modules holds every package of the lock file in its version. npm leaves a lock file of
- * what it really installed; optional packages are left out there when they are for another platform.
+ * what it really installed; optional packages are omitted there when they are for another platform.
  *
  * @param {string} folder
  */
@@ -46,7 +46,7 @@ export function isInstalled(folder) {
 }
 
 /**
- * Which C library there is, npm finds out by itself.
+ * Which C library there is, npm finds out on its own.
  *
  * @param {Entry} entry
  */

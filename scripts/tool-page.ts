@@ -1,4 +1,4 @@
-// A page of documentation made from a tool's definition. What is written by hand stands below the mark
+// A page of documentation made from a tool's definition. What is written by hand is below the mark
 // and is kept.
 
 import type { AnyTool } from "@soong/core";
@@ -17,7 +17,7 @@ interface Field {
   readonly required?: readonly string[];
 }
 
-/** `existing`: the page as it stands, whose hand-written part is taken over. */
+/** `existing`: the page as it is, whose hand-written part is taken over. */
 export function toolPage(tool: AnyTool, existing = ""): string {
   const schema = tool.input_schema as Field;
   const written = existing.split(HAND_WRITTEN)[1] ?? "\n";

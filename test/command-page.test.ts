@@ -56,7 +56,7 @@ function recordsOf(folder: string): string[] {
   return [...new Set(named)];
 }
 
-/** What the command gets when a shell reads these lines; whatever else stands on them does nothing. */
+/** What the command gets when a shell reads these lines; whatever else is on them does nothing. */
 function argumentsOf(lines: readonly string[]): string[][] {
   const folder = mkdtempSync(join(tmpdir(), "soong-examples-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
-// Every shell sample of the documentation is run, with the real program, in a home and a project nobody has used:
-// the samples of one page after another, as somebody would who reads it from top to bottom.
+// Every shell sample of the documentation is run, with the real program, in a home and a project no one has used:
+// the samples of one page after another, as someone would who reads it from top to bottom.
 
 import { verifies } from "#laws";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -63,7 +63,7 @@ function recordsOf(code: string): unknown[] {
   }
 }
 
-/** What a sample says stands beside it does. */
+/** What a sample says is beside it is there. */
 async function stubPrograms(folder: string, code: string): Promise<void> {
   for (const [, name = ""] of code.matchAll(/"\.\/([\w.-]+)"/g)) {
     await writeFile(join(folder, name), "#!/bin/sh\n");

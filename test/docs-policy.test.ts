@@ -25,7 +25,7 @@ const PROJECT: Readonly<Record<string, string>> = {
   "config/secrets/db": "one\n",
   "infrastructure/main.tf": "one\n",
   npm: "#!/bin/sh\n",
-  // A repository, as far as anybody looks at it.
+  // A repository, as far as anyone looks at it.
   ".git/HEAD": "ref: refs/heads/main\n",
   ".git/objects/info/packs": "",
   ".git/refs/heads/main": "",
@@ -93,7 +93,7 @@ async function judged(home: string, call: JudgedCall): Promise<{ decision: strin
   }
 }
 
-/** A tool that is denied whatever its input is left out of the surface. */
+/** A tool that is denied whatever its input is omitted from the surface. */
 function withoutBeingOffered({ surface, policy }: Run, name: string) {
   const standing = surface.standing.get(name);
   if (standing?.state !== "excluded" || standing.tool === undefined) {

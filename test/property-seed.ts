@@ -1,5 +1,5 @@
 // Property tests take the same cases in every ordinary run: a test command that fails by chance helps
-// nobody. The full run draws new ones each time and prints its seed when it finds something.
+// no one. The full run draws new ones each time and prints its seed when it finds something.
 
 import fc from "fast-check";
 

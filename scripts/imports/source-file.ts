@@ -35,7 +35,7 @@ export function readSourceFile(path: string, text: string): SourceFile {
   return { path, imports, opensWithComment: /^\s*\/[/*]/.test(text) };
 }
 
-/** Without the quotes. What is put together at run time stays as it is written, and is nobody's package. */
+/** Without the quotes. What is put together at run time stays as it is written, and is no one's package. */
 function specifierIn(request: string): string {
   return /^(["'])(.*?)\1/.exec(request)?.[2] ?? request;
 }

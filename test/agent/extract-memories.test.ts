@@ -180,7 +180,7 @@ test("secrets, forgeries and files that are none are refused, each on its own, a
   await propose(`Use ${AWS_KEY} there.`);
   await propose("A tag.", { tags: ["hunter2hunter2"] });
   const candidates = join(archiveOf("r1").archive, "memory-candidates");
-  // Somebody's words in the place of an agent's.
+  // Someone's words in the place of an agent's.
   const forged = await propose("Innocent.");
   await writeFile(
     forged,

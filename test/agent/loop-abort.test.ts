@@ -53,7 +53,7 @@ test("an abort while calls run ends them as aborted and the run as aborted_tools
   });
   const types = stage.story("tool.failed", "run.aborted");
   expect(types).toEqual(["tool.failed", "run.aborted"]);
-  expect(stage.clock.pending).toBe(1); // the handler's own timer, which nobody listens to
+  expect(stage.clock.pending).toBe(1); // the handler's own timer, which no one listens to
 });
 
 test("an abort waits no longer than its bound for a model that does not listen", async () => {

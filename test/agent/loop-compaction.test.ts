@@ -80,7 +80,7 @@ test("a compaction keeps what is asked, broken, loaded, put aside, cited and ins
   expect(called.map(({ tool_call_id }) => tool_call_id)).toEqual(["4", "5"]);
   expect(answered.map(({ tool_call_id }) => tool_call_id)).toEqual(["4", "5"]);
 
-  // Whoever goes on from the record has all of it too.
+  // Whoever continues from the record has all of it too.
   const history = stage.journal.nodes;
   const resumed = await openStage([[says("ok"), done()]], { ...OPTIONS, history });
   await resumed.ask("Go on");

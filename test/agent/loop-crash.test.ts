@@ -1,4 +1,4 @@
-// A session that was left in the middle of an answer whose calls had begun (STORE-3): who goes on reads what they did.
+// A session that was left in the middle of an answer whose calls had begun (STORE-3): who continues reads what they did.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -100,7 +100,7 @@ test("calls that acted before a crash are on the path again, each with its answe
   });
   expect(writes).toHaveLength(2);
 
-  // Now it is on record: the tree is whole, and nobody has to put it together again.
+  // Now it is on record: the tree is whole, and no one has to put it together again.
   const path = await again.reader.activePath(left.agent_id);
   expect(path.slice(0, 7)).toEqual(found.history);
   expect(path).toHaveLength(9);

@@ -15,7 +15,7 @@ function used(usage: ModelUsage, stop: "end_turn" | "tool_use" = "end_turn"): Mo
   return { type: "completed", stop, usage };
 }
 
-/** A first model that is overloaded at once, and what stands behind it. */
+/** A first model that is overloaded at once, and what is behind it. */
 const FALLING = { limits: { retries: 0 } };
 
 test("what requests cost is kept with each, summed by currency, and what is not known stays so", async () => {

@@ -299,7 +299,7 @@ test("an external memory is called as a call of the run: judged, on record, its 
   expect(result).toContain("noted as 7");
   expect(run.facts("memory.candidate")).toEqual([]);
 
-  // Nobody to ask: then it is not done, whoever asks for it.
+  // No one to ask: then it is not done, whoever asks for it.
   const unasked = await stage(turns, EXTERNAL, {}, [notes()]);
   await unasked.ask("go");
   expect(taken).toHaveLength(1);
@@ -374,7 +374,7 @@ test("a stored conversation continues from the model's call, not from the one wi
     tool_name: "mcp.notes.add",
     data: { within_tool_call_id: outer?.tool_call_id },
   });
-  // Below the node the conversation has come to, it would be taken for how that goes on.
+  // Below the last node of the conversation, it would be taken for its continuation.
   expect(inner?.data).not.toHaveProperty("parent_node_id");
   // Killed before the answer was whole: what comes back is what the model had asked for.
   const cut = facts.findIndex((fact) => fact === inner) + 1;

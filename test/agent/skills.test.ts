@@ -197,7 +197,7 @@ test("skills are listed by name or by what they are about, with what cannot be u
   expect(outside).toContain("is not there.");
   expect(broken).toContain("cannot be used: ");
   expect(injected).toContain("is loaded");
-  // Whatever a skill says, its words stay words: nobody was there to allow the call.
+  // Whatever a skill says, its words stay words: no one was there to allow the call.
   expect(dropped).not.toBe("done");
   expect(run.facts("tool.denied").map(({ tool_name }) => tool_name)).toEqual(["own.drop"]);
 });

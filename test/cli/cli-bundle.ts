@@ -1,4 +1,4 @@
-// The command as people have it: the real program, bundled from source, in processes of its own, each with a
+// The command as users have it: the real program, bundled from source, in processes of its own, each with a
 // home and a project that are folders of the test.
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
@@ -28,7 +28,7 @@ export interface CliBundle {
   readonly metafile: Metafile;
   /** The modules below the commands, for a test that needs no process. */
   modules(): Promise<{ loadConfig: typeof loadConfig; openRuntime: typeof openRuntime }>;
-  /** A home and a project nobody has used. */
+  /** A home and a project no one has used. */
   place(): Promise<Place>;
   remove(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface Place {
 }
 
 export interface StartOptions {
-  /** Left out: stdin is closed. */
+  /** Default: stdin is closed. */
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;

@@ -168,7 +168,7 @@ describe("the settings", () => {
       if (shown === undefined) continue;
       expect([path, hasEffect]).toEqual([path, typeof shown !== "string"]);
       for (const [file, name] of typeof shown === "string" ? [] : shown) {
-        // Here it stands in the table, too.
+        // Here it is in the table, too.
         const found = readFileSync(file, "utf8").split(name).length - (file === HERE ? 2 : 1);
         expect([path, file, found > 0]).toEqual([path, file, true]);
       }

@@ -225,7 +225,7 @@ describe.skipIf(!canMakeTerminals())("a second terminal (needs python3)", () => 
 const WAIT = { timeout: 20_000, interval: 20 };
 
 interface WaitingPlace extends Place {
-  /** Lets the run go on that waits at its gate. */
+  /** Lets the run continue that waits at its gate. */
   openGate(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// The conversation as a person has it: the real program at a real terminal, looked at on its screen.
+// The conversation as the user has it: the real program at a real terminal, looked at on its screen.
 
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
@@ -214,7 +214,7 @@ turns:
     expect(config.match(/\[\[permissions\.rules\]\]/g)).toHaveLength(2);
     expect(config).toContain(`project = ${JSON.stringify(place.project)}`);
 
-    // From now on nobody is asked about either.
+    // From now on no one is asked about either.
     const run = await place.run(["run", "--model", "script:s.yaml", "go"]);
     expect(run.code, run.stderr).toBe(0);
     expect(run.stderr).not.toContain("denied");
@@ -247,7 +247,7 @@ turns:
     await screen.type(CTRL_C);
     await screen.waitFor(/Stopped\.[^]*\n›$/);
     await screen.type("run\r");
-    // Live: the time goes on by itself, with the last line of the output.
+    // Live: the time continues on its own, with the last line of the output.
     await screen.waitFor(/… code\.run_command sh -c .* runs [1-9]\d* s: step one/);
     await screen.type("next");
     await screen.waitFor(/› next$/);

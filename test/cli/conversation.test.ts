@@ -1,4 +1,4 @@
-// A conversation, in the order a person has it: real runtime, store and tools; the model is a script.
+// A conversation, in the order the user has it: real runtime, store and tools; the model is a script.
 
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
@@ -360,7 +360,7 @@ turns:
     await person.until("Nothing was sent.");
     expect((await person.line()).initial).toBe(typed);
   }
-  // What is sensitive needs a yes, as from anybody.
+  // What is sensitive needs a yes, as from anyone.
   await person.type("@.env");
   await person.press("n");
   await person.type("");

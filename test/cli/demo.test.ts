@@ -1,4 +1,4 @@
-// The demo as a person meets it who just installed the command: it runs, shows, judges itself, and what it prints
+// The demo as the user meets it who just installed the command: it runs, shows, judges itself, and what it prints
 // to try next works as printed.
 
 import { execFileSync } from "node:child_process";
@@ -79,7 +79,7 @@ describe("soong demo", () => {
     expect(await readdir(dirname(place.home))).not.toContain("home");
 
     const printed = stdout.split("\n").filter((line) => line.startsWith("  SOONG_AGENT_HOME="));
-    // This one goes on until it is ended, and has tests of its own.
+    // This one continues until it is ended, and has tests of its own.
     expect(printed.pop()).toMatch(/ npx soong inspect --open$/);
     const said = printed.map(typed);
     expect(said[0]).toContain("permission.evaluated");

@@ -1,5 +1,5 @@
-// What a server wants to know from inside a call, asked of real people in real processes (MCP-5): at the terminal of the
-// call, from a second terminal, through a program that is attached, and where nobody is.
+// What a server wants to know from inside a call, asked of real users in real processes (MCP-5): at the terminal of the
+// call, from a second terminal, through a program that is attached, and where no one is.
 
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// A model that hangs, or never ends, in the real program: the run ends, and the process with it, by itself.
+// A model that hangs, or never ends, in the real program: the run ends, and the process with it, on its own.
 
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";

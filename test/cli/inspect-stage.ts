@@ -23,7 +23,7 @@ export interface RunningInspector {
   /** The record that came, also of a refusal. `token`: another than its own. */
   ask(method: string, path: string, body?: unknown, token?: string): Promise<unknown>;
   text(path: string): Promise<string>;
-  /** As soon as it is so. Whoever asks for it looks at the page, and goes on doing so for some seconds. */
+  /** As soon as it is so. Whoever asks for it looks at the page, and continues doing so for some seconds. */
   home(isSo: (home: HomeState) => boolean): Promise<HomeState>;
   /** The page is looked at, and the one session that is live has so many who answer. */
   attending(attendants: number): Promise<void>;

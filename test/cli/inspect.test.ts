@@ -1,4 +1,4 @@
-// `soong inspect` as people have it: the real program beside real runs, gateways and servers, and the requests of its page
+// `soong inspect` as users have it: the real program beside real runs, gateways and servers, and the requests of its page
 // (UI-1, UI-2, CLI-8, GATE-2).
 
 import { spawn } from "node:child_process";
@@ -167,7 +167,7 @@ describe("the playground", () => {
     const read = await inspector.call("code.read_file", { path: "a.txt" });
     expect(read.result).toMatchObject({ status: "succeeded" });
     expect(JSON.stringify(read.result)).toContain("hello");
-    // Nobody looks at the page, so nobody can be asked.
+    // No one looks at the page, so no one can be asked.
     const denied = await inspector.call(write.tool_name, write.input);
     expect(denied.result).toMatchObject({ status: "denied" });
     expect(JSON.stringify(denied.result)).toContain("soong inspect");

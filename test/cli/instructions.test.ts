@@ -1,4 +1,4 @@
-// Instruction files as a person has them: in the home and in the project, from `soong run` to `soong resume`.
+// Instruction files as the user has them: in the home and in the project, from `soong run` to `soong resume`.
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";

@@ -36,7 +36,7 @@ async function write(place: Place, path: string, content: string) {
   return { session_id, run_id: run.identity.run_id, tool_call_id: result.tool_call_id };
 }
 
-/** A call that goes on until somebody makes the file `go`; and its run, once it is known. */
+/** A call that continues until someone makes the file `go`; and its run, once it is known. */
 async function startWaiting(place: Place) {
   const script = "touch begun; while [ ! -e go ]; do sleep 0.05; done";
   const input = JSON.stringify({ argv: ["sh", "-c", script] });
@@ -281,7 +281,7 @@ describe("events", () => {
     const following = place.start(["events", waiting.run_id, "--follow"]);
     waiting.child.kill("SIGKILL");
     await waiting.ended;
-    // The command it had started has nobody left to end it.
+    // The command it had started has no one left to end it.
     await place.write("go", "");
     const events = await following.ended;
     expect(events).toMatchObject({ code: 0 });

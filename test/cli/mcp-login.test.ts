@@ -59,7 +59,7 @@ it("a login is asked for, given up, given, used and ended", async () => {
   const after = await place.run(["mcp", "list", "remote", "--json"]);
   expect(recordsOf(after)).toMatchObject([{ state: "connected", login: { kind: "logged_in" } }]);
 
-  // The token of the second call was not there when the run began, and the server tells it to everybody.
+  // The token of the second call was not there when the run began, and the server tells it to everyone.
   const told: string[] = [];
   world.behaviour.says = (token) => {
     told.push(token);

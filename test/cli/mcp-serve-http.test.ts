@@ -1,5 +1,5 @@
 // `soong mcp serve --http`: the real program on loopback behind a token that outlives it, the SDK's own client in both
-// eras, and everybody who has no business there (GATE-1).
+// eras, and everyone who has no business there (GATE-1).
 
 import { once } from "node:events";
 import { chmodSync, lstatSync, readFileSync } from "node:fs";

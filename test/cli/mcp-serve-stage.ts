@@ -16,7 +16,7 @@ export const WAIT = { timeout: 20_000, interval: 20 };
 
 export interface ServedOverStdio {
   readonly transport: StdioClientTransport;
-  /** What it has said to people so far. */
+  /** What it has said to users so far. */
   readonly notes: () => string;
 }
 

@@ -23,7 +23,7 @@ export async function placeWithServers(
   const place = await bundle.place();
   const mcpServers = serversOf(place.project);
   await place.write(join(place.home, "mcp.json"), JSON.stringify({ mcpServers }));
-  // Longer than any busy machine takes: nobody who answers is waited for in vain.
+  // Longer than any busy machine takes: no one who answers is waited for in vain.
   await place.write(join(place.home, "config.toml"), "[mcp]\nwait_ms = 60_000\n");
   return place;
 }

@@ -1,4 +1,4 @@
-// MCP servers as a person at a terminal meets them: whom they wait for, and what they are asked.
+// MCP servers as the user at a terminal meets them: whom they wait for, and what they are asked.
 
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

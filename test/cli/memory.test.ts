@@ -1,5 +1,5 @@
 // Memory and skills at the command line: what a run proposes is remembered after the job has looked at it, recalled by a
-// later run, and forgotten when a person says so.
+// later run, and forgotten when the user says so.
 
 import { join } from "node:path";
 import { verifies } from "#laws";

@@ -1,4 +1,4 @@
-// A person at a terminal that has no screen: what is shown is text, what is typed comes at once. For conversations
+// The user at a terminal that has no screen: what is shown is text, what is typed comes at once. For conversations
 // whose order has to be exact; how it looks is seen at a real terminal.
 
 import { setImmediate as soon } from "node:timers/promises";
@@ -21,7 +21,7 @@ export interface Person {
   line(): Promise<ReadInput>;
   /** Waits for a line to be read, and ends it with this. */
   type(text: string): Promise<void>;
-  /** What stands in the line without being sent. */
+  /** What is in the line without being sent. */
   draft(text: string): void;
   interruptLine(text?: string): Promise<void>;
   endLine(): Promise<void>;

@@ -8,7 +8,7 @@ export interface Exchange {
   /** Typed once this has appeared, after what was typed before. */
   readonly after: string;
   readonly type: string;
-  /** The terminal goes away then: its window is closed, or somebody says so. */
+  /** The terminal goes away then: its window is closed, or someone says so. */
   readonly goes?: "closed" | "SIGHUP";
 }
 

@@ -136,7 +136,7 @@ describe("an open question", () => {
       const facts = recordsOf(continued) as { type: string; data: Line }[];
       const dataOf = (wanted: string): Line[] =>
         facts.filter(({ type }) => type === wanted).map(({ data }) => data);
-      // The same question, under the same id; nobody was asked again.
+      // The same question, under the same id; no one was asked again.
       expect(dataOf("permission.requested")).toMatchObject([
         { request: { request_id: question_id } },
       ]);

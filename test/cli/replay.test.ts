@@ -93,7 +93,7 @@ describe("soong replay", () => {
       there.run(["replay", /soong events (\S+)`/.exec(resumed.stderr)?.[1] ?? "", "--json"]),
       there.run(["replay", session]),
     ]);
-    // Two reads were compared; what came after them nobody decided.
+    // Two reads were compared; what came after them no one decided.
     expect(JSON.parse(after.stdout)).toMatchObject({
       outcome: "same",
       end: "failed",

@@ -49,7 +49,7 @@ interface Task {
   readonly place: Place;
   readonly id: string;
   readonly drive: (script: string, ...more: string[]) => ReturnType<Place["run"]>;
-  /** By the orchestrator, before anybody works on it. */
+  /** By the orchestrator, before anyone works on it. */
   readonly block: (reason: string) => Promise<unknown>;
   readonly step: (step_id: string) => ReturnType<Tasks["reader"]["step"]>;
 }
@@ -232,7 +232,7 @@ size = 1
     const shown = await place.run(["tasks", id, "--json"]);
     expect(shown.stdout).toContain(`"worker":"${claim?.worker}"`);
     expect(shown.stdout).not.toContain("token");
-    // Somebody else cannot work in that session meanwhile, and is told so.
+    // Someone else cannot work in that session meanwhile, and is told so.
     const second = await drive(workers(DONE));
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(/session_\w+ is (in use|open)/);

@@ -1,4 +1,4 @@
-// The terminal module on a real screen: what a person sees there, after keys, floods, resizes and stops.
+// The terminal module on a real screen: what the user sees there, after keys, floods, resizes and stops.
 
 import { readFileSync } from "node:fs";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
@@ -101,7 +101,7 @@ function shell(env: Readonly<Record<string, string>> = {}): Promise<Tmux> {
   });
 }
 
-/** Whether the terminal edits lines by itself again, and pastes as if typed. */
+/** Whether the terminal edits lines on its own again, and pastes as if typed. */
 async function expectGivenBack(screen: Tmux): Promise<void> {
   await screen.type("stty -a | grep -o -w -e '-*icanon' -e '-*echo' -e '-*isig'; echo done\r");
   await screen.waitFor(/^isig\nicanon\necho\ndone$/m);
@@ -331,7 +331,7 @@ a live line that is longer than a narrow screen is
     // What was typed before Ctrl-C is not typed any more.
     await screen.type("early\r\u0003");
     await screen.waitFor("working\nworking\n<kind:interrupt,text:typed>\nlast");
-    // With nobody to tell, it is what it always is.
+    // With no one to tell, it is what it always is.
     await screen.press("C-c");
     expect(await screen.end()).toBe(130);
   });

@@ -1,4 +1,4 @@
-// The question before a call, as a person at a terminal meets it.
+// The question before a call, as the user at a terminal meets it.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// A command at a terminal whose screen can be looked at as a person sees it: tmux keeps the screen. Each has a
+// A command at a terminal whose screen can be looked at as the user sees it: tmux keeps the screen. Each has a
 // server of its own, which ends with the test that opened it.
 
 import { execFile, execFileSync } from "node:child_process";
@@ -28,7 +28,7 @@ export interface Tmux {
   cursor(): Promise<{ readonly column: number; readonly row: number; readonly shown: boolean }>;
   /** Once the command has ended: its exit code, or 128 and the signal's number. The screen can still be read. */
   end(): Promise<number>;
-  /** Takes the terminal away from whatever runs there. Done by itself when the test is over. */
+  /** Takes the terminal away from whatever runs there. Done on its own when the test is over. */
   kill(): Promise<void>;
 }
 
@@ -116,7 +116,7 @@ export async function openTmux({ columns, rows, argv, cwd, env }: TmuxOptions): 
     return (await tmux("display-message", "-p", format)).trimEnd();
   }
 
-  /** Asked again and again: a screen tells nobody that it changed. */
+  /** Asked again and again: a screen tells no one that it changed. */
   async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
     const deadline = Date.now() + LONGEST_MS;
     for (;;) {

@@ -1,4 +1,4 @@
-// A model searches the whole home of a user with nobody there to ask (PATH-3, PATH-6): it finds what lies open, and
+// A model searches the whole home of a user with no one there to ask (PATH-3, PATH-6): it finds what is open, and
 // nothing of the keys, logins, histories and tokens that programs keep there.
 
 import { join } from "node:path";
@@ -31,7 +31,7 @@ work/.env work/.env.production work/.envrc work/server.pem work/tls.key work/ser
   .trim()
   .split(/\s+/);
 
-/** Settings that hold no secret: nobody is helped if these are missing. */
+/** Settings that hold no secret: no one is helped if these are missing. */
 const OPEN =
   "notes.txt work/main.ts work/README.md .gitconfig .config/app/settings.toml work/.github/ci.yml".split(
     " ",

@@ -1,4 +1,4 @@
-// Functions of a definition, hooks and the person's callback that throw, hang or answer nonsense: one clear
+// Functions of a definition, hooks and the user's callback that throw, hang or answer nonsense: one clear
 // result, the safer reading, and nothing left waiting (PIPE-1, RESULT-1, DEF-3, DEF-4, PERM-4, HOOK-4, REG-4).
 
 import {
@@ -30,7 +30,7 @@ const throwing = {
   },
 };
 
-/** Answers nobody asked for. */
+/** Answers no one asked for. */
 const NONSENSE: [what: string, answer: () => unknown][] = [
   ["a number", () => 5],
   ["a list", () => []],
@@ -155,7 +155,7 @@ describe("a tool whose classify", () => {
     async (_what, answer) => {
       verifies("DEF-4", "PIPE-1", "RESULT-1");
       const { result, stage, ran } = await withBad("classify", answer, { policy: {} });
-      // Nobody is there to ask, and as a write it has to be asked for.
+      // No one is there to ask, and as a write it has to be asked for.
       expect(ran).toBe(false);
       expect(result).toMatchObject({ status: "denied", error: { code: "permission_unanswered" } });
       expect(stage.facts("error")).toMatchObject([{ data: { code: "bad_classification" } }]);

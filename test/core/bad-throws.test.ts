@@ -1,4 +1,4 @@
-// Whatever a handler throws ends its call as failed, with an error somebody can read (RESULT-1, RESULT-4, PIPE-1).
+// Whatever a handler throws ends its call as failed, with an error someone can read (RESULT-1, RESULT-4, PIPE-1).
 
 import { ToolFailure, type AnyTool } from "@soong/core";
 import { describe, expect, it } from "vitest";

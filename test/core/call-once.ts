@@ -8,7 +8,7 @@ import { createWorld, type World, type WorldOptions } from "./world.ts";
 export interface CalledOnce {
   readonly status: string | undefined;
   readonly code: string | undefined;
-  /** How often a person was asked. */
+  /** How often the user was asked. */
   readonly asked: number;
   readonly world: World;
 }

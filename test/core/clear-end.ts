@@ -59,7 +59,7 @@ function expectClearError({ code, message }: NonNullable<ToolResult["error"]>): 
   expect(message).not.toContain("[object Object]");
 }
 
-/** Fails when a promise was rejected and nobody listened: in Node that ends the process. */
+/** Fails when a promise was rejected and no one listened: in Node that ends the process. */
 export async function quietly<T>(work: () => Promise<T>): Promise<T> {
   const others = process.listeners("unhandledRejection");
   const unheard: unknown[] = [];

@@ -1,4 +1,4 @@
-// EVENT-4: the live stream of facts. Nobody who reads, however badly, is noticed by the run.
+// EVENT-4: the live stream of facts. No one who reads, however badly, is noticed by the run.
 
 import type { Fact, ToolContext } from "@soong/core";
 import { describe, expect, it } from "vitest";

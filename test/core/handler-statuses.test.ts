@@ -1,4 +1,4 @@
-// A handler may say that it gave up waiting, or that nobody knows what became of its call (RESULT-3): a server
+// A handler may say that it gave up waiting, or that no one knows what became of its call (RESULT-3): a server
 // that died half-way through a write did not simply fail.
 
 import { ToolFailure, toolResult, type AnyTool, type HandlerErrorStatus } from "@soong/core";

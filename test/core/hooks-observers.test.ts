@@ -1,4 +1,4 @@
-// What hooks other than guards may do (HOOK-6), and that their failure costs nobody anything (HOOK-4).
+// What hooks other than guards may do (HOOK-6), and that their failure costs no one anything (HOOK-4).
 
 import {
   defineHook,

@@ -31,7 +31,7 @@ export function nested(levels: number, wrap: (inner: unknown) => unknown): unkno
 
 type Then = (take: (value: unknown) => void, fail: (error: Error) => void) => void;
 
-/** The target as a promise of somebody else's making. */
+/** The target as a promise of someone else's making. */
 export function withThen<T extends object>(target: T, then: Then): T {
   // oxlint-disable-next-line unicorn/no-thenable
   return Object.defineProperty(target, "then", { value: then, enumerable: true });

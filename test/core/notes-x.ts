@@ -24,7 +24,7 @@ export const reads = (about: Partial<AnyTool> = {}): WorldOptions => ({
   tools: [reader("notes.x", 0, { handler: () => "done", ...about })],
 });
 
-/** It writes, so that a person is asked. */
+/** It writes, so that the user is asked. */
 export const asks = (about: Partial<AnyTool> = {}): WorldOptions => ({
   tools: [writer("notes.x", 0, { handler: () => "done", ...about })],
   roots: { project: "/project", write: [] },

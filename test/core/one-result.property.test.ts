@@ -1,4 +1,4 @@
-// RESULT-1 over random turns: whatever the calls, their tools, the people, the hooks and the stream do, every
+// RESULT-1 over random turns: whatever the calls, their tools, the users, the hooks and the stream do, every
 // call has exactly one result, on record once, in its place, and nothing is left behind.
 
 import {

@@ -1,4 +1,4 @@
-// The people of a test: whom the kernel asks for permission, what they were shown, what they answer.
+// The users of a test: whom the kernel asks for permission, what they were shown, what they answer.
 
 import type { AskPermission, PermissionAnswer, PermissionRequest } from "@soong/core";
 

@@ -1,4 +1,4 @@
-// What a person may answer, and what every other reply amounts to (PERM-4).
+// What the user may answer, and what every other reply amounts to (PERM-4).
 
 import type { PermissionAnswer, PermissionRequest } from "@soong/core";
 import { verifies } from "#laws";

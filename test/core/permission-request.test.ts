@@ -1,4 +1,4 @@
-// What a person is shown (PERM-6), and that waiting for the answer holds nobody up (PERM-13).
+// What the user is shown (PERM-6), and that waiting for the answer holds no one up (PERM-13).
 
 import { defineHook, type Resource } from "@soong/core";
 import { verifies } from "#laws";

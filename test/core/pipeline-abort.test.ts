@@ -178,7 +178,7 @@ describe("an abort", () => {
     expectEnded(stage, "1", "2", "3");
   });
 
-  // Every place where a call may be waiting for somebody who never answers.
+  // Every place where a call may be waiting for someone who never answers.
   const hung: {
     where: string;
     tool?: Partial<AnyTool>;

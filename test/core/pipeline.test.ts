@@ -43,7 +43,7 @@ describe("the stages of a call", () => {
       "prepare",
       "PermissionRequest",
       "ask",
-      // Planned again after the wait for a person, so that what was approved is what happens.
+      // Planned again after the wait for the user, so that what was approved is what happens.
       "targets",
       "prepare",
       "handler",

@@ -141,7 +141,7 @@ export const anyCase: fc.Arbitrary<Case> = fc.record({
 
 export const clock: HeldClock = createHeldClock(0);
 
-/** Timers of the handlers and people themselves, which a cancelled call may well leave behind. */
+/** Timers of the handlers and users themselves, which a cancelled call may well leave behind. */
 export const own = { timers: 0 };
 
 function pause(ms: number): Promise<void> {
@@ -159,7 +159,7 @@ const fail = (): never => {
   throw new Error("by design");
 };
 
-/** Told of every handler that is entered, by the case that runs. */
+/** Receives every handler that is entered, by the case that runs. */
 export const stage: { entered(context: ToolContext): void } = { entered() {} };
 
 function handler(given: unknown, context: ToolContext): unknown {

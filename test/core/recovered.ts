@@ -1,5 +1,5 @@
 // A journal that broke off, recovered, and everything that may be wrong with it then. Reads what was lost off
-// the facts by itself: a store that finds it in another way has something to be compared with.
+// the facts on its own: a store that finds it in another way has something to be compared with.
 
 import {
   isTerminalFact,
@@ -23,7 +23,7 @@ const nodesOf = (entries: readonly JournalEntry[]) => entries.flatMap(({ nodes }
 export const keyOf = ({ run_id, tool_call_id }: Fact) => `${run_id} ${tool_call_id}`;
 const isRunEnd = ({ type }: Fact) => /^run\.(?:completed|failed|aborted)$/.test(type);
 
-/** By the call or the run they are of; whoever is of none is left out. */
+/** By the call or the run they are of; whoever is of none is omitted. */
 function grouped(facts: readonly Fact[], by: "call" | "run"): Map<string, Fact[]> {
   const groups = new Map<string, Fact[]>();
   for (const fact of facts) {

@@ -31,7 +31,7 @@ interface Busy {
   readonly entered: string[];
 }
 
-/** Reads, writes, a child, a question to a person, calls parked, queued, late, and one its run did not wait for. */
+/** Reads, writes, a child, a question to the user, calls parked, queued, late, and one its run did not wait for. */
 async function busySession(): Promise<Busy> {
   const entered: string[] = [];
   const enter = (_input: unknown, { toolCallId }: ToolContext): unknown => entered.push(toolCallId);

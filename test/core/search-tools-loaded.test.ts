@@ -1,4 +1,4 @@
-// SEARCH-3 and SEARCH-4: what was found stays, and nothing runs on a schema nobody was shown.
+// SEARCH-3 and SEARCH-4: what was found stays, and nothing runs on a schema no one was shown.
 
 import type { Session, ToolResult } from "@soong/core";
 import { describe, expect, it } from "vitest";

@@ -20,7 +20,7 @@ export const BOTH = `pw ${KNOWN} key ${TOKEN}.`;
 export const SECRETS = [{ name: "DB_PASSWORD", value: KNOWN }];
 
 export interface WatchedWorld extends World {
-  /** All that hooks and people were shown. */
+  /** All that hooks and users were shown. */
   readonly heard: unknown[];
   /** Facts, nodes, what was heard, and whatever else is given, as one text. */
   allText(...more: unknown[]): string;

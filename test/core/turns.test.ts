@@ -92,7 +92,7 @@ describe("calls of one turn", () => {
     for (const call of mixed.calls) call.finish(1);
     await stage.clock.settle();
     expect(startedOf(stage)).toEqual(["1", "2", "3"]);
-    // A harmless call of a tool that writes fails as readonly: the next one goes on.
+    // A harmless call of a tool that writes fails as readonly: the next one continues.
     tool.calls[0]?.fail(new Error("no"));
     await stage.clock.settle();
     expect(startedOf(stage)).toEqual(["1", "2", "3", "4"]);

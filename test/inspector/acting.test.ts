@@ -1,5 +1,5 @@
-// What a person does on the page: answering, taking back, trying tools, accepting what changed. Every act goes through
-// the real pipeline in real processes, and only what a person can have meant counts as one.
+// What the user does on the page: answering, taking back, trying tools, accepting what changed. Every act goes through
+// the real pipeline in real processes, and only what the user can have meant counts as one.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -198,7 +198,7 @@ describe("the playground", () => {
     const content = page.getByRole("textbox", { name: "content" });
     await reach(page, path);
     await page.keyboard.type("letters/ada.txt");
-    // What is left out is sent as it is, and the pipeline says what it thinks of it.
+    // What is omitted is sent as it is, and the pipeline says what it thinks of it.
     await reach(page, page.getByRole("button", { name: "Run" }));
     await page.keyboard.press("Enter");
     await says(came, /content/);

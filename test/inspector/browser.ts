@@ -11,7 +11,7 @@ const program = [...(chosen === undefined ? [] : [chosen]), ...PLACES].find((pat
   existsSync(path),
 );
 
-/** It asks nobody on the network for anything by itself. */
+/** It asks no one on the network for anything on its own. */
 const QUIET = [
   "--disable-background-networking",
   "--disable-component-update",

@@ -1,4 +1,4 @@
-// Who gets in: with the whole address, and nobody else. In a real browser, because what keeps other pages out is half
+// Who gets in: with the whole address, and no one else. In a real browser, because what keeps other pages out is half
 // the browser's work.
 
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// The page on a run that goes on in another process, in a real browser: seen live, answered by keyboard, in two tabs, and
+// The page on a run that continues in another process, in a real browser: seen live, answered by keyboard, in two tabs, and
 // while the runtime goes away and comes back.
 
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A journal of 100 000 facts in a real browser: read with progress, and scrolled by frames that a person does not feel.
+// A journal of 100 000 facts in a real browser: read with progress, and scrolled by frames that the user does not feel.
 
 import { verifies } from "#laws";
 import type { Page } from "playwright-core";

@@ -1,5 +1,5 @@
 // A kept session with a run of very many facts, as a real one would have them: turns of a few calls each, some that wait
-// for a person, fail or are refused.
+// for the user, fail or are refused.
 
 import type { Fact, FactType } from "@soong/core";
 import { openStore } from "@soong/store";

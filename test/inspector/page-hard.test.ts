@@ -85,7 +85,7 @@ describe("a question that is looked at", () => {
     const isHeld = () => over.evaluate((element) => element === document.activeElement);
     await expect.poll(isHeld, WAIT).toBe(true);
 
-    // What the dead process left waits for nobody.
+    // What the dead process left waits for no one.
     await over.getByRole("link", { name: "See the call" }).click();
     const details = page.getByRole("region", { name: "Details", exact: true });
     await says(details, /left open.*until the last fact on record/s);

@@ -14,7 +14,7 @@ import type { RunningInspector } from "../cli/inspect-stage.ts";
 export const WAIT = { timeout: 30_000 };
 
 export interface Gate {
-  /** Whoever reads the file goes on; this waits until somebody does. */
+  /** Whoever reads the file continues; this waits until someone does. */
   open(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export async function says(what: Locator, text: string | RegExp): Promise<void> 
   await expect.poll(() => what.first().innerText(WAIT), WAIT).toMatch(text);
 }
 
-/** With the key everybody has for it. */
+/** With the key everyone has for it. */
 export async function reach(page: Page, what: Locator): Promise<void> {
   for (let i = 0; i < 80; i += 1) {
     const isThere = await what
@@ -88,7 +88,7 @@ export async function untilGone(what: Locator, press: () => Promise<void>): Prom
   );
 }
 
-/** The same for what does not vanish by itself: until the page has asked for it. */
+/** The same for what does not vanish on its own: until the page has asked for it. */
 export async function untilSent(
   page: Page,
   path: string,

@@ -1,4 +1,4 @@
-// The scene of the picture in the README: somebody's shop, with a run at work on it. Its tests wait for the one who takes
+// The scene of the picture in the README: someone's shop, with a run at work on it. Its tests wait for the one who takes
 // the picture, so the scene stands still.
 
 import { dirname, join } from "node:path";

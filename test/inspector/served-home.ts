@@ -28,7 +28,7 @@ export interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Left out: the right one. */
+  /** Default: the right one. */
   readonly token?: string | null;
 }
 

@@ -128,7 +128,7 @@ describe("a task", () => {
     await expect.poll(() => drawing.getByRole("option").count(), WAIT).toBe(4);
     expect(await drawing.locator("path[marker-end]").count()).toBe(4);
     await seen(drawing.getByRole("option", { name: "Plan the house: ready" }));
-    // What one waits for stands before it, and nothing upon another.
+    // What one waits for is before it, and nothing upon another.
     const boxes = await drawing
       .getByRole("option")
       .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
@@ -150,7 +150,7 @@ describe("a task", () => {
     expect([walked[0], walked[4]]).toEqual(["Plan the house: ready", "Put up the roof: pending"]);
     expect(walked[3]).toBe(walked[1]);
 
-    // Somebody works on it.
+    // Someone works on it.
     const worker = { kind: "worker", ...ids, run_id: "run_w", task_id, worker: "mason" } as const;
     const claimed = await tasks.claim({ actor: worker }, { task_id, start: true });
     await seen(drawing.getByRole("option", { name: "Plan the house: running" }));

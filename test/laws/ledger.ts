@@ -76,7 +76,7 @@ function label({ law, passingTests }: LedgerEntry): string {
   return `${law.id} (${passingTests})`;
 }
 
-/** One titled row, wrapped under its title. Empty rows are left out. */
+/** One titled row, wrapped under its title. Empty rows are omitted. */
 function row(title: string, items: readonly string[]): string[] {
   const lines: string[] = [];
   let line = "";

@@ -1,5 +1,5 @@
 // What a server behind us asks in the middle of a call reaches the client that made the call, whatever eras the
-// two speak (MCP-5): forms, pages, the host's model, its roots; and nobody else.
+// two speak (MCP-5): forms, pages, the host's model, its roots; and no one else.
 
 import type { ElicitRequestParams } from "@modelcontextprotocol/client";
 import { defineHook, isTerminalFact } from "@soong/core";

@@ -21,7 +21,7 @@ export interface Behaviour {
   /** Of the server, about its login. */
   resourceMetadata: (document: Fields) => unknown;
   issuerMetadata: (document: Fields) => unknown;
-  /** The parameters of the answer a person's browser brings back. */
+  /** The parameters of the answer the user's browser brings back. */
   answer: (parameters: URLSearchParams) => void;
   tokens: (answer: Fields) => unknown;
   /** Takes over an answer of either server when it returns true. */
@@ -49,7 +49,7 @@ export interface AuthorizationWorld {
   readonly received: IncomingMessage["headers"][];
   /** Access tokens are not accepted any more; refresh tokens are. */
   expire(): void;
-  /** What a browser does in which everybody says yes. */
+  /** What a browser does in which everyone says yes. */
   readonly visit: (url: string) => Promise<void>;
   stopIssuer(): Promise<void>;
   close(): Promise<void>;

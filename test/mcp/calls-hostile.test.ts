@@ -1,5 +1,5 @@
 // Servers that are up to no good, as processes, behind the kernel: every call ends, every list ends, and the
-// rest goes on.
+// rest continues.
 
 import { fileURLToPath } from "node:url";
 import { createKernel, createMemoryJournal, type Kernel } from "@soong/core";

@@ -1,4 +1,4 @@
-// The reference server of the protocol's makers, as people install it.
+// The reference server of the protocol's makers, as users install it.
 
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";

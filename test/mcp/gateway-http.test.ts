@@ -597,7 +597,7 @@ const CALL = JSON.stringify({
   params: { name: "note__read", arguments: { text: "x" } },
 });
 
-/** As nobody's client would: by hand. */
+/** As no one's client would: by hand. */
 function raw(
   served: ServedHttp,
   method: string,

@@ -153,7 +153,7 @@ describe("a client that sends what it likes", () => {
     send(call(33, "note__read", { text: "cancelled" }));
     send(call(34, "note__read", { text: "in its turn" }));
     send('{"jsonrpc":"2.0","id":35,"method":"tools/list"}');
-    // Listing waits for nobody: the others are waiting for their turn now.
+    // Listing waits for no one: the others are waiting for their turn now.
     expect(JSON.parse((await answers.next()).value as string)).toMatchObject({ id: 35 });
     cancel(33);
     cancel(1);

@@ -1,5 +1,5 @@
-// A call of the newer protocol whose question was answered by somebody else while its client was away: its result
-// waits for the client, so that nobody calls again and does it twice (GATE-2).
+// A call of the newer protocol whose question was answered by someone else while its client was away: its result
+// waits for the client, so that no one calls again and does it twice (GATE-2).
 
 import { createKernel, createMemoryJournal, defineTool, isTerminalFact } from "@soong/core";
 import { createGatewayBroker, serveGatewayHttp } from "@soong/mcp";

@@ -45,7 +45,7 @@ export function textOf(result: { content: readonly object[] }): string {
   return texts.map(({ text }) => text ?? "").join("\n");
 }
 
-/** Looked at from the start, so that no rejection comes before anybody waits for it. */
+/** Looked at from the start, so that no rejection comes before anyone waits for it. */
 export function rejected(work: Promise<unknown>): Promise<boolean> {
   return work.then(
     () => false,

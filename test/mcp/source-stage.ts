@@ -40,7 +40,7 @@ export interface ScriptedServer {
   readonly era?: ConnectedServer["era"];
   /** Beside tools. */
   readonly capabilities?: JsonObject;
-  /** Whatever is no tools/call; left out: unknown. */
+  /** Whatever is no tools/call; default: unknown. */
   readonly request?: ConnectedServer["request"];
   readonly watch?: ConnectedServer["watch"];
 }

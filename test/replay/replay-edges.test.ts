@@ -65,7 +65,7 @@ describe("what came of a call from beside it", () => {
     after: (ms, go) => held.after(ms, go),
   };
 
-  /** The script of a run, played by itself on the same or other tools and no other hooks. */
+  /** The script of a run, played on its own on the same or other tools and no other hooks. */
   async function playedAgain(
     kept: Parameters<typeof exportRunScript>[0],
     options: StageOptions,

@@ -1,4 +1,4 @@
-// REPLAY-1 over random turns, streamed as the loop streams them: whatever the calls, their tools, the people, the hooks, the
+// REPLAY-1 over random turns, streamed as the loop streams them: whatever the calls, their tools, the users, the hooks, the
 // journal and the stream did, a replay decides the same. The cases are always the same ones.
 
 import { verifies } from "#laws";

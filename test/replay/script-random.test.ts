@@ -40,7 +40,7 @@ interface RandomAnswer {
 interface RandomRun {
   readonly answers: readonly RandomAnswer[];
   readonly early: "none" | "readonly" | "all";
-  /** What a user did while it went on. */
+  /** What a user did while it continued. */
   readonly user: "nothing" | "abort";
 }
 

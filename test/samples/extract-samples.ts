@@ -19,7 +19,7 @@ export interface Sample {
   readonly notRun: string | undefined;
 }
 
-/** Throws on a block that is neither a sample nor text: nobody would check it. */
+/** Throws on a block that is neither a sample nor text: no one would check it. */
 export function extractSamples(page: string, text: string): Sample[] {
   const blocks = readBlocks(page, text);
   return blocks.flatMap(({ language, line, code, before }, at) => {

@@ -1,4 +1,4 @@
-// Somebody who reads a page and types what it shows: a home of their own with a small project in it, the command on
+// Someone who reads a page and types what it shows: a home of their own with a small project in it, the command on
 // the PATH, and `$RUN`, `$SESSION` and `$CALL` for the ids that the last run has printed.
 
 import { spawn } from "node:child_process";

@@ -113,7 +113,7 @@ const open = await loadSqlite();
 const database = open(join(directory, "store", "soong.db"), { readOnly: true });
 process.stdout.write([dump(database), ...bytesOf(database), ""].join("\n"), () => process.exit(0));
 
-/** What lies beside the database, as comments: `-- artifact SESSION ARTIFACT BYTES`. */
+/** What is beside the database, as comments: `-- artifact SESSION ARTIFACT BYTES`. */
 function bytesOf(from: Database): string[] {
   const artifacts = from
     .prepare("SELECT session_id, artifact_id FROM artifacts JOIN sessions USING (session_no)")

@@ -16,13 +16,13 @@ export interface StoreBundle {
   place(): Promise<string>;
   /** Starts `store-runtime.ts` with a deed. Killed in the end if it is still there. */
   start(deed: string, about: object, options?: StartOptions): StoreProcess;
-  /** Starts it, waits for its end, and gives all it told. Fails unless it ended by itself and well. */
+  /** Starts it, waits for its end, and gives all it told. Fails unless it ended on its own and well. */
   run(deed: string, about: object, options?: StartOptions): Promise<Told[]>;
   remove(): Promise<void>;
 }
 
 export interface StartOptions {
-  /** Root becomes this user; anybody else stays who they are. */
+  /** Root becomes this user; anyone else stays who they are. */
   readonly uid?: number;
   /** A line of shell before the program starts. */
   readonly first?: string;
@@ -35,7 +35,7 @@ export interface StoreProcess {
   readonly child: ChildProcess;
   /** The next line it tells; fails when it ends without. */
   next(): Promise<Told>;
-  /** Lets it go on. */
+  /** Lets it continue. */
   say(word: string): void;
   ended(): Promise<{ code: number | null; signal: string | null; errors: string }>;
 }

@@ -1,5 +1,5 @@
 // A process with a store, for tests: `node store-runtime.mjs DEED JSON` does one deed and tells of it in
-// lines of JSON; a deed that waits goes on with the next line it is given.
+// lines of JSON; a deed that waits continues with the next line it is given.
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -113,7 +113,7 @@ test.each(table)("%s: %s", async (actor, action) => {
   const refused = await refusal(act(scene, caller));
   expect(refused.code).toBe(code);
   expect(refused.message.length).toBeGreaterThan(20);
-  // Somebody who may not know of a task is not told what is in it.
+  // Someone who may not know of a task is not told what is in it.
   if (code === HIDDEN || code === NOT) expect(refused.message).not.toContain("Secret title");
   expect(await everything(scene)).toEqual(before);
 });

@@ -282,7 +282,7 @@ describe("the keeper of claims", () => {
       await keeper.claim(worker, { task_id, start: true });
       const held = keeper.getClaim("run_1");
       if (held === undefined) throw new Error("not held");
-      // No timer fires meanwhile; then everybody looks at once.
+      // No timer fires meanwhile; then everyone looks at once.
       clock.set(clock.now() + LEASE_MS * 100);
       if (how === "the process stands still") await clock.advance(LEASE_MS / 3);
       await tasks.get(stage.orchestrator, task_id);

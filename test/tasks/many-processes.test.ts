@@ -53,7 +53,7 @@ test("sixteen processes do two thousand steps of one task, each once, though som
     for (; kills < KILLS && done >= ((kills + 0.5) * LAST_KILL) / KILLS; kills += 1) replaceOne();
     if (await onlyTheDeadHoldSteps(tasks, task_id, workers)) {
       advanceAnHour(directory);
-      // Their steps are ready from here on: nothing is left for a second hour to take from somebody alive.
+      // Their steps are ready from here on: nothing is left for a second hour to take from someone alive.
       await tasks.get(caller, task_id);
     }
     // Whoever looks takes the machine from those who work.
@@ -90,7 +90,7 @@ test("sixteen processes do two thousand steps of one task, each once, though som
   }
 }, 240_000);
 
-/** Then nobody who is alive has anything to do, and nothing changes but by the time that passes. */
+/** Then no one who is alive has anything to do, and nothing changes but by the time that passes. */
 async function onlyTheDeadHoldSteps(
   tasks: Tasks,
   task_id: string,

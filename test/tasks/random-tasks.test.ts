@@ -105,7 +105,7 @@ const command = fc.oneof(
 
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
-/** What somebody outside would believe: who was given what, under which token, until when. */
+/** What someone outside would believe: who was given what, under which token, until when. */
 interface Belief {
   readonly step_id: string;
   readonly token: string;
@@ -162,7 +162,7 @@ async function carryOut(
         const { step_id, start } = one;
         const claimed = await tasks.claim(caller, { task_id, step_id, start });
         if (claimed.kind === "nothing_ready") return undefined;
-        // Nobody believed to hold it, and this run nothing else.
+        // No one believed to hold it, and this run nothing else.
         const others = [...held.values()].filter((other) => other.step_id === claimed.step.step_id);
         for (const other of others) expect(await isHeld(stage, task_id, other)).toBe(false);
         const before = held.get(one.run_id);

@@ -12,7 +12,7 @@ export function sharedClock(directory: string): { now(): number } {
   };
 }
 
-/** For everybody at once: nobody may judge by a time that is another's past. */
+/** For everyone at once: no one may judge by a time that is another's past. */
 export function advanceAnHour(directory: string): void {
   appendFileSync(hoursIn(directory), "h");
 }

@@ -120,7 +120,7 @@ describe("tasks on SQLite", () => {
     writer.exec("BEGIN IMMEDIATE");
     const hasty = await openStore({ directory, readOnly: true });
     opened.push(hasty);
-    // Reading goes on meanwhile.
+    // Reading continues meanwhile.
     expect(await hasty.tasks().list({ limit: 5 })).toHaveLength(1);
     writer.exec("ROLLBACK");
     const impatient = await openStore({ directory, busyTimeoutMs: 30 });

@@ -212,7 +212,7 @@ describe("the task tools", () => {
     expect((await normal.call("agent.task_get", { task_id })).error?.code).toBe(
       "tool_not_available",
     );
-    // And who passes it is still nobody.
+    // And who passes it is still no one.
     const posing = await run("main", "orchestrator", nobody);
     for (const [name, input] of [
       ["agent.task_template", {}],

@@ -114,7 +114,7 @@ function follow(run_id: string, child: ChildProcess): WorkerProcess {
     });
     void closed.then(() => reject(new Error(`a worker ended before it began: ${errors}`)));
   });
-  // Not everybody who is killed was waited for.
+  // Not everyone who is killed was waited for.
   ready.catch(() => {});
   return {
     run_id,

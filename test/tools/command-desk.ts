@@ -23,7 +23,7 @@ import { runCommandTool, type RunCommandOptions } from "../../packages/tools/src
 export interface DeskOptions {
   readonly rules?: readonly PermissionRule[];
   readonly policy?: PolicyInput;
-  /** Left out: nobody is there to be asked. */
+  /** Default: no one is there to be asked. */
   readonly answer?: (request: PermissionRequest) => PermissionAnswer | Promise<PermissionAnswer>;
   readonly tool?: (place: { base: string; project: string }) => RunCommandOptions;
   readonly session?: SessionOptions;

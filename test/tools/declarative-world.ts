@@ -1,5 +1,5 @@
 // A home with declared tools, a project beside it, and a kernel that has loaded them: what the tests of
-// declarative tools and command hooks stand on. Everything is real but the person who is asked.
+// declarative tools and command hooks stand on. Everything is real but the user who is asked.
 
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -116,7 +116,7 @@ export interface DeclaredRun {
   readonly run: Run;
   readonly journal: MemoryJournal;
   readonly artifacts: ReturnType<typeof createMemoryArtifacts>;
-  /** All that a person was asked. */
+  /** All that the user was asked. */
   readonly requests: PermissionRequest[];
   readonly call: (name: string, input?: JsonObject) => Promise<ToolResult>;
 }

@@ -1,5 +1,5 @@
 // An allow on `git **` and the repository git finds (PERM-16): a repository that is not the project's own, or a setting that runs
-// a program, asks; what people have in their repositories does not.
+// a program, asks; what users have in their repositories does not.
 
 import { chmod, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// CODE-2 with git as the witness: what a recursive listing leaves out is what git ignores.
+// CODE-2 with git as the witness: what a recursive listing omits is what git ignores.
 
 import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// Beside a rule that keeps a directory away (PERM-15), ordinary work goes on: what can neither show nor change what is in it is not
+// Beside a rule that keeps a directory away (PERM-15), ordinary work continues: what can neither show nor change what is in it is not
 // asked about.
 
 import { execFileSync } from "node:child_process";

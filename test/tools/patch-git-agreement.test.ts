@@ -1,5 +1,5 @@
 // What EDIT-3 refuses on purpose is not among the cases: renames, copies, deletions (/dev/null after),
-// mode changes, binary patches, patches of two files or with two headers. Three things are left out
+// mode changes, binary patches, patches of two files or with two headers. Three things are omitted
 // because git has no such case: hunks without a header, encodings other than UTF-8, line numbers past 2^31.
 
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
 // EDIT-6 and the atomic part of CODE-4 among several processes: no reported write is lost, a killed holder
-// of the lock stops nobody, and a killed writer leaves the whole old file or the whole new one.
+// of the lock stops no one, and a killed writer leaves the whole old file or the whole new one.
 
 import { createHash } from "node:crypto";
 import {

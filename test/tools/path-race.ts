@@ -42,7 +42,7 @@ export async function swapStage(): Promise<SwapStage> {
   };
 }
 
-/** Goes on until an attempt was done and another refused a few times each: else the race was none. */
+/** Continues until an attempt was done and another refused a few times each: else the race was none. */
 export async function race(
   attempts: number,
   attempt: () => Promise<void>,

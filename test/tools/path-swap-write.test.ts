@@ -10,7 +10,7 @@ import { commitFile, type FileCommit } from "../../packages/tools/src/path/index
 import { race, swapStage, type SwapStage } from "./path-race.ts";
 
 const COMMITS = process.env.SOONG_TEST_FULL === "1" ? 5_000 : 80;
-/** A commit takes milliseconds: it succeeds only while nobody swaps for as long. */
+/** A commit takes milliseconds: it succeeds only while no one swaps for as long. */
 const PAUSE_MS = 60;
 
 let stage: SwapStage;

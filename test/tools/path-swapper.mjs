@@ -19,7 +19,7 @@ for (let count = 0; ; count += 1) {
       pause();
       unlinkSync(place);
     } catch {
-      // Somebody made the directory: out of the way with it.
+      // Someone made the directory: out of the way with it.
       renameSync(place, `${place}.made-${count}`);
     }
   } else {

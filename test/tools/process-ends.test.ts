@@ -1,4 +1,4 @@
-// CMD-3 while the runtime lives: whatever a command starts ends with it, by itself, by timeout or abort.
+// CMD-3 while the runtime lives: whatever a command starts ends with it, on its own, by timeout or abort.
 
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -158,7 +158,7 @@ describe("what a run has read", () => {
   });
 });
 
-/** On Linux; elsewhere nobody says. */
+/** On Linux; elsewhere no one says. */
 function openFilesIn(folder: string): string[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc/self/fd").flatMap((fd) => {

@@ -1,4 +1,4 @@
-// Searching and listing a tree in which a rule or a guard restricts something (PERM-15): left out, and counted.
+// Searching and listing a tree in which a rule or a guard restricts something (PERM-15): omitted, and counted.
 
 import { link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

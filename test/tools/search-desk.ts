@@ -17,7 +17,7 @@ import { searchTool, type SearchToolOptions } from "../../packages/tools/src/sea
 
 export interface DeskOptions {
   readonly policy?: PolicyInput;
-  /** Left out: nobody is there to be asked. */
+  /** Default: no one is there to be asked. */
   readonly answer?: (request: PermissionRequest) => PermissionAnswer;
   readonly search?: SearchToolOptions;
   readonly session?: SessionOptions;

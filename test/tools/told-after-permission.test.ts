@@ -1,4 +1,4 @@
-// PIPE-9 on the built-in tools: what a restricted path holds, and whether anything is there, is told to nobody before the
+// PIPE-9 on the built-in tools: what a restricted path holds, and whether anything is there, is told to no one before the
 // call has passed hooks and permission; and a yes to a change is not a yes to reading.
 
 import { readdir, readFile } from "node:fs/promises";

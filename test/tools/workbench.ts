@@ -133,7 +133,7 @@ export function dataOf(result: ToolResult): Record<string, unknown> {
   return (result.data ?? {}) as Record<string, unknown>;
 }
 
-/** The diff a person was shown. */
+/** The diff the user was shown. */
 export function diffOf(request: PermissionRequest | undefined): string {
   const preview = request?.preview;
   if (preview?.kind !== "diff") throw new Error("no diff was shown");

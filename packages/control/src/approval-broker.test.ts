@@ -1,4 +1,4 @@
-// The broker by itself: whose answer counts, and what happens when nobody gives one.
+// The broker on its own: whose answer counts, and what happens when no one gives one.
 
 import type { PermissionAnswer, PermissionRequest } from "@soong/core";
 import { verifies } from "#laws";

@@ -13,7 +13,7 @@ import {
 export interface Question<Request> {
   readonly question_id: string;
   readonly request: Request;
-  /** Milliseconds since the epoch, for people. */
+  /** Milliseconds since the epoch, for users. */
   readonly asked_at: number;
 }
 
@@ -205,7 +205,7 @@ function createQuestions<Request, Answer>(nobody: (request: Request) => string) 
 
   function put(one: Open, responder: Ask): void {
     one.asking.add(responder);
-    // Through a promise of our own: whoever attends may throw before there is one.
+    // Through a promise of our own: a client that attends may throw before there is one.
     new Promise<Answer | undefined>((resolve) => {
       resolve(responder(one.question, one.settled));
     }).then(

@@ -269,7 +269,7 @@ it("names the active runs, and ends one through its driver", async () => {
   expect(await client.request("run.abort", asked)).toEqual({ run_ids: [run_id] });
   expect(told).toEqual([["enough", [run_id]]]);
   stop();
-  // Nobody drives it: its calls end.
+  // No one drives it: its calls end.
   await client.request("run.abort", {});
   expect((await slow).is_error).toBe(true);
   run.end("aborted");
@@ -371,7 +371,7 @@ it("neither waits for a client that never reads nor keeps what it asks for", asy
   verifies("CLI-8", "EVENT-4");
   const { path, run, session, server } = await live();
   const idle = await neverReading(path, `{"id":0,"method":"facts.follow"}\n`);
-  // Each of these has an answer; nobody takes any, so no more are read.
+  // Each of these has an answer; no one takes any, so no more are read.
   idle.write(`{"id":1,"method":"${"x".repeat(1000)}"}\n`.repeat(4000));
   for (let call = 0; call < 250; call += 1) {
     expect((await run.call("notes.long", {})).status).toBe("succeeded");

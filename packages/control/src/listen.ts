@@ -17,7 +17,7 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** Far more than people and their programs; few enough for a hostile one to cost nothing. */
+/** Far more than users and their programs; few enough for a hostile one to cost nothing. */
 const MAX_CLIENTS = 64;
 const FAREWELL_MS = 1000;
 

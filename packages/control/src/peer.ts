@@ -9,7 +9,7 @@ import { isStartedHere } from "@soong/platform";
 import { ControlError } from "./protocol.ts";
 
 export interface Peer {
-  /** Its input is the terminal that controls it; false where no one can tell. */
+  /** Its input is the terminal that controls it; false where that is unknown. */
   readonly isTerminal: boolean;
 }
 

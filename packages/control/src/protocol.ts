@@ -1,5 +1,5 @@
 // What is said over the socket of a live runtime (CLI-8): one JSON record a line, requests with an id that their
-// answer has too, and events that come by themselves. docs/control.md is written from this.
+// answer has too, and events that come on their own. docs/control.md is written from this.
 
 import {
   type AskElicitation,
@@ -20,7 +20,7 @@ export const PROGRAM_VERSION = "0.1.0";
 /** Longer lines than this are not read from a client. */
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 
-/** The first thing a runtime says to whoever connects. */
+/** The first thing a runtime says to anyone who connects. */
 export interface ControlHello {
   readonly protocol: string;
   readonly version: string;
@@ -69,14 +69,14 @@ export interface SettledQuestion {
 export interface ControlMethods {
   hello: { params: NoParams; result: ControlHello };
   /**
-   * Who the client is, before it acts. Without params: which file to open (none where the system could not tell who holds
+   * Who the client is, before it acts. Without params: which file to open (none where the system could not say who holds
    * it). With them: that this process holds it open under this descriptor.
    */
   identify: { params: { pid?: number; descriptor?: number }; result: { open?: string } };
   "grants.list": { params: NoParams; result: { grants: readonly ListedGrant[] } };
   "grants.revoke": { params: { grant_id: string }; result: { grant: ListedGrant } };
   "questions.list": { params: NoParams; result: { questions: readonly ListedQuestion[] } };
-  /** `name`: who answers here, for the record. `kinds`: which questions; left out, all. */
+  /** `name`: who answers here, for the record. `kinds`: which questions; default: all. */
   "questions.attend": {
     params: { name?: string; kinds?: readonly ListedQuestion["kind"][] };
     result: NoParams;

@@ -43,14 +43,14 @@ type Methods = {
   ) => ControlMethods[M]["result"] | Promise<ControlMethods[M]["result"]>;
 };
 
-/** Answers with how to finish: says the rest to whoever takes it. */
+/** Answers with how to finish: says the rest to anyone who takes it. */
 export function serveClient(
   socket: Socket,
   subject: ControlSubject,
   folder: string,
 ): () => Promise<void> {
   const { broker } = subject;
-  /** How it shows who it is; undefined where the system could not tell. */
+  /** How it shows who it is; undefined where the system could not say. */
   let challenge: Challenge | undefined;
   /** Known by now, or turned away. */
   let peer: Peer | ControlError | undefined;
@@ -197,7 +197,7 @@ export function serveClient(
     throw new ControlError("unknown_method", `There is no such method. There are ${known}.`);
   }
 
-  /** Told of every question, also of those that are open; it answers with `questions.answer`. */
+  /** Receives every question, also of those that are open; it answers with `questions.answer`. */
   function attend(params: Params): Record<string, never> {
     const name = readName(params);
     const { kinds = KINDS } = params;

@@ -72,7 +72,7 @@ it("asks two calls with the same plan twice, and gives one of a runtime before i
   const first = before.ask(request("ask_1"), { signal: killed.signal });
   await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   expect(await before.findRequestId(request("ask_2"))).toBeUndefined();
-  // The next runtime: the same store, another broker with nobody at it.
+  // The next runtime: the same store, another broker with no one at it.
   const next = keep(createApprovalBroker());
   expect(await next.findRequestId(request("ask_2"))).toBe("ask_1");
   expect(await next.findRequestId(request("ask_2", { agent_id: "other" }))).toBeUndefined();

@@ -41,7 +41,7 @@ type StoredRequest = (
   | { readonly kind: "permission"; readonly request: PermissionRequest }
   | { readonly kind: "elicitation"; readonly request: Parameters<AskElicitation>[0] }
 ) & {
-  /** False: what it would do is sensitive or very long, and is not kept; nobody can approve it from here. */
+  /** False: what it would do is sensitive or very long, and is not kept; no one can approve it from here. */
   readonly shows_all: boolean;
 };
 

@@ -1,4 +1,4 @@
-// What a fact says, in a short phrase for people. Every type has a text: a new one without does not compile.
+// What a fact says, in a short phrase for users. Every type has a text: a new one without does not compile.
 
 import type { Fact, FactData, FactPayloads, FactType } from "./journal/index.ts";
 import type { KernelFactPayloads, RunEndData, TerminalData } from "./facts.ts";

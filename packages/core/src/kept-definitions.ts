@@ -11,7 +11,7 @@ export interface KeptDefinitions {
   readonly ref?: ArtifactRef;
   /** They were put aside for this very run. */
   readonly created?: ArtifactRecord;
-  /** Why they could not be. The run goes on without: it cannot be replayed, and nothing else is different. */
+  /** Why they could not be. The run continues without: it cannot be replayed, and nothing else is different. */
   readonly problem?: string;
 }
 

@@ -1,4 +1,4 @@
-// A session: the runs that share a journal, grants and people to ask.
+// A session: the runs that share a journal, grants and users to ask.
 
 import {
   ChildPlaces,
@@ -48,10 +48,10 @@ export interface SessionOptions {
   /** The seq of the last fact in that journal, when a session is opened again. */
   readonly lastSeq?: number;
   readonly artifacts?: ArtifactStore;
-  /** The person to ask (PERM-4). Nobody: whatever needs asking is denied. */
+  /** Asks the user (PERM-4). Without it, what requires approval is denied. */
   readonly ask?: AskPermission;
   readonly elicit?: AskElicitation;
-  /** Left out: every question has an id of its own. */
+  /** Default: every question has an id of its own. */
   readonly findRequestId?: FindRequestId;
   readonly hooks?: readonly AnyHook[];
   readonly policy?: PolicyInput;
@@ -63,11 +63,11 @@ export interface SessionOptions {
   readonly roots?: Roots;
   /** Where the links in an absolute path lead; undefined where that is not known. With it, rules hold through links on either side (PERM-15). */
   readonly resolvePath?: (path: string) => string | undefined;
-  /** Looks up paths in inputs of tools that name no targets themselves, such as those of servers. Left out: none is looked for. */
+  /** Looks up paths in inputs of tools that name no targets themselves, such as those of servers. Default: none is looked for. */
   readonly findPath?: FindPath;
-  /** Asked of the project before a call works in it: one that was removed is not made again. Left out: not looked at. */
+  /** Asked of the project before a call works in it: one that was removed is not made again. Default: not looked at. */
   readonly isDirectory?: (path: string) => boolean;
-  /** The book to keep grants in. Left out: a new one. */
+  /** The book to keep grants in. Default: a new one. */
   readonly grants?: Grants;
 }
 

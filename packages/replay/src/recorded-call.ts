@@ -34,7 +34,7 @@ export class RecordedCall {
   started?: Fact<"tool.started">;
   ended?: Fact<TerminalFactType>;
   grant_id?: string;
-  /** It ended before its end went on record: after which fact, and as which of its turn. */
+  /** It ended before its end was recorded: after which fact, and as which of its turn. */
   parked?: { readonly after: number; readonly nth: number };
   /** The artifact that holds its arguments, where they are long. */
   kept_as?: string;

@@ -95,7 +95,7 @@ export async function releaseParked(
   await release(parked, until);
 }
 
-/** Not by itself. */
+/** Not on its own. */
 const STOPPED: ReadonlySet<string> = new Set(["aborted", "cancelled", "skipped"]);
 
 /** A failure that takes siblings along, and did not take this one that arrives, was there before it. */

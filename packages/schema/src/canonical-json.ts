@@ -22,7 +22,7 @@ function inKeyOrder(value: unknown, walk: { isExact: boolean }): unknown {
     const item = held[key];
     const kind = typeof item;
     if (kind === "undefined" || kind === "function") continue;
-    // Indices come first in any object, whatever the order they were set in; and one key is no key.
+    // Indices come first in any object, no matter in which order they were set; and one key is no key.
     const first = key.charCodeAt(0);
     if ((first >= 0x30 && first <= 0x39) || key === "__proto__") walk.isExact = false;
     ordered[key] = kind === "object" || kind === "symbol" ? inKeyOrder(item, walk) : item;

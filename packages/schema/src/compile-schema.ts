@@ -33,7 +33,7 @@ const OK: CheckResult = Object.freeze({ ok: true });
 
 /** About a second of the cheapest work: one step is one small schema applied to one value. */
 const MAX_STEPS = 20_000_000;
-/** Beyond this nobody reads on, and a hostile list could fill the memory with complaints. */
+/** Beyond this no one reads on, and a hostile list could fill the memory with complaints. */
 const MAX_ERRORS = 1_000;
 
 type Meter = { left: number; maxErrors: number; stop: () => never };

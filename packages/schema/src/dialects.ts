@@ -77,7 +77,7 @@ function splitDependencies(node: Record<string, unknown>): void {
   if (Object.keys(schemas).length > 0) node.dependentSchemas ??= schemas;
 }
 
-/** In one document read by itself a dynamic reference leads where a plain one does. */
+/** In one document read alone a dynamic reference leads where a plain one does. */
 function staticRef(node: Record<string, unknown>): void {
   node.$ref ??= node.$dynamicRef ?? node.$recursiveRef;
   delete node.$dynamicRef;

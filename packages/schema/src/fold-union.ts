@@ -175,7 +175,7 @@ function isAbsorbed(branch: Branch, branches: readonly Branch[]): boolean {
 
 function staysWithin(name: string, value: unknown, types: readonly JsonType[]): boolean {
   if (name === "format" && !types.includes("string")) {
-    // "int32" and the like: said to the model, enforced by nobody, harmless beside a string.
+    // "int32" and the like: said to the model, not enforced, harmless beside a string.
     return typeof value === "string" && !Object.hasOwn(FORMATS, value);
   }
   const concerns = VOCABULARY.get(name)?.concerns;

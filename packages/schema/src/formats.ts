@@ -1,5 +1,5 @@
 // The string formats we enforce, each in time linear to the text and without the host's Date or URL.
-// Any other format is an annotation: said to the model, checked by nobody.
+// Any other format is an annotation: said to the model, not checked.
 
 type Format = {
   readonly validate: (text: string) => boolean;

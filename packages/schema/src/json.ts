@@ -47,7 +47,7 @@ export function isSchemaNode(value: unknown): value is SchemaNode {
   return typeof value === "boolean" || isRecord(value);
 }
 
-/** A record whose prototype is nobody's class: what a JSON parser or a literal makes. */
+/** A record whose prototype is no one's class: what a JSON parser or a literal makes. */
 export function isPlainRecord(value: unknown): value is { readonly [key: string]: unknown } {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -47,7 +47,7 @@ export function lowerSchema(original: JsonSchema): LoweredSchema {
     if (isInside(schema)) return { kind: "core", schema };
     return { kind: "extended", schema, outside: [...problems.values()] };
   } catch {
-    // Only a schema nobody has read first (bottomless, or with getters that throw) comes here.
+    // Only a schema no one has read first (bottomless, or with getters that throw) comes here.
     return tooLarge(original);
   }
 }
@@ -159,7 +159,7 @@ function asArguments(run: Run, root: SchemaNode): JsonSchema {
   return root.type === "object" ? root : { ...root, type: "object" };
 }
 
-/** A part that must hold together with the node it stands in. `kept`: under its keyword, if it cannot be merged. */
+/** A part that must hold together with the node it is in. `kept`: under its keyword, if it cannot be merged. */
 type Part = { keyword: string; node: SchemaNode; kept?: unknown };
 
 function lowerNode(run: Run, given: SchemaNode, place: Place): SchemaNode {

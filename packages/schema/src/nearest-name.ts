@@ -22,7 +22,7 @@ export function nearestName(given: string, known: readonly string[]): string | u
   return best;
 }
 
-/** Nobody mistypes a name worse, and the cost of looking grows with it. */
+/** No one mistypes a name worse, and the cost of looking grows with it. */
 const MOST_SLIPS = 6;
 
 function plainName(name: string): string {

@@ -26,7 +26,7 @@ export type ParsedArguments =
 type Refusal = Extract<ParsedArguments, { ok: false }>;
 
 /**
- * A string is JSON text; anything else is taken as already parsed and copied, so that nobody holds on
+ * A string is JSON text; anything else is taken as already parsed and copied, so that no one holds on
  * to what was checked. The key `__proto__` is refused everywhere: no later copy of the arguments, ours
  * or a handler's, can then change a prototype by accident.
  */

@@ -209,7 +209,7 @@ function groupEnd(masked: string, start: number): number {
   return -1;
 }
 
-/** Whether `|` stands outside every group, so that `^` belongs to the first choice only. */
+/** Whether `|` is outside every group, so that `^` belongs to the first choice only. */
 function hasChoice(masked: string): boolean {
   for (let at = 0; at < masked.length; at += 1) {
     if (masked[at] === "|") return true;

@@ -172,7 +172,7 @@ function checkSchema(root: JsonSchema, problems: SchemaProblem[]): void {
     const node = modernNode(given);
     for (const name of Object.keys(node)) {
       const entry = VOCABULARY.get(name);
-      // A malformed annotation hurts nobody: lowering leaves it out.
+      // A malformed annotation hurts no one: lowering omits it.
       if (entry === undefined || entry.standing === "note" || entry.standing === "stripped")
         continue;
       const at = childPointer(pointer, name);
@@ -194,7 +194,7 @@ function checkSchema(root: JsonSchema, problems: SchemaProblem[]): void {
 /**
  * Libraries emit the regex behind a named format next to it (`format: "duration"`), and some of those
  * need lookaheads. The library's own validation enforces them, and the format's name tells the model,
- * so such a pattern is left out. An author's own pattern has no format beside it and stays.
+ * so such a pattern is omitted. An author's own pattern has no format beside it and stays.
  */
 const keepsEmitted: Keeps = (record, key) =>
   key !== "pattern" ||

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { compileSchema, lowerSchema, readSchema, relaxSchema, type JsonSchema } from "./index.ts";
 
-/** Schemas in the manner of tool servers people run, with arguments that must and must not pass. */
+/** Schemas like those of common tool servers, with arguments that must and must not pass. */
 type Fixture = {
   kind: "core" | "extended";
   schema: JsonSchema;

@@ -66,7 +66,7 @@ function follow(root: JsonSchema, start: string, fragment: string): Target | und
   return isSchemaNode(node) ? { node, pointer, base } : undefined;
 }
 
-/** `$id`s by themselves, and anchors as "<pointer of their resource>\n<anchor>", each to a pointer. */
+/** `$id`s on their own, and anchors as "<pointer of their resource>\n<anchor>", each to a pointer. */
 function namesIn(root: JsonSchema): Map<string, string> {
   const names = new Map<string, string>();
   const seen = new Set<object>();

@@ -1,4 +1,4 @@
-// A schema with parts that are none (MCP-10): what cannot be read is left out, place by place, so that a server's
+// A schema with parts that are none (MCP-10): what cannot be read is omitted, place by place, so that a server's
 // tool is not lost for it. Only for schemas that are not ours to refuse.
 
 import { pointerTokens, isRecord, isSchemaNode, type JsonObject } from "./json.ts";
@@ -7,7 +7,7 @@ import { VOCABULARY } from "./vocabulary.ts";
 
 export interface RepairedSchema {
   readonly schema: JsonObject;
-  /** Of what was left out; empty for a schema that is taken as it is. */
+  /** Of what was omitted; empty for a schema that is taken as it is. */
   readonly pointers: readonly string[];
 }
 

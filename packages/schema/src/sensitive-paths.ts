@@ -89,7 +89,7 @@ function atEveryDepth(path: SensitivePath): SensitivePath[] {
   ]);
 }
 
-/** Whether a place in a value lies at or below one of the paths. */
+/** Whether a place in a value is at or below one of the paths. */
 export function isSensitive(paths: readonly SensitivePath[], place: readonly string[]): boolean {
   return paths.some(
     (path) =>

@@ -14,7 +14,7 @@ import {
 
 export type MutableSchema = { [keyword: string]: unknown };
 
-/** Changes the node in place; it must be nobody else's yet. */
+/** Changes the node in place; it must be no one else's yet. */
 export function tidySchema(node: MutableSchema, budget: Budget): JsonSchema {
   tidyType(node);
   tidyEnum(node, budget);
@@ -36,7 +36,7 @@ export function acceptsType(types: readonly JsonType[], type: JsonType): boolean
   return types.includes(type) || (type === "integer" && types.includes("number"));
 }
 
-/** One type by itself, several as a list; `null` only ever in a list. */
+/** One type on its own, several as a list; `null` only ever in a list. */
 export function asType(types: readonly JsonType[]): unknown {
   const distinct = [...new Set(types)].filter(
     (type) => !(type === "integer" && types.includes("number")),

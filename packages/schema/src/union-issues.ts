@@ -28,7 +28,7 @@ export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
 function belongsTo(error: ErrorObject | undefined, union: ErrorObject): boolean {
   if (error === undefined || !isWithin(error.instancePath, union.instancePath)) return false;
   if (error.schemaPath.startsWith(`${union.schemaPath}/`)) return true;
-  // Through a reference the path starts anew; what stands beside the union is of the same node.
+  // Through a reference the path starts anew; what is beside the union is of the same node.
   const isBeside = error.parentSchema === union.parentSchema;
   const around = union.schemaPath.slice(0, union.schemaPath.lastIndexOf("/"));
   return !isBeside && !error.schemaPath.startsWith(`${around}/allOf/`);

@@ -1,4 +1,4 @@
-// Every keyword we know: what it holds, which type it speaks about, where it stands towards the core
+// Every keyword we know: what it holds, which type it speaks about, how it relates to the core
 // subset (SCHEMA-1), and what its value must look like. The rest of the module asks this table.
 
 import { childPointer, isRecord, isSchemaNode, type JsonSchema, type SchemaNode } from "./json.ts";

@@ -86,7 +86,7 @@ function lastPart(name: string): string {
   return name.slice(name.lastIndexOf(".") + 1);
 }
 
-/** A name of nothing but signs still has to be found by itself. */
+/** A name of nothing but signs still has to be found on its own. */
 function nameKey(name: string): string {
   return foldName(name) || name.toLowerCase();
 }

@@ -29,7 +29,7 @@ export interface SearchMatch {
   tool_name: string;
   /** 1 for an exact name; below it, the share of what a perfect match of this query would get. */
   score: number;
-  /** For a model or a person: `name: read, file`, `typo: serach→search`. */
+  /** For a model or the user: `name: read, file`, `typo: serach→search`. */
   reasons: string[];
 }
 

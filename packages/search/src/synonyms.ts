@@ -1,4 +1,4 @@
-// Words people use for one another when they ask for a tool: the verbs of common operations, common
+// Words users use for one another when they ask for a tool: the verbs of common operations, common
 // things, and the abbreviations found in tool names. Kept small and free of any one domain.
 import { stem } from "./stem.ts";
 

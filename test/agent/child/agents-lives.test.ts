@@ -1,4 +1,4 @@
-// How children live and end beside their parent (AGENT-3, AGENT-5, PIPE-5…7, PERM-12): time, aborts, people, progress.
+// How children live and end beside their parent (AGENT-3, AGENT-5, PIPE-5…7, PERM-12): time, aborts, users, progress.
 
 import {
   defineTool,

@@ -110,7 +110,7 @@ test("a sub agent gets its task and its context and no more, and its answer is t
     "parent: agent.child.completed",
     "parent: run.completed",
   ]);
-  // One journal, and whose child it is stands in every fact of it.
+  // One journal, and whose child it is is in every fact of it.
   const { run_id } = stage.facts("run.started")[0] ?? {};
   for (const fact of stage.ofChild(0)) expect(fact.parent_run_id).toBe(run_id);
   const [created] = stage.facts("agent.child.created");

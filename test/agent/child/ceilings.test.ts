@@ -22,7 +22,7 @@ import { dispatch, newTask, openWorkerStage, TASK } from "./worker-stage.ts";
 
 const MAIN = ["main", "orchestrator"];
 const ALL = [...MAIN, "sub", "fork", "worker"];
-/** The table, row by row. `asked`: a worker has it when somebody asks for it. */
+/** The table, row by row. `asked`: a worker has it when someone asks for it. */
 const TABLE: readonly (readonly [readonly string[], readonly string[]])[] = [
   [["code.read_file", "code.list_dir", "code.search"], ALL],
   [

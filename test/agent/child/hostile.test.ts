@@ -1,5 +1,5 @@
 // Children that are asked for too much, at the wrong moment, or of the wrong name: every call and every run has its end,
-// nobody has more than its role and its definition give, and the next one can begin.
+// no one has more than its role and its definition give, and the next one can begin.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -80,7 +80,7 @@ describe.each(WIRES)("an answer of $name", (wire) => {
     const order: string[] = [];
     for await (const event of model.stream(requestOf(), never())) {
       if (event.type === "call_complete") order.push(event.id ?? "none");
-      // Only now does the server go on: had the call waited for the end, this would never finish.
+      // Only now does the server continue: had the call waited for the end, this would never finish.
       if (event.type === "call_complete") open();
       if (event.type === "completed") order.push("completed");
     }
@@ -107,7 +107,7 @@ describe.each(WIRES)("an answer of $name", (wire) => {
     const seen = await ask();
     const calls = callsOf(seen);
     expect(calls.map(({ arguments: given }) => given)).toEqual(['{"path":"a"}', '{"path":"b"}']);
-    // Repeated as it came, or left out: either way nothing that a provider did not send.
+    // Repeated as it came, or omitted: either way nothing that a provider did not send.
     expect(calls[0]?.id).toBe("call_same");
     expect(["call_same", undefined]).toContain(calls[1]?.id);
     const keys = seen.filter(({ type }) => type === "call_complete").map((event) => keyOf(event));

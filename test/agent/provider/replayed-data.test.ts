@@ -1,4 +1,4 @@
-// Real provider packages: what a provider gives us to keep comes back to it with the message, and to nobody else.
+// Real provider packages: what a provider gives us to keep comes back to it with the message, and to no one else.
 
 import { expect, test } from "vitest";
 import { verifies } from "#laws";

@@ -145,7 +145,7 @@ export function playWithScheduler(scenario: Scenario): readonly Happening[] {
   function cancelled(it: Performer): (() => void) | undefined {
     if (it.phase === "queued") return over(it);
     if (it.phase !== "waiting") return die(it, "by the scheduler", it.plan.diesAfter);
-    // It only waits for leave to go on, so it is gone as soon as it hears of this.
+    // It only waits for leave to continue, so it is gone as soon as it hears of this.
     it.dying = "by the scheduler";
     return () => end(it, CANCELLED);
   }

@@ -10,7 +10,7 @@ interface Call {
   readonly plan: ScriptedCall;
   state: "expected" | "pending" | "queued" | "running" | "asking" | "waiting" | "ended";
   class: CallClass | undefined;
-  /** When something happens to it by itself. */
+  /** When something happens to it on its own. */
   due: number | undefined;
   /** It has started once: when it is queued again, as what it has become, it resumes. */
   begun: boolean;
@@ -19,7 +19,7 @@ interface Call {
   stopsLater: boolean;
   /** A failed sibling cancelled it. */
   cancelled: boolean;
-  /** Whoever runs it is ending it: it goes on with nothing. */
+  /** Whoever runs it is ending it: it continues with nothing. */
   dying: boolean;
 }
 
@@ -98,7 +98,7 @@ export function playByDefinition(scenario: Scenario): readonly Happening[] {
     }
   }
 
-  /** The calls that run beside this one, or would: nothing of another class stands in between. */
+  /** The calls that run beside this one, or would: nothing of another class is in between. */
   function siblings(call: Call): readonly Call[] {
     const row = unfinished();
     return row.filter((it) => {
@@ -172,7 +172,7 @@ export function playByDefinition(scenario: Scenario): readonly Happening[] {
 
   function end(call: Call, outcome: ScriptedCall["outcome"]): void {
     call.stopsLater = outcome !== "ok" && call.class === "write";
-    // Nothing runs beside a call that is alone, and the failure of a starter cancels nobody.
+    // Nothing runs beside a call that is alone, and the failure of a starter cancels no one.
     const cancels = outcome === "fails and cancels siblings" && call.class === "parallel";
     const beside = cancels ? siblings(call) : [];
     finish(call, { what: outcome === "ok" ? "end" : "fail" });

@@ -49,7 +49,7 @@ export type Event =
   | { readonly what: "skip" | "cancel"; readonly cause: number }
   | { readonly what: "end" | "fail" | "refuse" | "drop" };
 
-/** By time, then by call: the order of the steps inside one moment is nobody's promise. */
+/** By time, then by call: the order of the steps inside one moment is no one's promise. */
 export function inOrder(happenings: readonly Happening[]): readonly Happening[] {
   return happenings.toSorted((a, b) => a.at - b.at || a.call - b.call);
 }

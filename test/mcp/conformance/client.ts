@@ -20,7 +20,7 @@ import {
 import { plannedCalls, scenarioSettings } from "./client-scenarios.ts";
 
 const READY_MS = 20_000;
-/** A person who is sent to log in again and again stops some time. */
+/** The user who is sent to log in again and again stops some time. */
 const MAX_LOGINS = 3;
 
 const { MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_CONTEXT: context = "{}" } =
@@ -61,7 +61,7 @@ async function runScenario(entry: McpServerEntry): Promise<string | undefined> {
   }
 }
 
-/** What a browser does in which everybody says yes. */
+/** What a browser does in which everyone says yes. */
 async function visit(address: string): Promise<void> {
   await (await fetch(address)).text();
 }

@@ -1,4 +1,4 @@
-// The MCP server that stands behind the gateway in the conformance runs: what the scenarios of the official suite
+// The MCP server that is behind the gateway in the conformance runs: what the scenarios of the official suite
 // call, in both eras of the protocol. Over a pipe, with `--older` in the older era only; with `--http` on a free port
 // of this machine, whose address is the first line it prints.
 
@@ -226,7 +226,7 @@ function addResources(mcp) {
       ],
     }),
   );
-  // Watched by nobody else: what is subscribed is only answered for.
+  // Watched by no one else: what is subscribed is only answered for.
   mcp.server.setRequestHandler("resources/subscribe", () => ({}));
   mcp.server.setRequestHandler("resources/unsubscribe", () => ({}));
 }

@@ -1,5 +1,5 @@
-// The hosts that are tried, each as its users have it: what stands in its config, and how it is started once, without
-// anybody at it. Nothing of a host is changed; what it reads lies in a folder made for it.
+// The hosts that are tried, each as its users have it: what is in its config, and how it is started once, without
+// anyone at it. Nothing of a host is changed; what it reads is in a folder made for it.
 
 import { join } from "node:path";
 import type { SeenRequest } from "./wire-format.ts";
@@ -79,7 +79,7 @@ const geminiCli: Host = {
   },
 };
 
-/** Without a person it declines what it is asked, by itself: whoever is attached is asked, and not the host. */
+/** Without a user it declines what it is asked, on its own: whoever is attached is asked, and not the host. */
 const ASK_ATTACHED = ["--ask", "attached"];
 
 const codex: Host = {
@@ -107,7 +107,7 @@ const codex: Host = {
       'wire_api = "responses"',
       "",
       "[mcp_servers.soong]",
-      // Else it refuses by itself what changes something, and Soong is never asked.
+      // Else it refuses on its own what changes something, and Soong is never asked.
       'default_tools_approval_mode = "approve"',
       // Waited for before the model is asked.
       "required = true",

@@ -1,4 +1,4 @@
-// A server whose words change: its tool is described by what stands in a file, and it grows another one when asked to.
+// A server whose words change: its tool is described by what is in a file, and it grows another one when asked to.
 // JSON lines over stdio, era 2025. Its one argument is that file.
 
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access -- it reads whatever it is sent */

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { openStore, type Store } from "@soong/store";
 
-/** Of every session of the store: nobody may be working there, and each was opened since its crash. */
+/** Of every session of the store: no one may be working there, and each was opened since its crash. */
 export async function checkArtifacts(home: string): Promise<void> {
   const store = await openStore({ directory: home, readOnly: true });
   try {

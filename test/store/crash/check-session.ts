@@ -1,4 +1,4 @@
-// Opens the session of a killed runtime again and checks all that has to be true of it, twice, and then goes on
+// Opens the session of a killed runtime again and checks all that has to be true of it, twice, and then continues
 // with it.
 
 import assert from "node:assert/strict";
@@ -18,7 +18,7 @@ export interface CrashedSession {
 
 const NOTHING_LOST: Recovery = { unknown: [], skipped: [], runs: [] };
 
-/** Answers with what opening it closed. `mark`: for the calls that are made to see that it goes on. */
+/** Answers with what opening it closed. `mark`: for the calls that are made to see that it continues. */
 export async function checkSession(crashed: CrashedSession, mark: string): Promise<Recovery> {
   const { home, session_id, told } = crashed;
   const store = await openStore({ directory: home });

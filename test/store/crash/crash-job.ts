@@ -36,7 +36,7 @@ export type CrashTask =
   /** Opens the session, which recovers it, and waits. */
   | { readonly kind: "open" }
   | { readonly kind: "remove" }
-  /** One write after the other; each handler tells that it has begun and holds everything up until told to go on. */
+  /** One write after the other; each handler tells that it has begun and holds everything up until told to continue. */
   | { readonly kind: "hold_in_handler"; readonly calls: number };
 
 /** The labelled instants of the store, and two of our own: around what a write changes outside. */

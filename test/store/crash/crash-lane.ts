@@ -1,5 +1,5 @@
 // One line of crashes in one place: a session is worked on, killed, worked on again, killed while it recovers,
-// checked, and goes on. Several lanes run side by side.
+// checked, and continues. Several lanes run side by side.
 
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

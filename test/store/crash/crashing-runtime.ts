@@ -1,5 +1,5 @@
 // The runtime that gets killed. Loads everything, waits for its job on standard input, and works until it is
-// killed, by itself at the instant it was told or by whoever started it.
+// killed, on its own at the instant it was told or by anyone who started it.
 
 import { createHash } from "node:crypto";
 import { openSync, readSync, writeSync } from "node:fs";

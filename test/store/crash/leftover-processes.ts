@@ -21,7 +21,7 @@ function workingBelow(folder: string): number[] {
   return pids.filter((pid) => pid > 0 && workingDirectory(pid).startsWith(`${folder}/`));
 }
 
-/** None where the system does not tell. */
+/** None where the system does not say. */
 function processes(): string[] {
   try {
     return readdirSync("/proc");
@@ -30,7 +30,7 @@ function processes(): string[] {
   }
 }
 
-/** Empty for one that has ended, even if nobody has collected it. */
+/** Empty for one that has ended, even if no one has collected it. */
 function workingDirectory(pid: number): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

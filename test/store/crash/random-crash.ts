@@ -7,7 +7,7 @@ import type { RandomNumbers } from "./random-numbers.ts";
 import { killedWhere, type KilledWhere } from "./told.ts";
 
 export interface Scale {
-  /** How long the work takes when nobody kills it. */
+  /** How long the work takes when no one kills it. */
   readonly ms: number;
   /** How many labelled instants there are in it. */
   readonly instants: number;
@@ -17,7 +17,7 @@ export interface Scale {
 export interface CrashPlan {
   readonly task: CrashTask;
   readonly killing: Killing;
-  /** Killed again before anybody has looked, mostly while it recovers. */
+  /** Killed again before anyone has looked, mostly while it recovers. */
   readonly again?: { readonly task: CrashTask; readonly killing: Killing };
 }
 

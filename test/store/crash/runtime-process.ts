@@ -23,7 +23,7 @@ export interface Runtimes {
 export interface RuntimeProcess {
   /** When it has said this, or has ended without. */
   said(what: string): Promise<"said" | "ended">;
-  /** Lets a handler that holds it up go on. */
+  /** Lets a handler that holds it up continue. */
   goOn(): void;
   kill(): void;
   /** Everything it held is free then. */

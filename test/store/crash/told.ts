@@ -15,7 +15,7 @@ export function nothingTold(): Told {
   return { durable: new Map(), head: undefined, results: new Map() };
 }
 
-/** Throws when the runtime failed by itself. */
+/** Throws when the runtime failed on its own. */
 export function hear(told: Told, report: readonly ReportLine[]): void {
   for (const line of report) {
     if (line.kind === "failed") throw new Error(`The runtime failed by itself: ${line.message}`);

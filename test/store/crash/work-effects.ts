@@ -22,7 +22,7 @@ export async function makeProject(project: string): Promise<void> {
   await writeFile(join(project, NOTES), `${HEAD}\n${NOTES_END}\n`);
 }
 
-/** Long enough to be written in more than one piece, if anybody did that. */
+/** Long enough to be written in more than one piece, if anyone did that. */
 export function contentOf(id: string): string {
   return `${id} `.repeat(2000);
 }

@@ -1,5 +1,5 @@
 // The work a killed runtime is in the middle of: real tools on a real project, on a session of the store. Reads
-// side by side, writes, commands, output that becomes an artifact, questions to a person, children, and a
+// side by side, writes, commands, output that becomes an artifact, questions to the user, children, and a
 // turn whose stream has not ended.
 
 import { join } from "node:path";
@@ -32,7 +32,7 @@ export interface WorkPlace {
 
 export interface Work {
   turns(names: readonly TurnName[]): Promise<void>;
-  /** A few calls: enough to see that a session goes on. */
+  /** A few calls: enough to see that a session continues. */
   fewCalls(): Promise<ToolResult[]>;
   /** Calls that never end, in children too, with others waiting behind them. Comes back when they are under way. */
   neverEnding(): Promise<void>;

@@ -112,7 +112,7 @@ export type ModelErrorKind =
   /** The answer is not of the provider's own format. */
   | "malformed_stream"
   | "prompt_too_long"
-  /** It went on for longer, or for more bytes, than one answer may. */
+  /** It continued for longer, or for more bytes, than one answer may. */
   | "answer_too_slow"
   | "answer_too_large"
   /** The request asks for what this model cannot do (MODEL-2). */

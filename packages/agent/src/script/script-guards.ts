@@ -45,7 +45,7 @@ export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
   const observer = {
     id: "script",
     run: ({ tool_call_id }: { tool_call_id: string }) => {
-      // Hooks run before a call has ended: those who wait for that go on after it.
+      // Hooks run before a call has ended: those who wait for that continue after it.
       const end = ends.get(tool_call_id);
       if (end !== undefined) clock.after(0, end.reached);
       return {};

@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly interrupts: Interrupts;
   /** --json: what is printed is for programs. */
   readonly json: boolean;
-  /** A record of the command with --json, else lines for people, or what `render` prints itself. */
+  /** A record of the command with --json, else lines for users, or what `render` prints itself. */
   readonly print: (data: object, render: () => string | readonly string[] | void) => void;
 }
 

@@ -1,4 +1,4 @@
-// What a person sees of a tool's question, and what becomes of the keys they press.
+// What the user sees of a tool's question, and what becomes of the keys they press.
 
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
@@ -20,7 +20,7 @@ const FORM: ElicitationQuestion = {
   tool_call_id: "c1",
 };
 
-/** Pressed or typed in this order; then nobody is there any more. */
+/** Pressed or typed in this order; then no one is there any more. */
 async function answered(question: ElicitationQuestion, given: readonly string[]) {
   const left = [...given];
   const shown: string[] = [];

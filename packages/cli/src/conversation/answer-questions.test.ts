@@ -1,4 +1,4 @@
-// The questions with a terminal that answers by itself: what is hard to arrange at a real one.
+// The questions with a terminal that answers on its own: what is hard to arrange at a real one.
 
 import { setImmediate as soon } from "node:timers/promises";
 import type { PermissionRequest } from "@soong/core";

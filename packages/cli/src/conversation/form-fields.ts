@@ -32,7 +32,7 @@ export interface FieldOption {
 }
 
 export type ReadField =
-  /** Undefined: left out. */
+  /** Undefined: omitted. */
   | { readonly ok: true; readonly value: JsonValue | undefined }
   | { readonly ok: false; readonly message: string };
 
@@ -125,7 +125,7 @@ function checkValue({ schema }: FormField, value: JsonValue): ReadField {
   return { ok: false, message: `That does not fit: ${words.join("; ")}.` };
 }
 
-/** Those are for people, and some of them no schema knows. */
+/** Those are for users, and some of them no schema knows. */
 function withoutWords(schema: JsonObject): JsonObject {
   const { title: _t, description: _d, default: _v, enumNames: _n, ...rules } = schema;
   return rules;

@@ -141,7 +141,7 @@ export async function openTalk(options: OpenTalkOptions) {
   }
 }
 
-/** What a conversation begins with: where it is and with whom, and how it went on so far. */
+/** What a conversation begins with: where it is and with whom, and how it continued so far. */
 export async function openingText(
   { columns, colours }: Pick<Terminal, "columns" | "colours">,
   talk: Talk,

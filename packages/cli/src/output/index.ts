@@ -1,4 +1,4 @@
-// The output module: what a command says, to people and to programs, and how it fails. It knows no command.
+// The output module: what a command says, to users and to programs, and how it fails. It knows no command.
 
 export { describeRequest } from "./describe-request.ts";
 export { CommandError, EXIT, describeFailure, UsageError } from "./failure.ts";

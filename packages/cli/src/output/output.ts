@@ -34,7 +34,7 @@ export function createOutput(
   stderr.on("error", () => {});
 
   return {
-    /** A line for people, on stdout. Text from outside is made visible before. */
+    /** A line for users, on stdout. Text from outside is made visible before. */
     line: (text = "") => write(`${redact(text)}\n`),
     /** A part of a line, as it comes. */
     text: (text: string) => write(redact(text)),

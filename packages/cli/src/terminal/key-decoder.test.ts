@@ -178,7 +178,7 @@ describe("keys", () => {
   });
 });
 
-/** How a text is cut into pieces is nobody's business. */
+/** How a text is cut into pieces is no one's business. */
 function joined(keys: readonly Key[]): string {
   return keys.map(nameOf).join("|").replaceAll("|text ", "").replaceAll("text ", "");
 }

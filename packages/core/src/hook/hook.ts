@@ -26,7 +26,7 @@ export interface HookPayloads {
   SubagentStop: SubagentUse & { status: string };
   /** The older part of the conversation is about to be summed up. */
   PreCompact: { session_id: string; run_id: string; trigger: string; tokens_before: number };
-  /** The run begins to wait for a person. */
+  /** The run begins to wait for the user. */
   Notification: {
     session_id: string;
     run_id: string;
@@ -109,7 +109,7 @@ export interface Hook<Event extends HookEvent = HookEvent> {
   tags?: readonly string[];
   path?: string;
   timeout_ms?: number;
-  /** A guard that fails denies a write and asks for a readonly call, unless it says to go on (HOOK-4). */
+  /** A guard that fails denies a write and asks for a readonly call, unless it says to continue (HOOK-4). */
   on_failure?: "continue";
   run(
     payload: HookPayloads[Event],

@@ -41,7 +41,7 @@ export interface HookPorts {
   redactor: Redactor;
   signal: () => AbortSignal;
   defaultTimeoutMs: number;
-  /** Waits for a hook as long as it may take, or until nobody needs its answer any more. */
+  /** Waits for a hook as long as it may take, or until no one needs its answer any more. */
   wait<T>(ms: number, work: () => T | PromiseLike<T>): Promise<Waited<T> | GivenUp>;
 }
 
@@ -134,7 +134,7 @@ export async function runHook<Event extends HookEvent>(
   recorder.record("hook.started", { hook: hook.id, event }, call);
   const limit = hook.timeout_ms ?? ports.defaultTimeoutMs;
   const waited = await ports.wait(limit, () =>
-    // Its own copy, without secrets: what a hook does to the payload is nobody's business.
+    // Its own copy, without secrets: what a hook does to the payload is no one's business.
     // The payload is that of the event the hook is for: the compiler does not follow the pair.
     hook.run(ports.redactor.value(JSON.parse(JSON.stringify(payload))) as never, {
       signal: ports.signal(),

@@ -30,7 +30,7 @@ export function compileBoundary(input: BoundaryInput) {
   };
 
   return Object.freeze({
-    /** One spelling a path, on disks that do not tell cases apart. */
+    /** One spelling a path, on disks that are case-insensitive. */
     fold,
     /** The pattern that makes `path` sensitive. What no tool may write holds tokens, journals and the contents of other projects (PATH-6). */
     sensitiveBy: (path: string) => rootAround(path) ?? sensitive(path),

@@ -13,8 +13,8 @@ import { type PermissionRule, entriesOfRule } from "./permission-rule.ts";
 export type CompiledRule = ReturnType<typeof compileRule>;
 
 /**
- * `maybe`: only a host that is not known stands between this rule and the call. `reach`: the call runs a
- * program that may get at a path of this rule, and nobody can tell whether it does.
+ * `maybe`: only a host that is not known is between this rule and the call. `reach`: the call runs a
+ * program that may get at a path of this rule, and it is unknown whether it does.
  */
 export type RuleMatch = ArgvMatch | "maybe" | "reach";
 

@@ -29,13 +29,13 @@ export interface ChainEntry {
   /** A stable id, such as `runtime.protected_root`, `rules[3]` or `defaults.write_asks`. */
   readonly rule: string;
   readonly verdict: Decision | "no_opinion" | "satisfied" | "insufficient";
-  /** A sentence for the model and for a person. */
+  /** A sentence for the model and for the user. */
   readonly reason: string;
   /** The error code of a refusal that rests on this entry. */
   readonly code?: string;
   readonly origin?: RuleOrigin;
   readonly every_time?: true;
-  /** It asks because nobody can tell what the command runs or reaches: a rule that spells the command out answers it. */
+  /** It asks because it is unknown what the command runs or reaches: a rule that spells the command out answers it. */
   readonly unspelled?: true;
   readonly decisive?: true;
 }
@@ -45,7 +45,7 @@ export interface Judgement {
   readonly chain: readonly ChainEntry[];
   /** The reason of the decisive entry. */
   readonly reason: string;
-  /** For a deny, and for an ask that becomes one when nobody can be asked. */
+  /** For a deny, and for an ask that becomes one when no one can be asked. */
   readonly code?: string;
   /** What allow_for_session would cover. Empty unless policy asks; empty then means: only this once. */
   readonly scopes: readonly GrantScope[];

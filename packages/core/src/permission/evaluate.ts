@@ -118,7 +118,7 @@ const ASKED_EVERY_TIME: ChainEntry = Object.freeze({
   reason: "This is asked about every time, whatever was granted.",
 });
 
-/** The commonest call by far, judged without building anything: a read nobody has a rule about. */
+/** The commonest call by far, judged without building anything: a read no one has a rule about. */
 function isPlainRead(policy: Policy, facts: PermissionFacts, subject: Subject): boolean {
   return (
     policy.rules.length === 0 &&

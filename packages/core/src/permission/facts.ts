@@ -18,7 +18,7 @@ export interface PermissionFacts {
   readonly resources: readonly Resource[];
   /** From the server's url, the tool's metadata or a uri input; unknown when none could be determined. */
   readonly hosts: readonly string[] | "unknown";
-  /** What the plan says of this very call; left out, the effects stand. */
+  /** What the plan says of this very call; omitted, the effects stand. */
   readonly planned_destructive?: boolean;
   readonly hook?: {
     readonly decision: "ask" | "deny";
@@ -53,7 +53,7 @@ export interface Subject {
   readonly dangerous: boolean;
   readonly network: boolean;
   readonly resources: readonly Resource[];
-  /** Why one of the resources was left out of `resources`: such a call is refused. */
+  /** Why one of the resources was omitted from `resources`: such a call is refused. */
   readonly malformed: string | undefined;
   readonly hosts: CallHosts;
 }

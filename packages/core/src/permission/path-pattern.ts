@@ -114,7 +114,7 @@ export function throughLinks(
   return [rest === "" ? escapeGlob(real) : joined(escapeGlob(real), rest)];
 }
 
-/** Names that look the same are the same to the person who wrote the pattern. */
+/** Names that look the same are the same to the user who wrote the pattern. */
 export function composed(text: string): string {
   return ASCII.test(text) ? text : text.normalize("NFC");
 }

@@ -1,4 +1,4 @@
-// A permission rule as people write it (CONF-4), and the sentences it puts into a chain. They depend on
+// A permission rule as users write it (CONF-4), and the sentences it puts into a chain. They depend on
 // the rule alone, so they are made once.
 
 import { omitUndefined } from "@soong/schema";
@@ -81,7 +81,7 @@ export function entriesOfRule(rule: PermissionRule, id: string) {
       `${says} in the project's own directory and with no more arguments, since others may choose other code to run. A last "**" covers them.`,
       every,
     ),
-    // A person who grants this very argv has seen it, so `every_time` is not needed here.
+    // The user who grants this very argv has seen it, so `every_time` is not needed here.
     opaque: entry(
       "ask",
       `${says} where that program is run, and what this command runs cannot be determined. A rule that allows this very command answers it.`,

@@ -63,7 +63,7 @@ export type CompiledPolicy =
 export function compilePolicy(input: PolicyInput): CompiledPolicy {
   const problems = policyProblems(input, isPolicy);
   if (problems.length > 0) return { ok: false, problems };
-  // A copy, so that nobody holds a handle on what the run is judged by.
+  // A copy, so that no one holds a handle on what the run is judged by.
   const { ceiling, ...own } = input;
   const kept: PolicyInput = frozenCopy(own);
   const boundary = compileBoundary(kept);
@@ -128,7 +128,7 @@ function frozenCopy<T>(value: T): T {
   return Object.freeze(copy) as T;
 }
 
-// A policy as a record (PERM-9): kept with the run, printed for people, and compiled again by replay
+// A policy as a record (PERM-9): kept with the run, printed for users, and compiled again by replay
 // (REPLAY-1), which must judge as the run was judged.
 
 /** Always the same keys in the same order, every default filled in. */

@@ -1,5 +1,5 @@
 // Which rule, or which sensitive pattern, restricts a path (PERM-15): the one question of every tool that would
-// show a name or a content nobody named in a call. It looks at this policy and at its ceilings; grants do not count.
+// show a name or a content no one named in a call. It looks at this policy and at its ceilings; grants do not count.
 
 import type { RestrictedAccess, Restriction } from "../tool/index.ts";
 import { type RuleOrigin, isStricter } from "./decision.ts";

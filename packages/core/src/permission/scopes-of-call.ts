@@ -1,5 +1,5 @@
-// The scopes of one call: every target it has, as narrow as a person would have meant them. A target
-// outside the ordinary (another place, a secret) is covered by itself alone (PATH-2).
+// The scopes of one call: every target it has, as narrow as the user would have meant them. A target
+// outside the ordinary (another place, a secret) is covered only by a grant for itself (PATH-2).
 
 import {
   type CommandResource,

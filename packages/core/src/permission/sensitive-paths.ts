@@ -82,7 +82,7 @@ export function sensitivePatternProblem(
     .find((problem) => problem !== undefined);
 }
 
-/** For people and records: what is sensitive without any configuration. */
+/** For users and records: what is sensitive without any configuration. */
 export function builtInSensitivePaths(): string[] {
   return [
     ...NAMES,

@@ -1,4 +1,4 @@
-// What is known of a tool before any input (SURF-3): the surface leaves out what every call would be
+// What is known of a tool before any input (SURF-3): the surface omits what every call would be
 // denied, and says which tools will ask. It runs through the same layers as a call does.
 
 import { type Subject, type ToolFacts, subjectOfTool } from "./facts.ts";

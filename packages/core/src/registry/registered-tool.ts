@@ -38,7 +38,7 @@ export interface SourceInfo {
   readonly directories?: readonly string[];
   /**
    * Of an MCP server: the `permission` of its definitions is what the user's config says of them, so `readonly`
-   * counts (MCP-6). Left out, it is the server's word, and only the policy's `readonly_mcp` makes a tool readonly.
+   * counts (MCP-6). By default, it is the server's word, and only the policy's `readonly_mcp` makes a tool readonly.
    */
   readonly permission_from?: "user";
 }
@@ -66,7 +66,7 @@ export interface RegisteredTool {
   readonly output: ToolSchema | undefined;
   /** Rises when a definition of this name changes: a call made on an older one is stale (REG-3). */
   readonly generation: number;
-  /** Over everything a model or a person is told of the tool; which source brought it is not part of that. */
+  /** Over everything a model or the user is told of the tool; which source brought it is not part of that. */
   readonly digest: () => string;
 }
 

@@ -12,7 +12,7 @@ import {
 
 /** The one interface through which tools come in. */
 export interface ToolSource extends Omit<SourceInfo, "trusted"> {
-  /** Left out: everything but an MCP server is trusted. */
+  /** Default: everything but an MCP server is trusted. */
   trusted?: boolean;
   tools: readonly AnyTool[];
   /** Tools the source knows of and cannot offer. */
@@ -174,7 +174,7 @@ export function createRegistry(): Registry {
       accepted.push(read.tool);
       for (const name of listNames(read.tool)) taken.set(name, read.tool.name);
     }
-    // A server's bad tool costs that tool; anyone else's is a mistake to be mended before the start.
+    // A server's bad tool costs that tool; anyone else's is a mistake to be fixed before the start.
     if (refused.length > 0 && source.kind !== "mcp") throw new RegistrationError(source, refused);
     forget(source, own.tools, accepted);
     own.tools = accepted.map((tool) => remember(tool, mine.get(tool.name)));

@@ -1,4 +1,4 @@
-// The beginning and the end of a text that is too long, with one line for what lies between (RESULT-6,
+// The beginning and the end of a text that is too long, with one line for what is between (RESULT-6,
 // ART-2). Pure; characters are UTF-16 units, as `length` counts them, and a pair is never split.
 
 import { isHighSurrogate, isLowSurrogate, utf8Length } from "@soong/schema";

@@ -204,7 +204,7 @@ export interface ResultViews {
 
 const MAX_SEARCH_CHARS = 16_384;
 
-/** A result as the model, a person and a search see it. */
+/** A result as the model, the user and a search see it. */
 export function viewsOf(result: ToolResult, tool?: Pick<AnyTool, "render">): ResultViews {
   const known = made.get(result);
   if (known !== undefined) return known;

@@ -27,7 +27,7 @@ export interface HandlerOutcome {
   content: ContentBlock[];
   /** The returned value, copied, when there is one beside the content. */
   data?: Snapshot;
-  /** Set when the handler returned just this text: an output schema speaks of it. */
+  /** Set when the handler returned just this text: an output schema is about it. */
   returned_text?: string;
   summary?: string;
   artifacts: ArtifactRef[];
@@ -144,7 +144,7 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
   };
 }
 
-/** `ok: false` is a failure whatever else is said; a status nobody knows is one, too. */
+/** `ok: false` is a failure whatever else is said; a status no one knows is one, too. */
 function readStatus({ ok, status }: HandlerResult, hasError: boolean): HandlerStatus {
   if (ok === false) return isHandlerErrorStatus(status) ? status : "failed";
   if (status === undefined) return hasError ? "failed" : "succeeded";
@@ -179,7 +179,7 @@ function errorFrom(status: HandlerErrorStatus, summary: unknown): ToolError {
   return toolError({ ...known, message: summary });
 }
 
-/** Whatever is not of the type it should be is left out, and the safer value taken. */
+/** Whatever is not of the type it should be is omitted, and the safer value taken. */
 function readError(error: unknown): ToolError | undefined {
   if (error === undefined || error === null) return undefined;
   if (typeof error === "string") return toolError({ code: "execution_failed", message: error });

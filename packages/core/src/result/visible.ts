@@ -1,4 +1,4 @@
-// Text of models, tools, servers and files in front of a person (PERM-19): every character that a terminal or a page would
+// Text of models, tools, servers and files in front of the user (PERM-19): every character that a terminal or a page would
 // hide, obey or use to reorder others is written out as an escape. Decided by Unicode categories, so that no list has to be
 // kept. Terminal, page, gateway and log lines all use these functions.
 
@@ -12,7 +12,7 @@ export function visibleLine(text: string): string {
   return text.replace(HIDDEN_IN_LINE, unlessEmoji);
 }
 
-/** For what a person approves: nothing is excepted but line breaks and tabs, and only the ordinary space is a space. */
+/** For what the user approves: nothing is excepted but line breaks and tabs, and only the ordinary space is a space. */
 export function exactText(text: string): string {
   return text.replace(EXACT, escape);
 }

@@ -84,7 +84,7 @@ export function catalogRecord(
   });
 }
 
-/** Fewer are written out: a person reads them. */
+/** Fewer are written out: the user reads them. */
 const MIN_GROUPED = 100;
 
 function groupEntries(entries: CatalogEntry[]): GroupedEntries {

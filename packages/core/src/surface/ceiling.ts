@@ -6,7 +6,7 @@ import type { RegisteredTool } from "../registry/registered-tool.ts";
 
 export type Role = "main" | "sub" | "fork" | "worker";
 
-/** Who a table row speaks of: the orchestrator is main in that mode. */
+/** Who a table row is about: the orchestrator is main in that mode. */
 type Seat = "main" | "orchestrator" | "child" | "worker";
 
 const EVERYONE: readonly Seat[] = ["main", "orchestrator", "child", "worker"];

@@ -14,7 +14,7 @@ export interface LoadRequest extends Pick<
   SurfaceRequest,
   "profile" | "deferBudgetTokens" | "suggestedTools" | "loadedLater" | "previous"
 > {
-  /** Asked for by name: none of these is quietly left out. */
+  /** Asked for by name: none of these is quietly omitted. */
   readonly named: ReadonlySet<string>;
 }
 

@@ -31,7 +31,7 @@ export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
   }
   // Tools asked for by their very name; a pattern asks only for what there is of it.
   const named = new Set(allowedTools.map((wanted) => registry.aliases.get(wanted) ?? wanted));
-  // A tool of ours or one asked for by name that the model cannot take ends the run; others are left out.
+  // A tool of ours or one asked for by name that the model cannot take ends the run; others are omitted.
   for (const { tool_name, reason, detail } of excluded) {
     const isServers = registry.tools.get(tool_name)?.source.kind === "mcp";
     if (reason !== "model_unsupported" || (isServers && !named.has(tool_name))) continue;
@@ -176,7 +176,7 @@ function byToolName(a: ExcludedTool, b: ExcludedTool): number {
   return a.tool_name < b.tool_name ? -1 : a.tool_name > b.tool_name ? 1 : 0;
 }
 
-/** Nothing a model, a person or the next call could tell apart: then it is the same revision. */
+/** Nothing a model, the user or the next call could tell apart: then it is the same revision. */
 function hasSameTools(a: Surface, b: Surface): boolean {
   const sameTools = (x: readonly RegisteredTool[], y: readonly RegisteredTool[]): boolean =>
     x.length === y.length &&

@@ -110,7 +110,7 @@ function hashed(shape: Shape, canonical: string, again: number): string {
   const { joint, opener } = shape;
   const hash = hashName(canonical, again, shape);
   if (joint === "") {
-    // Nothing can mark the hash, so it always stands in the same place.
+    // Nothing can mark the hash, so it always is in the same place.
     const room = shape.maxLength - opener.length - hash.length;
     return opener + hash + cutEnd(readable(canonical, shape), room, shape);
   }

@@ -22,14 +22,14 @@ export interface CallIds {
   readonly agentId: string;
 }
 
-/** The places of a run, for whoever has to tell them apart before a call is judged. */
+/** The places of a run, for anyone who has to tell them apart before a call is judged. */
 export interface Places {
   readonly roots: Roots;
   /** The pattern that makes a canonical path sensitive (PATH-3), by the list the run is judged by. */
   readonly sensitiveBy: (path: string) => string | undefined;
   /**
    * What restricts a canonical path for this tool: a deny or ask rule, a guard with such a path, or a sensitive
-   * pattern (PERM-15). A tool leaves out what it would show of such a path, unless the call was judged by that path.
+   * pattern (PERM-15). A tool omits what it would show of such a path, unless the call was judged by that path.
    */
   readonly restrictedBy: (
     path: string,
@@ -82,9 +82,9 @@ export interface PrepareContext extends TargetsContext {
   readonly targets: readonly Resource[];
 }
 
-/** Each member can be taken out of the object and used by itself. */
+/** Each member can be taken out of the object and used on its own. */
 export interface ToolContext extends TargetsContext {
-  /** What was judged and, if a person was asked, shown. Undefined for a tool without targets and prepare. */
+  /** What was judged and, if the user was asked, shown. Undefined for a tool without targets and prepare. */
   readonly plan: PreparedPlan | undefined;
   /** The same for every attempt to carry out this one call. */
   readonly idempotencyKey: string;
@@ -98,7 +98,7 @@ export interface ToolContext extends TargetsContext {
   readonly output: (chunk: string) => void;
   /** Runs when the call is cancelled or times out; the call's end waits for it, within bounds. */
   readonly onCancel: (cleanup: () => void | Promise<void>) => void;
-  /** Waits for a person: the call's clock stands still meanwhile (PIPE-6). */
+  /** Waits for the user: the call's clock stands still meanwhile (PIPE-6). */
   readonly waitForPerson: <T>(answer: Promise<T>) => Promise<T>;
   readonly elicit: (request: ElicitationRequest) => Promise<ElicitationAnswer>;
 }
@@ -139,7 +139,7 @@ export interface ArtifactDescription {
   name?: string;
 }
 
-/** `key`: what its asker calls the question, for whoever passes it on under that name. */
+/** `key`: what its asker calls the question, for anyone who passes it on under that name. */
 export type ElicitationRequest =
   | { mode: "form"; message: string; requested_schema: JsonObject; key?: string }
   | { mode: "url"; message: string; url: string; key?: string };

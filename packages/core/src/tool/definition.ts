@@ -36,7 +36,7 @@ export interface ToolDefinition<
   name: string;
   description: string;
   input_schema: Schema;
-  /** Left out, a tool writes (DEF-3). Speaks of outside effects only; for those inside see `repeatable`. */
+  /** By default, a tool writes (DEF-3). About outside effects only; for those inside see `repeatable`. */
   permission?: Permission;
   tags?: readonly string[];
   metadata?: JsonObject;
@@ -55,15 +55,15 @@ export interface ToolDefinition<
   interrupt_behavior?: InterruptBehavior;
   /** `cancel_siblings`: a failure of this call ends the calls running beside it (SCHED-4). */
   on_sibling_failure?: "cancel_siblings" | "continue";
-  /** May run beside others for every input. Left out: no. */
+  /** May run beside others for every input. Default: no. */
   concurrency_safe?: boolean;
-  /** May delete, overwrite or send what cannot be taken back. Left out: yes for a write. */
+  /** May delete, overwrite or send what cannot be taken back. Default: yes for a write. */
   destructive?: boolean;
-  /** Reaches things nobody listed. Left out: yes with the network tag. */
+  /** Reaches things no one listed. Default: yes with the network tag. */
   open_world?: boolean;
   /**
    * Leaves nothing behind, inside or outside: it may start before the answer is complete, be discarded and be done
-   * again. Left out: yes for a readonly tool that is concurrency-safe.
+   * again. Default: yes for a readonly tool that is concurrency-safe.
    */
   repeatable?: boolean;
   /** Starts another agent: scheduled as a class of its own (SCHED-2). Agent sources only. */
@@ -76,7 +76,7 @@ export interface ToolDefinition<
   isEnabled?(): boolean | Promise<boolean>;
   /** Long instructions, asked for once a session. */
   prompt?(): string | Promise<string>;
-  /** Idempotent. What hooks and people see of the input. */
+  /** Idempotent. What hooks and users see of the input. */
   normalise?(input: Input): Input;
   /** Checks values beyond the schema: nothing, or what is wrong in one sentence. */
   validate?(input: Input): ValueProblem | Promise<ValueProblem>;
@@ -94,7 +94,7 @@ export interface ToolDefinition<
   prepare?(input: Input, context: PrepareContext): Plan | Promise<Plan>;
   /** Where the model may choose the time itself, within the maximum (PIPE-5). */
   timeoutFor?(input: Input): number | undefined;
-  /** What a person sees of the result, as plain text. */
+  /** What the user sees of the result, as plain text. */
   render?(result: ToolResult): string;
   handler(input: Input, context: ToolContext): HandlerReturn;
 }

@@ -1,4 +1,4 @@
-// The effects of a tool and of one call (DEF-3, DEF-4). Whatever an author leaves out takes the safer
+// The effects of a tool and of one call (DEF-3, DEF-4). Whatever an author omits takes the safer
 // value, and the record says which facts were declared and which assumed.
 
 import { isPromise, messageOf } from "./errors.ts";
@@ -25,7 +25,7 @@ export interface DefinedEffects extends Effects {
   readonly interrupt_behavior: InterruptBehavior;
   /** Which of these the author stated; the rest were assumed. */
   readonly declared: readonly string[];
-  /** The four effects by themselves, as every call of the tool has them unless it says less. */
+  /** The four effects on their own, as every call of the tool has them unless it says less. */
   readonly worst: Effects;
 }
 
@@ -59,7 +59,7 @@ export function definedEffects(
   return { ...worst, worst, permission, interrupt_behavior, declared };
 }
 
-/** Left out: what may run beside any other call has nothing that another could find changed. */
+/** Default: what may run beside any other call has nothing that another could find changed. */
 export function isRepeatable(
   { repeatable, starts_agent }: Pick<AnyTool, "repeatable" | "starts_agent">,
   { read_only, concurrency_safe }: Pick<Effects, "read_only" | "concurrency_safe">,

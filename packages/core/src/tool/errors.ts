@@ -2,7 +2,7 @@
 // throws, in words. No property of that is trusted, and there is never a stack trace (RESULT-4).
 
 export interface SoongErrorOptions extends ErrorOptions {
-  /** Of a command that ends with it; 1 if left out. */
+  /** Of a command that ends with it; 1 by default. */
   readonly exitCode?: number;
 }
 
@@ -19,7 +19,7 @@ export class SoongError<Code extends string = string> extends Error {
   }
 }
 
-/** Nobody reads more; it is cut once more, after redaction, wherever it is shown. */
+/** No one reads more; it is cut once more, after redaction, wherever it is shown. */
 const MAX_CHARS = 100_000;
 
 /** The message of whatever was thrown. */
@@ -56,7 +56,7 @@ function describeObject(thrown: object): string {
   return "an object was thrown";
 }
 
-/** An answer that was wanted at once came as a promise. Whatever becomes of it, nobody is listening. */
+/** An answer that was wanted at once came as a promise. Whatever becomes of it, no one is listening. */
 export function isPromise(value: unknown): boolean {
   const hasThen =
     typeof value === "object" &&

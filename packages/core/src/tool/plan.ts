@@ -18,7 +18,7 @@ export type Resource =
       also?: string[];
       /** Its disk takes any case of the name for the same. */
       ignores_case?: boolean;
-      /** What makes it a file that other programs run by themselves (PATH-6), where its name alone does not tell. */
+      /** What makes it a file that other programs run on their own (PATH-6), where its name alone does not tell. */
       self_running?: string;
       /** The call does not change it, whatever else it does: no rule that is about writing alone looks at it. */
       only_read?: boolean;
@@ -36,7 +36,7 @@ export type Resource =
       executable: string;
       argv: string[];
       cwd: string;
-      /** Restricted paths that the program could get at without naming them: nobody can tell (PERM-15). */
+      /** Restricted paths that the program could get at without naming them: no one can tell (PERM-15). */
       may_reach?: string[];
       /** Paths that may not be written and that the program could change without naming them (PERM-15). */
       may_write?: string[];
@@ -67,7 +67,7 @@ export interface Plan {
   preview?: Preview;
   /** sha256 of what is there now, null where nothing is. */
   pre_images?: { path: string; sha256: string | null }[];
-  /** Names of the environment variables a command would see; for the person who is asked (PERM-6). */
+  /** Names of the environment variables a command would see; for the user who is asked (PERM-6). */
   env_summary?: string[];
   /** This very call destroys something, or does not, whatever the definition feared. */
   destructive?: boolean;

@@ -18,7 +18,7 @@ export type ToolStatus =
 
 /**
  * How a handler may say its call ended. `timed_out`: it gave up waiting for what it had asked. `unknown`: what it
- * had asked was lost half-way, and whether it happened nobody knows.
+ * had asked was lost half-way, and whether it happened no one knows.
  */
 export type HandlerStatus = Extract<
   ToolStatus,
@@ -78,7 +78,7 @@ export interface ArtifactRef {
 }
 
 export interface ResultMetadata {
-  /** Execution only: time spent waiting for a person is not in it (PIPE-6). */
+  /** Execution only: time spent waiting for the user is not in it (PIPE-6). */
   duration_ms: number;
   provenance: { readonly source_kind: string; readonly source_id: string };
   truncation?: { original_chars: number; kept_chars: number; artifact_id?: string };

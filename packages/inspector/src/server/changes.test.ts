@@ -456,7 +456,7 @@ describe("who looks", () => {
     const refused = await Promise.race(waiting);
     expect(refused.status).toBe(503);
     expect(problemIn(refused).error.message).toContain("32 pages are waiting");
-    // The run goes on, and those who read hear of it.
+    // The run continues, and those who read hear of it.
     await run.call("test.loud", {});
     run.end("completed");
     await kept.journal.flush();

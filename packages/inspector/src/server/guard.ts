@@ -51,7 +51,7 @@ function isVisit({ method, url, headers }: IncomingMessage): boolean {
   return method === "GET" && url === "/" && mode === "navigate" && target === "document";
 }
 
-/** A browser leaves out the port that is usual. */
+/** A browser omits the port that is usual. */
 function listHosts(name: string, port: number): string[] {
   return port === 80 ? [name, `${name}:80`] : [`${name}:${port}`];
 }

@@ -6,7 +6,7 @@ import { createSessionIndex, type SessionIndex } from "./session-index.ts";
 export type SessionIndexes = ReturnType<typeof createSessionIndexes>;
 
 const MOST = 8;
-/** Of all of them together: some 110 bytes each. The one in use stays, whatever its size. */
+/** Of all of them together: some 110 bytes each. The one in use stays, for any size. */
 const MOST_FACTS = 2_000_000;
 
 interface Kept {

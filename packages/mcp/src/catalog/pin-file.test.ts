@@ -49,7 +49,7 @@ describe("the file of pins", () => {
     const path = join(folder, "mcp-pins.json");
     const pins = await createPins(openPinFile(path));
     const tool = { name: "log", input_schema: {} };
-    // A folder in its place: nobody can rename a file onto it, or read it.
+    // A folder in its place: no one can rename a file onto it, or read it.
     await mkdir(path);
     await expect(openPinFile(path).save({ version: 1, servers: {} })).rejects.toThrow(
       `${path} cannot be written`,

@@ -14,7 +14,7 @@ export type InTime<T> =
   | { readonly kind: "late" }
   | { readonly kind: "aborted" };
 
-/** Rejects as the work does. What the work still comes to when nobody waits any more is dropped. */
+/** Rejects as the work does. What the work still comes to when no one waits any more is dropped. */
 export function inTime<T>(work: PromiseLike<T>, limit: TimeLimit): Promise<InTime<T>> {
   const { ms, signal, clock = systemClock() } = limit;
   return new Promise((resolve, reject) => {

@@ -210,7 +210,7 @@ describe("an abandoned lock", () => {
     return Promise.resolve();
   }
 
-  /** Nobody waits long for what nobody gives back; what is free is had however slow the machine. */
+  /** No one waits long for what no one gives back; what is free is had however slow the machine. */
   const taken = (waitMs = 10_000): Promise<string> =>
     withFileLock(PATH, { lockDirectory, waitMs }, (lock) => Promise.resolve(lock.found));
   const isBusy = async (): Promise<boolean> => (await codeOf(taken(30))) === "file_busy";

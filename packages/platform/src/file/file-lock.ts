@@ -133,5 +133,5 @@ async function queueFor(key: string, signal: AbortSignal): Promise<() => void> {
   };
 }
 
-/** A key is there while somebody has the turn; its value are those who wait behind. */
+/** A key is there while someone has the turn; its value are those who wait behind. */
 const LINES = new Map<string, (() => void)[]>();

@@ -1,5 +1,5 @@
 // Where the locks of this user are kept: one place for every process of the user on this machine,
-// whatever its environment says, and a directory that nobody else can put anything into.
+// whatever its environment says, and a directory that no one else can put anything into.
 
 import { accessSync, constants } from "node:fs";
 import { chmod, lstat, mkdir } from "node:fs/promises";

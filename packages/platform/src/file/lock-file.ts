@@ -17,7 +17,7 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-/** `path`: of the file that is locked, for whoever finds the lock abandoned. */
+/** `path`: of the file that is locked, for anyone who finds the lock abandoned. */
 export async function claimLock(lockPath: string, path?: string) {
   const holder = await thisHolder();
   const claimPath = join(dirname(lockPath), `.${holder.nonce}.claim`);
@@ -34,7 +34,7 @@ export async function claimLock(lockPath: string, path?: string) {
   }
   return {
     withdraw,
-    /** undefined: somebody else holds it. */
+    /** undefined: someone else holds it. */
     async attempt(): Promise<HeldLock | undefined> {
       if (await linkTo(claimPath, lockPath)) {
         await removeQuietly(claimPath);
@@ -79,7 +79,7 @@ function hold(lockPath: string, handle: FileHandle, found: HeldLock["found"]): H
   };
 }
 
-/** A claim or guard that cannot be removed harms nobody: nothing refers to it. */
+/** A claim or guard that cannot be removed harms no one: nothing refers to it. */
 async function removeQuietly(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
 }
@@ -88,7 +88,7 @@ async function removeQuietly(path: string): Promise<void> {
  * Replaces the lock of a dead holder by a claim. A second, short lock named after the dead one guards it, so
  * that of several who find it dead one wins and a live lock is never removed. Should the guard's own holder
  * die, a guard named after that one follows, and so on: whoever holds the last one acts. False: it is held by
- * somebody alive, or is free meanwhile.
+ * someone alive, or is free meanwhile.
  */
 async function replaceAbandoned(claimPath: string, lockPath: string): Promise<boolean> {
   const dead = await readLock(lockPath);

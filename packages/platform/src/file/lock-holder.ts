@@ -8,7 +8,7 @@ import { isProcessAlive } from "../process/index.ts";
 
 export interface LockHolder {
   pid: number;
-  /** Clock ticks since boot; null where the system does not tell, as for the next two. */
+  /** Clock ticks since boot; null where the system does not say, as for the next two. */
   started: string | null;
   boot_id: string | null;
   pid_namespace: string | null;

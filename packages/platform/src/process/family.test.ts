@@ -96,7 +96,7 @@ describe("to a command belong", () => {
     expect(seen(family).alive).toEqual([LEADER, 501, 502]);
     family.leaderReaped();
     expect(seen(family).alive).toEqual([502]);
-    // While its own members hold the number, nobody can get it.
+    // While its own members hold the number, no one can get it.
     system.entries = [entry(501, { group: LEADER, session: LEADER })];
     expect(seen(family).alive).toEqual([501]);
   });
@@ -165,7 +165,7 @@ test("a signal reaches the group at once, and all others one by one", () => {
   const sent: unknown[] = [];
   const kill = vi.spyOn(process, "kill").mockImplementation((...args) => {
     sent.push(args);
-    // Somebody who has gone must not keep the others from getting it.
+    // Someone who has gone must not keep the others from getting it.
     if (args[0] === 502) throw new Error("ESRCH");
     return true;
   });

@@ -24,14 +24,14 @@ export interface Family {
     members: readonly Member[],
     how: "at_a_stroke" | "one_by_one",
   ): void;
-  /** The first process was reaped: from now on its pid may become somebody else's. */
+  /** The first process was reaped: from now on its pid may become someone else's. */
   leaderReaped(): void;
 }
 
 export interface Sighting {
   alive: Member[];
   /**
-   * There may be more: somebody is just being replaced by another program and shows no marker, or some
+   * There may be more: someone is just being replaced by another program and shows no marker, or some
    * ended while others were looked at and may have started a successor.
    */
   undecided: boolean;
@@ -129,7 +129,7 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 export interface EndingOptions {
-  /** How long those that are about to end by themselves are left alone. */
+  /** How long those that are about to end on their own are left alone. */
   patienceMs: number;
   /** Between SIGTERM and SIGKILL. */
   graceMs: number;
@@ -146,7 +146,7 @@ const GIVE_UP_MS = 2500;
 /** Who was not killed by now is, however long the grace: there has to be time left to see that it helped. */
 const KILL_BY_MS = 2250;
 
-/** How often in a row a look that found nobody is repeated because it was undecided. */
+/** How often in a row a look that found no one is repeated because it was undecided. */
 const UNDECIDED_LOOKS = 20;
 const UNDECIDED_PAUSE_MS = 5;
 
@@ -166,7 +166,7 @@ export interface Pace {
 const REAL_TIME: Pace = { now: () => performance.now(), pause: (ms) => delay(ms) };
 
 /**
- * Ends all processes of a command: first asked, then killed, again and again until nobody is left or nothing more can
+ * Ends all processes of a command: first asked, then killed, again and again until no one is left or nothing more can
  * be done, and in any case within the three seconds of CMD-3.
  */
 export async function endFamily(
@@ -192,7 +192,7 @@ export async function endFamily(
     if (alive.length === 0 && !(undecided && undecidedLooks < UNDECIDED_LOOKS)) {
       return { ended, survivors: [] };
     }
-    // This process may have stood still for all of that time: nobody survives who was never killed.
+    // This process may have stood still for all of that time: no one survives who was never killed.
     if (spent >= GIVE_UP_MS && (wasKilled || alive.length === 0)) {
       return { ended, survivors: alive.map((member) => member.pid) };
     }

@@ -60,7 +60,7 @@ export function deliverOutput(
 
   stream.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    // When a process exits, Node resumes its streams by itself: what comes then has to wait here. It is
+    // When a process exits, Node resumes its streams on its own: what comes then has to wait here. It is
     // no more than the pipe held.
     if (!isConsumerBusy) return hand(chunk);
     waiting.push(chunk);
@@ -89,12 +89,12 @@ export function deliverOutput(
 const TICK_MS = 20;
 const IDLE_TICKS = 10;
 
-/** More than any pipe holds: what comes after it was written by somebody who is still there. */
+/** More than any pipe holds: what comes after it was written by someone who is still there. */
 const PIPE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads what is still in a pipe when all known processes of a command have ended. An end of file may never come,
- * when somebody unknown holds the pipe, so it stops when nothing moves any more. "cut" when it had to leave something unread. A consumer may take its time, unless the process was
+ * when someone unknown holds the pipe, so it stops when nothing moves any more. "cut" when it had to leave something unread. A consumer may take its time, unless the process was
  * stopped: then all that is left has to go through in a moment.
  */
 export function drainOutput(output: Output, isStopped: () => boolean): Promise<"complete" | "cut"> {

@@ -9,7 +9,7 @@ export interface ProcessEntry {
   pid: number;
   parent: number;
   group: number;
-  /** 0 where the system does not tell. */
+  /** 0 where the system does not say. */
   session: number;
   /** A zombie has ended: it only waits for its parent to notice. */
   ended: boolean;
@@ -33,7 +33,7 @@ export function processTable(range: PidRange): ProcessTable {
   return process.platform === "linux" ? linuxTable(range) : psTable();
 }
 
-/** The pid given out last, or undefined where the system does not tell. */
+/** The pid given out last, or undefined where the system does not say. */
 export function newestPid(): number | undefined {
   if (process.platform !== "linux") return undefined;
   const text = readText("/proc/loadavg") ?? "";

@@ -36,7 +36,7 @@ describe("a process", () => {
   test("sees the environment it is given and the marker, nothing of the runtime's", async () => {
     verifies("CMD-1");
     process.env.SOONG_TEST_SECRET = "hidden";
-    // Node hands this one down by itself.
+    // Node hands this one down on its own.
     const coverage = process.env.NODE_V8_COVERAGE;
     process.env.NODE_V8_COVERAGE ??= "/nowhere";
     const argv = ["env", "-0"];

@@ -72,7 +72,7 @@ export function startProcess(options: ProcessOptions): RunningProcess {
     stop.release();
     unwatchGroup(pid);
   });
-  // Whoever waits for it gets the error; nobody has to wait.
+  // Whoever waits for it gets the error; no one has to wait.
   end.catch(() => {});
   return {
     pid,
@@ -93,7 +93,7 @@ function spawnChild(options: ProcessOptions, marker: Marker): ChildProcess & { p
       argv0: argv[0] ?? executable,
       cwd,
       env: {
-        // Node would add its coverage variable by itself where it is not mentioned.
+        // Node would add its coverage variable on its own where it is not mentioned.
         NODE_V8_COVERAGE: undefined,
         // bash takes a pipe of Node's for a remote login and would run ~/.bashrc, except in an inner shell.
         ...(stdin !== undefined && { SHLVL: "1" }),
@@ -139,7 +139,7 @@ const DEFAULT_GRACE_MS = 1000;
 const LONGEST_GRACE_MS = 2000;
 const LONGEST_POLITENESS_MS = 1000;
 
-/** For what a program leaves behind when it ends by itself: a moment to do so too, then when asked. */
+/** For what a program leaves behind when it ends on its own: a moment to do so too, then when asked. */
 const LEFTOVER_PATIENCE_MS = 100;
 const LEFTOVER_GRACE_MS = 250;
 
@@ -224,7 +224,7 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * The one reason why a process is stopped before its own end, whoever comes first: its time is up, its signal fires, or
- * somebody asks for it.
+ * someone asks for it.
  */
 function createStop(options: { signal?: AbortSignal; timeoutMs?: number }) {
   const { signal, timeoutMs } = options;

@@ -82,7 +82,7 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
     watchdog.stdin.end();
     await once(watchdog, "exit");
     const pid = Number(await readFile(join(folder, "pid"), "utf8"));
-    // In a container it may stay a zombie: nobody there has to collect it.
+    // In a container it may stay a zombie: no one there has to collect it.
     const alive = () =>
       processTable("all").entries.filter((entry) => entry.pid === pid && !entry.ended);
     await vi.waitFor(() => expect(alive()).toEqual([]), 10_000);

@@ -122,7 +122,7 @@ function unavailable(): ToolFailure {
 
 /**
  * The watchdog's program, in the shell every POSIX system has: it starts faster and takes far less memory than a
- * second Node would. Where `grep` is missing the shell reads by itself, and where there is no /proc it asks `ps`,
+ * second Node would. Where `grep` is missing the shell reads on its own, and where there is no /proc it asks `ps`,
  * which is best effort as in process-table.ts.
  *
  * Arguments: the two halves of the runtime's token. In one piece it would be on the watchdog's own
@@ -132,7 +132,7 @@ function unavailable(): ToolFailure {
  *
  * Rounds are a tenth of a second: asked in the first, woken where stopped and waited for in the next
  * ones, killed from the sixth on, over after the 22nd.
- * Twice in a row nobody must be found, because a program that is just being started shows no marker.
+ * Twice in a row no one must be found, because a program that is just being started shows no marker.
  */
 export const WATCHDOG_SCRIPT = `
 unset SCRIPT

@@ -42,7 +42,7 @@ export async function readPage(
 
 /**
  * Where a text may be cut so that no secret is cut in two: half a secret is not recognised as one. A border is safe when
- * hiding secrets on each side by itself gives the same as hiding them in the whole. The last safe place at or before `at`, going back at most `MARGIN`; `at` itself when there is none.
+ * hiding secrets on each side on its own gives the same as hiding them in the whole. The last safe place at or before `at`, going back at most `MARGIN`; `at` itself when there is none.
  */
 export function safeBorder(text: string, at: number, redact: (text: string) => string): number {
   const first = Math.max(0, at - MARGIN);

@@ -57,7 +57,7 @@ export async function searchArtifact(
         continue;
       }
       const offset = part.offsetOf(position);
-      // There is no room for another match: this line is where to go on.
+      // There is no room for another match: this line is where to continue.
       if (matches.length >= limit || room <= 0) return { matches, next_offset: offset };
       add(line, shown, (before) => {
         const size = [shown, ...before].reduce((sum, one) => sum + Buffer.byteLength(one) + 10, 0);

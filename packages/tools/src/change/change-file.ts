@@ -1,4 +1,4 @@
-// A change of one file: planned without touching it, as the bytes that would be there, the diff that a person
+// A change of one file: planned without touching it, as the bytes that would be there, the diff that the user
 // is shown, and the hashes both the approval and the commit are bound to (DEF-5, PERM-8); then carried out: the
 // pre-image is kept as an artifact first (CODE-6), the file is replaced at once, and the run remembers what it
 // left there (CODE-5).
@@ -48,7 +48,7 @@ export interface PlannedChange {
 export interface ChangeTarget {
   /** Canonical. */
   readonly path: string;
-  /** As people write it. */
+  /** As users write it. */
   readonly name: string;
 }
 
@@ -132,7 +132,7 @@ export function changesFile<Input extends { readonly path: string }>(
       });
     },
 
-    /** What a person sees: the diff, as long as the result holds it. */
+    /** What the user sees: the diff, as long as the result holds it. */
     render({ data, summary }: { data?: unknown; summary: string }): string {
       const { diff } = (data ?? {}) as { diff?: unknown };
       return typeof diff === "string" ? `${summary}\n${diff}` : summary;

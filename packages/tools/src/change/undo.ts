@@ -40,7 +40,7 @@ export async function undoChange(
 }
 
 /**
- * What taking a change back would do to the file, as a diff, before anybody says yes to it. Undefined where the file or what it was before cannot be read.
+ * What taking a change back would do to the file, as a diff, before anyone says yes to it. Undefined where the file or what it was before cannot be read.
  */
 export async function undoDiff(
   { path, pre_image }: Undo,

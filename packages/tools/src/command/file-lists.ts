@@ -1,5 +1,5 @@
 // Options by which a file says which files are read (PERM-15, PATH-3): `sort --files0-from=list`, `tar -T list`, `xargs -a list cat`,
-// `curl -K config`, `xz --files=list`. Its names are judged like arguments; where nobody can tell what they are, any file may be meant.
+// `curl -K config`, `xz --files=list`. Its names are judged like arguments; where they are unknown, any file may be meant.
 
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";

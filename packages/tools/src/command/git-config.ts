@@ -1,5 +1,5 @@
 // A strict reader of a repository's git config: every line has to be understood, and every key be one that
-// starts no program, reads no other file and reaches no remote, whatever its value.
+// starts no program, reads no other file and reaches no remote, for any value.
 
 /** A star stands for the name of a remote, a branch or a submodule. */
 const HARMLESS_KEYS =
@@ -42,7 +42,7 @@ export function settingThatRuns(text: string): string | undefined {
 const RUNS_A_PROGRAM =
   /^(?:core\.(?:fsmonitor|sshcommand|gitproxy|askpass|editor|alternaterefscommand|worktree)|sequence\.editor|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|credential\.(?:.*\.)?helper|interactive\.difffilter|sendemail\..*cmd|remote\..*\.(?:uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|include\.path|includeif\..*|trailer\..*\.(?:cmd|command)|submodule\..*\.update|protocol\.(?:.*\.)?allow|hook\..*|gc\.recentobjectshook|(?:difftool|mergetool|browser|man)\..*\.(?:cmd|path))$/;
 
-/** What people set in a repository, and what runs nothing of the project's. */
+/** What users set in a repository, and what runs nothing of the project's. */
 const USUAL_VALUES: readonly (readonly [key: RegExp, value: RegExp])[] = [
   [/^core\.fsmonitor$/, /^(?:true|false|0|1|yes|no)$/],
   [

@@ -189,7 +189,7 @@ function checkSubmodules(gitDirectory: string): void {
 const MOST_TEXT_BYTES = 256 * 1024;
 const MOST_INDEX_BYTES = 32 * 1024 * 1024;
 
-/** One line of plain text, and nothing else: what git makes of more, nobody has to know. */
+/** One line of plain text, and nothing else: what git makes of more, no one has to know. */
 function readLine(path: string): string {
   const [, line] = /^([^\p{Cc}\uFFFD]+)\n?$/u.exec(readText(path)) ?? [];
   if (line === undefined) throw new Doubt(`${quoted(path)} is not understood`);

@@ -1,5 +1,5 @@
 // The command module: running one program for a model, and which programs are known to only read. It plans
-// and judges nothing by itself: what a command would touch goes into its plan, the evaluator decides. Declared commands use its
+// and judges nothing on its own: what a command would touch goes into its plan, the evaluator decides. Declared commands use its
 // capture of output and its progress.
 
 export { captureOutput, type CapturedOutput, type KeptOutput } from "./captured-output.ts";

@@ -125,7 +125,7 @@ export function restrictedNamesListed(
   if (!/^(?:ls|dir|vdir)$/.test(baseName(program)) || globs.length === 0) return [];
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const options = args.slice(0, end);
-  // Not what stands behind an option with a value: `-Id`.
+  // Not what is behind an option with a value: `-Id`.
   if (options.some((arg) => /^-[^-ITw]*d|^--direc/.test(arg))) return [];
   const operands = [...options.filter((arg) => !arg.startsWith("-")), ...args.slice(end + 1)];
   const showsHidden = hasOption(options, SHOWS_HIDDEN);
@@ -207,7 +207,7 @@ const LISTERS: Readonly<Record<string, Lister>> = {
   vdir: listedByLs,
 };
 
-/** The operands, without what stands behind these options. */
+/** The operands, without what is behind these options. */
 function withoutValues(args: readonly string[], option: RegExp): string[] {
   return args.filter((arg, index) => !arg.startsWith("-") && !option.test(args[index - 1] ?? ""));
 }

@@ -9,7 +9,7 @@ import { canonicalPath } from "./places-of-command.ts";
 export interface PatchedFiles {
   /** Where the names begin. */
   readonly directory: string;
-  /** Canonical; undefined where the patch cannot be read: nobody can tell. */
+  /** Canonical; undefined where the patch cannot be read: no one can tell. */
   readonly files: readonly string[] | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Restricted paths that a command could get at without naming them (PERM-15): an interpreter can open anything, and a
-// tool that walks a tree opens what is in it. What a program really does cannot be judged here, so a person is asked.
+// tool that walks a tree opens what is in it. What a program really does cannot be judged here, so the user is asked.
 
 import { basename, join } from "node:path";
 import type { Places, Restriction, Roots } from "@soong/core";
@@ -187,7 +187,7 @@ function reachedBy(
   return undefined;
 }
 
-/** Some path that a glob fits, where nobody looks for a real one. */
+/** Some path that a glob fits, where no one looks for a real one. */
 export function createSample(path: string, rest: string): string {
   const names = rest.split("/").filter((name) => name !== "**" && name !== "");
   return join(

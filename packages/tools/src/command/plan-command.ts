@@ -1,4 +1,4 @@
-// What a command would run and touch, found out before anybody judges it (CMD-1, PATH-3), and what only a look at
+// What a command would run and touch, found out before anyone judges it (CMD-1, PATH-3), and what only a look at
 // the disk tells, found out after.
 
 import { homedir } from "node:os";

@@ -178,7 +178,7 @@ function namesIn(text: string | undefined): string[] | undefined {
 export interface GivenObjects {
   /** They name what they hold, whether a ref reaches them or not. */
   readonly commits: readonly string[];
-  /** A file or directory may be shown of which nobody can tell what it was called. */
+  /** A file or directory may be shown of which it is unknown what it was called. */
   readonly nameless: boolean;
 }
 

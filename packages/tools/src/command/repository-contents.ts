@@ -228,7 +228,7 @@ function listPathspecs(
   if (isForAnyDepth && below.length > 0 && below.every((one) => isWithin(path, one))) {
     return { sample, pathspecs: below.flatMap(globsAt) };
   }
-  // Of a glob that begins above it, what may be below it, or nobody can tell.
+  // Of a glob that begins above it, what may be below it, or no one can tell.
   if (!isInside) return { sample, pathspecs: isForAnyDepth ? globsAt(workTree) : [":(top)"] };
   const isLiteral = rest === "" || rest === "**";
   const literal = `:(top,literal)${relative(workTree, path)}`;

@@ -1,5 +1,5 @@
 // Sensitive and restricted paths that occur anywhere in a command's arguments (PATH-3, PERM-15), also inside one:
-// `--file=.env`, `HEAD:.env`, `@.env`, or the script of a shell. What a program puts together by itself is not found.
+// `--file=.env`, `HEAD:.env`, `@.env`, or the script of a shell. What a program puts together on its own is not found.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -128,7 +128,7 @@ function hardLinkFinder({
 
 const PATTERN = /[*?[]/;
 const MOST_PATH_CHARS = 4096;
-/** What stands between a path and its surroundings, in options and in scripts. */
+/** What is between a path and its surroundings, in options and in scripts. */
 const BORDERS = /[\s=:,@"'`;|&<>(){}!#]+/;
 
 function splitArgument(argument: string): string[] {

@@ -52,7 +52,7 @@ function scriptsGiven(words: readonly string[], base: string): string[] {
     const mode = path === undefined ? undefined : modeOfFile(path);
     if (path !== undefined && mode !== undefined && (isWaited || (mode & 0o111) !== 0)) {
       paths.push(path);
-      // What follows its script is data. What stands in an option is loaded before it.
+      // What follows its script is data. What is in an option is loaded before it.
       if (!isOption) isWaited = false;
     }
     if (INTERPRETER.test(basename(argument))) isWaited = true;

@@ -1,5 +1,5 @@
 // The commands inside a command with the words that the shell makes of a pattern or of braces: `cp -r src/* ..` names every entry that
-// is there now. What a variable holds is not known, so such a word is left out.
+// is there now. What a variable holds is not known, so such a word is omitted.
 
 import { readdirSync, type Dirent } from "node:fs";
 import { join, resolve } from "node:path";

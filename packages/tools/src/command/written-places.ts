@@ -1,4 +1,4 @@
-// Where a command may write what matters most: files that something runs by itself (PATH-6), and the agent's home (PERM-14). The
+// Where a command may write what matters most: files that something runs on its own (PATH-6), and the agent's home (PERM-14). The
 // destinations of known programs are taken from their arguments; of any other program every path in its arguments may be one.
 
 import type { Dirent } from "node:fs";
@@ -81,7 +81,7 @@ export function runsLater(path: string): boolean {
 interface Destinations {
   /** Written, if the command does anything at all. */
   readonly certain: readonly string[];
-  /** Nobody can tell. */
+  /** No one can tell. */
   readonly possible: readonly string[];
   /** Removed, or put back as it was committed: nothing new can run through it. */
   readonly restored?: readonly string[];
@@ -138,7 +138,7 @@ function findDestinations(
   };
 }
 
-/** The word behind each sign, and its first part: a quote behind it may end the script that it stands in. */
+/** The word behind each sign, and its first part: a quote behind it may end the script that it is in. */
 function redirections(script: string): string[] {
   const parts = script.matchAll(/>[>|&]*\s*(?:"([^"]+)"|'([^']+)'|([^\s"';|&<>()]+))/g);
   const words = script.matchAll(

@@ -302,7 +302,7 @@ function appliedByGit({ files }: PatchedFiles, whole: WrittenTrees): WrittenTree
   return files === undefined ? { ...whole, restored: [] } : { ...NOTHING, files };
 }
 
-/** A place below that runs by itself: what is unpacked may be written there. */
+/** A place below that runs on its own: what is unpacked may be written there. */
 function selfRunningWhereUnpacked(directory: string): string | undefined {
   for (const path of pathsBelow(directory, ({ name }) => name !== "node_modules")) {
     if (path === TOO_MANY) return join(directory, ".git/hooks");

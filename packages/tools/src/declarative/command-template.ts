@@ -1,4 +1,4 @@
-// The command of a declared tool with values in it (DECL-3). The args of an exec tool: every item by itself becomes
+// The command of a declared tool with values in it (DECL-3). The args of an exec tool: every item on its own becomes
 // no, one or several items of the argv, and is never split. The script of a shell tool: each value in single quotes,
 // which every POSIX shell reads as exactly these characters. A value is never the beginning of an option unless the
 // author has closed the options; one that a program could not receive as it is, or would take for something else,

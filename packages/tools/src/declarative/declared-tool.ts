@@ -1,4 +1,4 @@
-// A declaration as a tool of the kernel: how its command is planned (DECL-5) and what a person is shown of it.
+// A declaration as a tool of the kernel: how its command is planned (DECL-5) and what the user is shown of it.
 
 import { realpath } from "node:fs/promises";
 import {

@@ -109,7 +109,7 @@ export interface CheckOptions extends DeclarativeToolsOptions {
   readonly sample?: {
     readonly input: JsonObject;
     readonly project: string;
-    /** Left out, giving the sample is the yes. */
+    /** By default, giving the sample is the yes. */
     readonly ask?: AskPermission;
     readonly secrets?: SessionOptions["secrets"];
   };

@@ -38,7 +38,7 @@ export type ReadDeclaration =
 
 export const SOURCE = { id: "user-tools", kind: "declarative", trusted: true } as const;
 
-/** Nobody writes more by hand. */
+/** No one writes more by hand. */
 export const MAX_FILE_BYTES = 256 * 1024;
 
 export interface ReadOptions extends DeclaredToolOptions {

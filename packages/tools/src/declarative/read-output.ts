@@ -40,7 +40,7 @@ export function readOutput(stdout: Uint8Array): ReadOutput {
     return refused(
       `printed a result in which artifacts${listed.startsWith("[") ? "" : " "}${listed}`,
     );
-  // Any word of a failure is one, whatever stands beside it.
+  // Any word of a failure is one, whatever is beside it.
   const isFailure = is_error === true && !isHandlerErrorStatus(result["status"]);
   return {
     ok: true,

@@ -1,5 +1,5 @@
 // Runs one declared command and makes a result of it (DECL-4, DECL-7): JSON on stdin, a ToolResult as JSON or any
-// text on stdout, stderr as log. What is over a limit goes on into an artifact; the command is never stopped for it.
+// text on stdout, stderr as log. What is over a limit continues into an artifact; the command is never stopped for it.
 
 import {
   toolResult,

@@ -7,7 +7,7 @@ import { templateName } from "./template.ts";
 
 export interface SchemaField {
   readonly path: readonly string[];
-  /** May be absent or null: then what it stands in is dropped. */
+  /** May be absent or null: then what it is in is dropped. */
   readonly optional: boolean;
   /** May be a list: then it becomes several items. */
   readonly list: boolean;

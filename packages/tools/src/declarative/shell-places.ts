@@ -9,7 +9,7 @@ export interface ShellPlace {
   readonly template: FieldPart;
   /** Nothing else belongs to its word, so that it may vanish or become several. */
   readonly wholeWord: boolean;
-  /** Its value could begin its word, and no `--` stands before it in its command. */
+  /** Its value could begin its word, and no `--` is before it in its command. */
   readonly mayBeOption: boolean;
   readonly isRedirectTarget: boolean;
 }
@@ -65,7 +65,7 @@ export function findShellPlaces(script: string, templates: readonly FieldPart[])
       at += 1;
       return;
     }
-    // A backslash at the end of a line is nothing at all: the word goes on, if there is one.
+    // A backslash at the end of a line is nothing at all: the word continues, if there is one.
     if (script[at + 1] !== "\n") words.addText(script[at + 1] ?? "\\");
     at += 2;
   }
@@ -115,7 +115,7 @@ export function findShellPlaces(script: string, templates: readonly FieldPart[])
       takeExpansion(`${JSON.stringify(script.slice(at, at + 3))}, where no plain expansion begins`);
   }
 
-  /** What stands in `$(…)` is a script of its own, in which quotes mean what they mean outside. */
+  /** What is in `$(…)` is a script of its own, in which quotes mean what they mean outside. */
   function takeSubstitution(): void {
     if (/\bcase\b/.test(script)) {
       giveUp('"case" beside a command substitution, whose end cannot be told');

@@ -5,7 +5,7 @@ import { baseName } from "@soong/core/internal";
 
 export class ShellWords {
   #command: Command = emptyCommand();
-  /** The commands around a substitution, which go on behind it. */
+  /** The commands around a substitution, which continue behind it. */
   readonly #around: Command[] = [];
 
   static endsWord(char: string): boolean {
@@ -33,7 +33,7 @@ export class ShellWords {
   templateProblem(): string | undefined {
     const { word = "", words, redirects } = this.#command;
     const isAssignment = ASSIGNMENT.test(word);
-    // Some shells expand what stands there once more.
+    // Some shells expand what is there once more.
     if (redirects === "to a descriptor") return "would choose a file descriptor";
     const [program] = words;
     if (program === undefined) {

@@ -1,12 +1,12 @@
 // `{{args.field}}` in a text (DECL-3): finds the templates and refuses every other use of double braces,
-// so that a mistyped one is never handed to a program as it stands.
+// so that a mistyped one is never handed to a program as it is.
 
 export type TemplatePart =
   | { readonly kind: "text"; readonly text: string }
   | {
       readonly kind: "field";
       readonly path: readonly string[];
-      /** Where it stands in the text. */
+      /** Where it is in the text. */
       readonly start: number;
       readonly end: number;
     };

@@ -1,4 +1,4 @@
-// Explains why a text was not found (EDIT-5): the closest places of the file, what stands there and what
+// Explains why a text was not found (EDIT-5): the closest places of the file, what is there and what
 // differs. First those that are the text but for the way it was copied: other white space, quotes, digits, escapes
 // and so on; else those that are another text, if a similar one. It only ever explains; nothing here can lead to
 // a change.
@@ -21,7 +21,7 @@ export interface Miss {
 type ClosestPlace = {
   start_line: number;
   end_line: number;
-  /** What stands there, with line feeds for line breaks. */
+  /** What is there, with line feeds for line breaks. */
   text: string;
   text_truncated: boolean;
   /** Each in words. */

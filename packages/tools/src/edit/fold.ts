@@ -75,7 +75,7 @@ const STOP_MASK = (1 << STOP_BITS) - 1;
 
 let table: Uint8Array | undefined;
 
-/** The folded byte of each code unit, 0 for what is left out. */
+/** The folded byte of each code unit, 0 for what is omitted. */
 function foldTable(): Uint8Array {
   const fold = new Uint8Array(0x1_0000);
   for (let code = 0; code < fold.length; code += 1) fold[code] = foldedByte(code);

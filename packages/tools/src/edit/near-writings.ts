@@ -1,4 +1,4 @@
-// Ways in which a text gets into an edit other than as it stands in the file, each undone as a whole:
+// Ways in which a text gets into an edit other than as it is in the file, each undone as a whole:
 // copied from a numbered listing, escaped once too often or once too little, HTML entities.
 
 export interface NearWriting {

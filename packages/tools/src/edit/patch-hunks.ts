@@ -133,7 +133,7 @@ function readHunk(patch: string, start: number, number: number): ReadHunk {
   return { ok: true, hunk, end: at };
 }
 
-/** Whether there are changes among the lines that would go on with a hunk; a mail's `-- ` ends one. */
+/** Whether there are changes among the lines that would continue with a hunk; a mail's `-- ` ends one. */
 function changesFollow(patch: string, from: number): boolean {
   for (let at = from; at < patch.length;) {
     const line = lineAt(patch, at);
@@ -204,7 +204,7 @@ export function lineAt(patch: string, at: number): string {
   return end === -1 ? patch.slice(at) : patch.slice(at, end + 1);
 }
 
-/** The bytes as characters a person can read. */
+/** The bytes as characters the user can read. */
 export function readable(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }

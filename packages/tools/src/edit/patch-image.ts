@@ -1,6 +1,6 @@
 // The lines of a file while hunks are put into it, one after the other: a sequence of pieces, each a run of
 // untouched lines or of lines a hunk has placed. The pieces are a search tree with random ranks (a treap), so a
-// hunk costs the logarithm of their number, in whatever order hunks come. Untouched lines never change their
+// hunk costs the logarithm of their number, in any order hunks come. Untouched lines never change their
 // order, so the same tree finds a line of the file, too.
 
 /** A line of the file that a hunk left as it is, or text that it puts there. No later hunk may match either. */

@@ -1,4 +1,4 @@
-// Explains why a hunk finds no place (EDIT-3): the places nearest to it, what stands there and what
+// Explains why a hunk finds no place (EDIT-3): the places nearest to it, what is there and what
 // differs. It only ever explains; nothing here can lead to a change.
 
 import { displayText } from "../text/file-text.ts";

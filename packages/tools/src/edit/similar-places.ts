@@ -1,6 +1,6 @@
 // Finds where a folded text comes closest to another that does not occur in it. Four, or for rarer ones
 // eight, folded bytes in a row are a seed; seeds both texts have vote, the rarer the stronger, for how
-// far one must be shifted to lie on the other. One pass over the file, whatever its size, and a bounded number of places after.
+// far one must be shifted to lie on the other. One pass over the file, for any size, and a bounded number of places after.
 
 type Range = { start: number; end: number };
 

@@ -1,5 +1,5 @@
 // Unified diffs made straight from the spans of a plan, in time that grows with the file and not with
-// its square, and of two whole texts. Made to be read by a person and to be applied by any patch tool.
+// its square, and of two whole texts. Made to be read by the user and to be applied by any patch tool.
 
 import { isUtf8 } from "node:buffer";
 import { diffArrays } from "diff";
@@ -174,7 +174,7 @@ function inUtf8(before: Uint8Array, spans: readonly Span[]): { bytes: Buffer; sp
 
 /**
  * Byte spans as whole lines that go and lines that come: spans widened to lines, spans on the same line joined, and
- * lines that stay the same inside a span left out.
+ * lines that stay the same inside a span omitted.
  */
 interface LineChange {
   /** How many lines stand before it in the old text. */
@@ -285,7 +285,7 @@ function changesIn(stretch: Stretch, line: number, mostEdits: number): LineChang
   return finerChanges(change, mostEdits);
 }
 
-/** Lines inside that stay are left out, where finding them is cheap. */
+/** Lines inside that stay are omitted, where finding them is cheap. */
 function finerChanges(change: LineChange, mostEdits: number): LineChange[] {
   const removed = [...change.removed];
   const added = [...change.added];

@@ -1,6 +1,6 @@
 // The instruction files a session begins with (INSTR-2): one of the user, one of the project, read through the file
-// boundary. A project's is somebody else's file: it may not lead out of the project, nor to what is sensitive, and
-// whatever stands there instead of a text is passed over, with the reason.
+// boundary. A project's is someone else's file: it may not lead out of the project, nor to what is sensitive, and
+// whatever is there instead of a text is passed over, with the reason.
 
 import { basename, join } from "node:path";
 import { compileSensitivePaths, messageOf, type Places, type ToolFailure } from "@soong/core";
@@ -58,7 +58,7 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
   const { project, user, limitBytes = INSTRUCTION_LIMIT_BYTES, sensitivePaths = [] } = options;
   const sensitiveBy = compileSensitivePaths({
     extra: sensitivePaths,
-    // Stricter where the disk tells cases apart, and such a name is hardly an accident.
+    // Stricter where the disk is case-sensitive, and such a name is hardly an accident.
     caseInsensitive: true,
     project,
     home: options.home,
@@ -112,7 +112,7 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
   }
 }
 
-/** No call is judged here and nobody is asked: what a rule asks about is as closed as what it denies. */
+/** No call is judged here and no one is asked: what a rule asks about is as closed as what it denies. */
 async function restrictionAt(
   directory: string,
   name: string,

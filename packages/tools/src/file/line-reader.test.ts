@@ -166,7 +166,7 @@ describe("a long line", () => {
         expect(result.cutLines).toEqual([1]);
       }
     }
-    // A secret wholly inside is for whoever redacts the result.
+    // A secret wholly inside is for anyone who redacts the result.
     expect(readText(`${secret}${"a".repeat(5000)}`, { redact }).text).toContain(secret);
     const two = readText(`${secret} ${"a".repeat(4060)}${secret}${secret}`, { redact }).text;
     expect(two).toMatch(/^\[redacted:X\] a+$/);

@@ -16,7 +16,7 @@ export interface LinesWanted {
   /** From 1. */
   startLine: number;
   maxLines: number;
-  /** Of the text in UTF-8, line ends included. A line that is longer by itself is cut to fit. */
+  /** Of the text in UTF-8, line ends included. A line that is longer on its own is cut to fit. */
   maxBytes: number;
   /** How many bytes the file has: chunks never bring more. */
   size: number;
@@ -28,7 +28,7 @@ export interface LinesRead {
   text: string;
   /** None when the file ends before startLine. */
   lineCount: number;
-  /** Where to go on, if lines follow. */
+  /** Where to continue, if lines follow. */
   nextStartLine?: number;
   /** How many lines the file has, where its end was reached. */
   totalLines?: number;
@@ -172,7 +172,7 @@ function fitLine(
   return { text: isWhole ? head : commonStart(alone, within), cut: true };
 }
 
-/** Where both differ, the secret begins that lies across the border. */
+/** Where both differ, the secret begins that is across the border. */
 function commonStart(one: string, other: string): string {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;

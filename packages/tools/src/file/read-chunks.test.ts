@@ -58,7 +58,7 @@ describe("a file in chunks", () => {
     expect(await lengths(upTo(MIB + 5), 10 * MIB)).toEqual([MIB, 5]);
     expect(await lengths(upTo(MIB), 10 * MIB)).toEqual([MIB]);
     expect(await lengths(upTo(0), 10 * MIB)).toEqual([]);
-    // Written anew behind its old end: a file with a piece missing would be no file anybody wrote.
+    // Written anew behind its old end: a file with a piece missing would be no file anyone wrote.
     let given = 0;
     const again = fakeFile((position, length) => {
       if (position >= MIB) return length;

@@ -24,7 +24,7 @@ export async function* readChunks(
     const turn = (asked / CHUNK_BYTES) % BUFFERS;
     const buffer = (buffers[turn] ??= Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, size)));
     const read = readFully(handle, buffer.subarray(0, size - asked), asked);
-    // Where it counts it is awaited; one that nobody comes to need may fail unheard.
+    // Where it counts it is awaited; one that no one comes to need may fail unheard.
     read.catch(() => undefined);
     reads[turn] = read;
     asked += CHUNK_BYTES;

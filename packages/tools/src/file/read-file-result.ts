@@ -1,4 +1,4 @@
-// How a read is told. The model gets the text by itself, exactly, and a second block only where there is
+// How a read is told. The model gets the text on its own, exactly, and a second block only where there is
 // something to say; programs get the same as data.
 
 import { toolResult, type HandlerResult, type Roots, type ToolFailure } from "@soong/core";
@@ -17,7 +17,7 @@ interface FileAsRead {
 interface TextAsRead extends FileAsRead {
   startLine: number;
   format: TextFormat;
-  /** Somebody wrote to it meanwhile. */
+  /** Someone wrote to it meanwhile. */
   changed: boolean;
 }
 

@@ -33,9 +33,9 @@ import { refuseMissing } from "./missing-file.ts";
 import { binaryResult, linesResult, NO_LINES } from "./read-file-result.ts";
 
 export interface ReadFileOptions {
-  /** Told of every file that was read, so that a later change of it can be noticed (CODE-5). */
+  /** Receives every file that was read, so that a later change of it can be noticed (CODE-5). */
   readonly filesRead?: FilesRead;
-  /** How much of an instruction file becomes a system block (INSTR-1); 0: none does. 32 KiB if left out. */
+  /** How much of an instruction file becomes a system block (INSTR-1); 0: none does. 32 KiB by default. */
   readonly instructionLimitBytes?: number;
 }
 
@@ -102,7 +102,7 @@ async function readFile(
   }
 }
 
-/** By the name it was asked for or the one it has. What a person let be read once is not repeated ever after. */
+/** By the name it was asked for or the one it has. What the user let be read once is not repeated ever after. */
 function isOfTheProject(given: string, planned: JudgedPath, { roots }: ToolContext): boolean {
   const { path, sensitive } = planned;
   if (!isInstructionFile(given) && !isInstructionFile(path)) return false;
@@ -126,7 +126,7 @@ async function withInstructions(
   });
 }
 
-/** Encoding and kind are told by this much of the beginning. */
+/** Encoding and kind are recognised by this much of the beginning. */
 const SAMPLE_BYTES = 64 * 1024;
 
 async function readOpened(

@@ -26,7 +26,7 @@ export interface CommandHook {
   readonly env_allowlist?: readonly string[];
   /** Where it runs, and from where a relative program is meant. Never a project. */
   readonly cwd: string;
-  /** Told to the hook; no program is taken from there. */
+  /** Sent to the hook; no program is taken from there. */
   readonly project?: string;
   /** Gets what the hook wrote to stderr, cut to its end when it is much. */
   readonly log?: (hook: string, text: string) => void;

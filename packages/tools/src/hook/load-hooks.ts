@@ -25,7 +25,7 @@ import {
 import { commandHook, placesOfHook, type CommandHook } from "./command-hook.ts";
 
 export interface LoadHooksOptions {
-  /** Told to every hook; no program is taken from there. Relative paths of hooks begin here. */
+  /** Sent to every hook; no program is taken from there. Relative paths of hooks begin here. */
   readonly project?: string;
   /** What "~/" means in the path of a hook. */
   readonly userHome?: string;

@@ -134,7 +134,7 @@ describe("a directory others could change", () => {
 
 const SOMEBODY_ELSE = 12345;
 
-/** Makes it another user's: really where we may, else by being somebody else ourselves. */
+/** Makes it another user's: really where we may, else by being someone else ourselves. */
 function giveAway(path: string): void {
   if (process.getuid?.() === 0) chownSync(path, SOMEBODY_ELSE, SOMEBODY_ELSE);
   else vi.spyOn(process, "getuid").mockReturnValue((process.getuid?.() ?? 0) + 1);

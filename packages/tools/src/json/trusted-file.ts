@@ -64,7 +64,7 @@ export async function directoryTrustProblem(directory: string): Promise<string |
   if (own !== undefined) return own;
   for (let above = dirname(real); ; above = dirname(above)) {
     const stats = await lstat(above);
-    // In a sticky directory nobody moves what is not theirs.
+    // In a sticky directory no one moves what is not theirs.
     if (isWritableByAnyone(stats) && (stats.mode & STICKY) === 0) {
       return `is inside ${above}, which anyone can write to; run chmod o-w on ${above} or move it`;
     }

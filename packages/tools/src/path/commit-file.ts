@@ -90,7 +90,7 @@ interface Scene {
   readonly directory: VerifiedDirectory;
   readonly target: Target;
   readonly before: PreImage | undefined;
-  /** The last look before the change is made: the ground it stands on may have moved meanwhile. */
+  /** The last look before the change is made: what it was planned on may have changed meanwhile. */
   readonly checkScene: () => Promise<void>;
 }
 
@@ -166,7 +166,7 @@ export async function placeNewFile(
 const CANNOT_LINK = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);
 
 /**
- * What stands at a target before it is replaced: its hash for comparison, what of it must be kept, and whether it is
+ * What is at a target before it is replaced: its hash for comparison, what of it must be kept, and whether it is
  * still the same just before the rename (EDIT-6).
  */
 export interface PreImage {
@@ -239,7 +239,7 @@ function isUntouched(before: BigIntStats, now: BigIntStats): boolean {
 
 /**
  * Replacing a file needs rights on its directory only, yet whoever made a file read-only meant it: one
- * that nobody may write is refused, to root as well, and so is one that we may not write.
+ * that no one may write is refused, to root as well, and so is one that we may not write.
  */
 async function checkWritable(path: string, { stats, name }: PinnedNode): Promise<void> {
   const kind = readKind(stats);

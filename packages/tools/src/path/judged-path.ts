@@ -59,7 +59,7 @@ export async function targetPath(...judged: Parameters<typeof judgedPath>): Prom
   return { resources: [await judgedPath(...judged)] };
 }
 
-/** A path as people write it: relative inside the project, absolute elsewhere. */
+/** A path as users write it: relative inside the project, absolute elsewhere. */
 export function shownPath(project: string, path: string): string {
   return path !== project && isWithin(project, path) ? relative(project, path) : path;
 }

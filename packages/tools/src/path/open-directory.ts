@@ -63,7 +63,7 @@ export async function makeDirectories(path: string, opening: Opening, create = t
   const made: string[] = [];
   /** Removes those that were made here and are still empty. */
   const undo = async (): Promise<void> => {
-    // Somebody else's file in one, or somebody else's hand: then it is not ours to remove.
+    // Someone else's file in one, or someone else's hand: then it is not ours to remove.
     for (const entry of made.toReversed()) await rmdir(entry).catch(() => undefined);
   };
   /** Closes everything, `directory` too. */
@@ -83,7 +83,7 @@ export async function makeDirectories(path: string, opening: Opening, create = t
       await mkdir(entry);
       made.push(entry);
     } catch (error) {
-      // Somebody else was quicker.
+      // Someone else was quicker.
       if (readErrno(error) !== "EEXIST") throw toPathFailure(error, at);
     }
     return openDirectory(at, opening, entry);

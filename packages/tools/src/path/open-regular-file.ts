@@ -87,7 +87,7 @@ const GROWTH = 64 * 1024;
 /** Numbers that JavaScript cannot hold exactly are decimal strings. */
 export type FileStamp = { dev: string; ino: string; size: number; mtime_ns: string };
 
-/** The stamp of what stands at the canonical `path` now (a link is not followed); undefined: nothing. */
+/** The stamp of what is at the canonical `path` now (a link is not followed); undefined: nothing. */
 export async function readStamp(path: string): Promise<FileStamp | undefined> {
   try {
     return stampFrom(await lstat(path, { bigint: true }));

@@ -25,7 +25,7 @@ export interface PinnedNode {
 }
 
 /**
- * Takes hold of what stands at a judged path, and makes sure that it stands there. Errors of the operating
+ * Takes hold of what is at a judged path, and makes sure that it is there. Errors of the operating
  * system go through as they are: only the caller knows what it was looking for. `name` is another way to
  * the same place, through the handle of its directory.
  */

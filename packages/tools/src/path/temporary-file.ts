@@ -51,7 +51,7 @@ const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | c
 async function setRights(handle: FileHandle, { like, mode }: Rights): Promise<void> {
   const bits = (mode ?? Number(like?.mode ?? 0n)) & 0o777;
   const isGroupKept = like === undefined || (await keepOwner(handle, like));
-  // What the old group might do is no business of the new one, beyond what everybody may.
+  // What the old group might do is no business of the new one, beyond what everyone may.
   await handle.chmod(isGroupKept ? bits : bits & (0o707 | ((bits & 0o007) << 3)));
 }
 
@@ -73,7 +73,7 @@ async function keepOwner(handle: FileHandle, like: BigIntStats): Promise<boolean
 
 /**
  * `.<target>.soong-<mark><random>.tmp`, never longer than a name may be. It tells whose it is: readable by
- * people, and marked with a hash of the target's whole name, because a long name has to be cut.
+ * users, and marked with a hash of the target's whole name, because a long name has to be cut.
  */
 export function temporaryName(target: string): string {
   const tail = `.soong-${hashName(target)}${randomBytes(6).toString("hex")}.tmp`;
@@ -95,7 +95,7 @@ function hashName(target: string): string {
 
 /**
  * Removes the temporary files that killed writers left in a directory: those of `target`, whose lock the
- * caller holds (so that nobody is writing one now), and any of this user that is older than a write ever takes.
+ * caller holds (so that no one is writing one now), and any of this user that is older than a write ever takes.
  * Once a process and directory, or when the lock was found abandoned: a listing is too dear for every commit.
  */
 export async function sweepLeftovers(
@@ -137,7 +137,7 @@ export async function clearAbandonedWrites(lockDirectory: string): Promise<void>
 }
 
 const LOCK_NAME = /^[0-9a-f]{64}\.lock$/;
-/** Somebody else who takes it over meanwhile clears it, too. */
+/** Someone else who takes it over meanwhile clears it, too. */
 const WAIT_MS = 100;
 
 async function clearAbandonedWrite(lockDirectory: string, name: string): Promise<void> {

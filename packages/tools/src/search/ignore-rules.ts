@@ -132,7 +132,7 @@ export function repositoryRoot(directory: string): string | undefined {
   }
 }
 
-/** More than any list of rules that people keep; a larger file is left unread. */
+/** More than any list of rules that users keep; a larger file is left unread. */
 const MOST_BYTES = 1024 * 1024;
 
 function withRules(above: Level | undefined, base: string, place: DiskPath): Level | undefined {

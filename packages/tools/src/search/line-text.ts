@@ -5,7 +5,7 @@ import { isHighSurrogate, isLowSurrogate } from "@soong/schema";
 /** The most characters shown of a line with a match, and of a line beside one. */
 const MOST_MATCH_CHARS = 1000;
 const MOST_CONTEXT_CHARS = 500;
-/** Of all lines together; more is of no use to anybody in one answer. */
+/** Of all lines together; more is of no use to anyone in one answer. */
 export const MOST_ANSWER_CHARS = 2_000_000;
 /** How much of a cut line is kept before the match. */
 const LEAD_CHARS = 300;
@@ -33,7 +33,7 @@ export function shownMatch(
 ): ShownLine {
   if (text.length <= MOST_MATCH_CHARS) return { text, cut: false };
   const redacted = redact(text);
-  // Where a placeholder of another length stands before the match, the place moves a little.
+  // Where a placeholder of another length is before the match, the place moves a little.
   const near = Math.max(0, index + Math.min(0, redacted.length - text.length) - LEAD_CHARS);
   const start = onBorder(redacted, Math.min(near, Math.max(0, redacted.length - MOST_MATCH_CHARS)));
   const end = onBorder(redacted, start + MOST_MATCH_CHARS);

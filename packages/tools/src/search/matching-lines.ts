@@ -63,7 +63,7 @@ const ROW_FLAGS = [
   `--max-columns=${LONGEST_PRINTED_LINE}`,
 ];
 
-/** The query; no value is ever an argument by itself, so none can be taken for an option. */
+/** The query; no value is ever an argument on its own, so none can be taken for an option. */
 export function queryFlags({ literal, caseSensitive, query }: SearchRequest): string[] {
   return [
     // A line that ends in CR LF ends before the CR, so that `$` means the same everywhere.

@@ -1,6 +1,6 @@
-// The entries of a walked directory that are left out (PATH-3, PERM-15): sensitive ones, and those that a rule or a
+// The entries of a walked directory that are omitted (PATH-3, PERM-15): sensitive ones, and those that a rule or a
 // guard restricts; as ripgrep's globs and as the judge of every path. What the globs exclude is never opened; a path
-// they cannot describe is dropped by the judge. How many are left out never depends on what is in them: a count that
+// they cannot describe is dropped by the judge. How many are omitted never depends on what is in them: a count that
 // did would answer questions about it.
 
 import { lstatSync } from "node:fs";
@@ -12,9 +12,9 @@ import { restrictedHardLinks } from "../path/index.ts";
 export type ReasonLeftOut = "sensitive" | "restricted";
 
 export interface RestrictedFiles {
-  /** Why an entry is left out, itself or with the directory it is in; `path` is relative to the root. */
+  /** Why an entry is omitted, itself or with the directory it is in; `path` is relative to the root. */
   reasonFor(path: string): ReasonLeftOut | undefined;
-  /** Patterns of the gitignore kind, relative to the root: all they match is left out. Undefined: they cannot say it. */
+  /** Patterns of the gitignore kind, relative to the root: all they match is omitted. Undefined: they cannot say it. */
   readonly excluded: readonly string[] | undefined;
   readonly caseInsensitive: boolean;
 }
@@ -70,7 +70,7 @@ function excludedBelow(
   { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,
 ): string[] | undefined {
   const globs = restrictedGlobs(access);
-  // A person who allowed a restricted directory allowed what is in it; what else is restricted there is for the judge.
+  // The user who allowed a restricted directory allowed what is in it; what else is restricted there is for the judge.
   if (restrictedBy(root, access) !== undefined) return globs.length === 0 ? [] : undefined;
   const excluded = builtInSensitivePaths().flatMap((pattern) =>
     patternsBelow(root, pattern, restrictedBy),
@@ -94,7 +94,7 @@ function globBelow(root: string, glob: string): string[] | undefined {
     const own = isBelow ? path.slice(prefix.length).replace(/[\\*?[\]{}!]/g, "\\$&") : "";
     const pattern = [own, rest].filter((part) => part !== "").join("/");
     const named = pattern.replace(/(?:^|\/)\*\*$/, "");
-    // The whole directory is left out: the judge of each path says so without ripgrep.
+    // The whole directory is omitted: the judge of each path says so without ripgrep.
     return named === "" ? undefined : [`/${named}`];
   }
   if (!root.startsWith(path === "/" ? "/" : `${path}/`)) return [];
@@ -102,7 +102,7 @@ function globBelow(root: string, glob: string): string[] | undefined {
   return rest.startsWith("**/") ? [`/${rest.replace(/\/\*\*$/, "")}`] : undefined;
 }
 
-/** A pattern of the built-in list as seen from the root: none where it lies elsewhere. */
+/** A pattern of the built-in list as seen from the root: none where it is elsewhere. */
 function patternsBelow(
   root: string,
   pattern: string,
@@ -112,7 +112,7 @@ function patternsBelow(
   if (!pattern.includes("/")) return [pattern];
   if (!pattern.startsWith("~/")) return anchoredBelow(root, pattern);
   const below = pattern.slice(2);
-  // When nobody knows where home is, every directory might be one.
+  // When no one knows where home is, every directory might be one.
   const anywhere = restrictedBy(`/any-directory/${below}`, "search")?.kind === "sensitive";
   if (anywhere) return [`**/${below}`];
   return HOMES.flatMap((home) => anchoredBelow(root, `${home}/${below}`));

@@ -213,7 +213,7 @@ interface Work {
   readonly processorTime: number;
 }
 
-/** What it has done so far; undefined while it waits for a disk, and where the system does not tell. */
+/** What it has done so far; undefined while it waits for a disk, and where the system does not say. */
 function measureWork(pid: number): Work | undefined {
   let processorTime = 0;
   try {

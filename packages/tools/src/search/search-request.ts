@@ -46,7 +46,7 @@ export interface SearchAnswer {
   readonly unreadable: number;
 }
 
-/** How many entries were left out, and why. */
+/** How many entries were omitted, and why. */
 export type LeftOut = Record<ReasonLeftOut, number>;
 
 /**

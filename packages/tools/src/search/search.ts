@@ -1,5 +1,5 @@
 // code.search (CODE-3): the lines of files that match a regular expression or hold a text. Of a directory
-// the sensitive and restricted files are left out and counted; one that is named by itself is judged by itself.
+// the sensitive and restricted files are omitted and counted; one that is named on its own is judged on its own.
 
 import {
   type HandlerResult,

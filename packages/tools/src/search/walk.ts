@@ -18,7 +18,7 @@ export interface WalkedEntry {
   readonly disk: DiskPath;
   readonly type: EntryType;
   readonly leftOut: "hidden" | "ignored" | undefined;
-  /** Whether its entries come next: so for a directory that is not left out. May be set. */
+  /** Whether its entries come next: so for a directory that is not omitted. May be set. */
   descend: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface WalkOptions {
   /** Whether names that begin with a dot are taken, and what git ignores. */
   readonly hidden: boolean;
   readonly ignored: boolean;
-  /** Told of every directory below the root that could not be read. */
+  /** Receives every directory below the root that could not be read. */
   readonly onUnreadable: () => void;
 }
 

@@ -1,6 +1,6 @@
 // One pattern of the gitignore kind: `*`, `?` and `[…]` inside a segment, `**` for whole segments, `\`
 // before a literal character. Patterns come from projects and models, so none of them is run on a
-// backtracking engine: a match takes time in proportion to the name, whatever the pattern.
+// backtracking engine: a match takes time in proportion to the name, for any pattern.
 
 import { createRegex } from "@soong/schema";
 

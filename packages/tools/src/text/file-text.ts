@@ -1,5 +1,5 @@
 // The bytes of one file seen as text: its encoding, where lines end, the way of text into it, and whether an
-// offset stands between two characters.
+// offset is between two characters.
 
 import {
   asBuffer,
@@ -83,7 +83,7 @@ export function bytesToWrite(file: FileText, text: string): Buffer | undefined {
   return bytesToFind(file, text);
 }
 
-/** What a person reads of some bytes of the file, or of a byte string (one character a byte). */
+/** What the user reads of some bytes of the file, or of a byte string (one character a byte). */
 export function displayText({ format }: FileText, bytes: Uint8Array | string): string {
   const raw = typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes;
   return decodeText(raw, { ...format, bom: false });

@@ -1,7 +1,7 @@
 // The way a text is written down as bytes, and from bytes to text and back. What does not decode becomes U+FFFD
 // and nothing is thrown; whether that happened is asked separately. Old encodings have no encoder on this
 // platform, so theirs is the decoder turned round.
-// The encoding is told by the content alone (CODE-1): a byte order mark decides, then whether the bytes are UTF-8, then
+// The encoding is recognised by the content alone (CODE-1): a byte order mark decides, then whether the bytes are UTF-8, then
 // statistics. What holds NUL or many other control bytes is no text.
 
 import { isUtf8 } from "node:buffer";
@@ -120,7 +120,7 @@ type Table = ReadonlyMap<string, number>;
 
 const tables = new Map<LegacyEncoding, Table>();
 
-/** Where several codes stand for one character, the first. Codes of three and four bytes are left out. */
+/** Where several codes stand for one character, the first. Codes of three and four bytes are omitted. */
 function tableFor(encoding: LegacyEncoding): Table {
   const known = tables.get(encoding);
   if (known !== undefined) return known;
@@ -174,7 +174,7 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /**
- * Kind and encoding are told by this much, so that a reader who has only the beginning and an editor who
+ * Kind and encoding are recognised by this much, so that a reader who has only the beginning and an editor who
  * has all come to the same; of the rest only whether it decodes is looked at, which is fast.
  */
 const WINDOW_BYTES = 64 * 1024;

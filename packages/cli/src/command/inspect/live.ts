@@ -109,7 +109,7 @@ export function openLivePort(home: string): LiveRuntimesPort {
     return names;
   }
 
-  /** Tells of a new socket at once, where the system can. */
+  /** Reports a new socket at once, where the system can. */
   function watchRuntime(path: string): FSWatcher | undefined {
     try {
       const watching = watch(path, { persistent: false }, () => void look());

@@ -1,5 +1,5 @@
 // `soong mcp serve`: the surface of a stored session as an MCP server, for other agents (GATE-1, GATE-2). Over stdio
-// stdout belongs to the protocol; what is said to people goes to stderr.
+// stdout belongs to the protocol; what is said to users goes to stderr.
 
 import { NobodyToAsk, type Session } from "@soong/core";
 import { createApprovalBroker } from "@soong/control";

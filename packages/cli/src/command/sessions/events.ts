@@ -41,7 +41,7 @@ export const printEvents: Handler<"events"> = async (
     async function printToTheEnd(): Promise<void> {
       let idleLooks = 0;
       while (!output.isClosed && !(await hasEnded())) {
-        // Another process writes, and cannot tell us.
+        // Another process writes, and cannot notify us.
         await setTimeout(LOOK_AGAIN_MS);
         const before = seen;
         await printMore();

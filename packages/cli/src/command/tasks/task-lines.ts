@@ -1,4 +1,4 @@
-// A task as lines for people: its steps by level, each below those it waits for, with who works on it and why it failed.
+// A task as lines for users: its steps by level, each below those it waits for, with who works on it and why it failed.
 
 import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/tasks";
 import { fit, measureText, pad, visibleLine, wrap, type Colours } from "../../output/index.ts";

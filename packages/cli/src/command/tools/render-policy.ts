@@ -1,4 +1,4 @@
-// The policy a run here would be judged by (PERM-9), for people and as a record: every rule in order, with where it is
+// The policy a run here would be judged by (PERM-9), for users and as a record: every rule in order, with where it is
 // written, and what holds besides the rules.
 
 import {

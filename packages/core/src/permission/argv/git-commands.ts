@@ -68,7 +68,7 @@ function setting(
   );
 }
 
-/** A key that names no program and no file, whatever its value. */
+/** A key that names no program and no file, for any value. */
 export function isHarmlessGitKey(key: string): boolean {
   return /^(?:user\.(?:name|email)|author\.\w+|committer\.\w+|color\..*|advice\..*|column\..*|core\.(?:quotepath|abbrev|autocrlf|eol|safecrlf|filemode|ignorecase|longpaths|commentchar|whitespace)|diff\.(?:renames|renamelimit|algorithm|context|mnemonicprefix|noprefix|colormoved)|log\.(?:date|decorate|abbrevcommit|follow)|status\.\w+|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote)|fetch\.prune|merge\.(?:ff|conflictstyle)|rebase\.(?:autosquash|autostash)|commit\.(?:verbose|gpgsign|status)|tag\.gpgsign|pack\.threads|gc\.auto|safe\.directory|i18n\..*)$/.test(
     key,

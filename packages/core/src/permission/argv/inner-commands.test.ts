@@ -395,7 +395,7 @@ describe("text that a shell evaluates may run anything", () => {
 });
 
 test.each<[string, string[]]>([
-  // A line that goes on is put together before anything else is read.
+  // A line that continues is put together before anything else is read.
   ['echo "$\\\n(rm a)"', ["?"]],
   ["echo $\\\n{0@P}", ["?"]],
   ["echo $(\\\n(date))", ["?"]],

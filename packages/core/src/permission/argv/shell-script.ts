@@ -17,7 +17,7 @@ export function readShellScript(script: string): ScriptCommands {
   return { commands: reader.commands, opaque: reader.opaque || SPLIT_SIGN.test(script) };
 }
 
-/** The shell puts a line that goes on together first, so these begin something else than they seem to. */
+/** The shell puts a line that continues together first, so these begin something else than they seem to. */
 const SPLIT_SIGN = /[$({<>]\\\n/;
 
 const MOST_NESTED = 20;
@@ -336,7 +336,7 @@ function becomes(variable: string, place: Place): Unknown {
   return place === "quoted" && !variable.includes("@") ? "word" : "words";
 }
 
-/** A number is one only by itself. */
+/** A number is one only on its own. */
 function findUnknown({ text, unknown, isPattern, hasBrace }: Word): Unknown {
   if (unknown === undefined || isPattern || hasBrace) return "words";
   return unknown === "number" && text !== "" ? "word" : unknown;

@@ -116,7 +116,7 @@ describe("a filter of calls", () => {
     expect(kept("not_succeeded")).toEqual(["b"]);
     expect(kept("succeeded")).toEqual(["c"]);
     expect(kept("left_open")).toEqual([]);
-    // What a dead process left behind waits for nobody.
+    // What a dead process left behind waits for no one.
     expect(kept("waiting", false)).toEqual([]);
     expect(kept("going_on", false)).toEqual([]);
     expect(kept("left_open", false)).toEqual(["a"]);
