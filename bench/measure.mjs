@@ -6,7 +6,7 @@ import { tenTurns } from "./workload.mjs";
 /** @import { Installed } from "./subjects/index.mjs" */
 
 /**
- * Microseconds per call over as many turns as fit the budget, at least one, after a tenth of that to
+ * Microseconds per call over as many turns as fit the budget of CPU time, at least one, after a tenth of that to
  * get back into stride: the process has been waiting for its turn. CPU time counts every thread, the
  * engine's compiler and collector included, and other programs disturb it less.
  * @param {Installed} installed @param {Call[]} calls @param {number} budgetMs
@@ -23,24 +23,30 @@ export async function timePerCall(installed, calls, budgetMs) {
  * @param {Installed} installed @param {Call[][]} turns @param {number} budgetMs
  */
 async function runTurns(installed, turns, budgetMs) {
-  let spent = 0;
-  let cpu = 0;
+  const spent = { us: 0, cpu: 0 };
   let done = 0;
-  while (spent < budgetMs) {
+  while (spent.cpu < budgetMs * 1_000) {
     const session = await installed.session();
-    const cpuBefore = process.cpuUsage();
-    const start = performance.now();
+    const begun = now();
     for (const calls of turns) {
       await session.turn(calls);
       done += calls.length;
-      if (spent + performance.now() - start >= budgetMs) break;
+      if (spent.cpu + now().cpu - begun.cpu >= budgetMs * 1_000) break;
     }
-    spent += performance.now() - start;
-    const { user, system } = process.cpuUsage(cpuBefore);
-    cpu += user + system;
+    const ended = now();
+    spent.us += ended.us - begun.us;
+    spent.cpu += ended.cpu - begun.cpu;
     await session.close?.();
   }
-  return { us: (spent * 1000) / done, cpu: cpu / done };
+  return { us: spent.us / done, cpu: spent.cpu / done };
+}
+
+/** @typedef {{ us: number, cpu: number }} Instant  by the clock, and by CPU of all threads, in microseconds */
+
+/** @returns {Instant} */
+export function now() {
+  const { user, system } = process.cpuUsage();
+  return { us: performance.now() * 1_000, cpu: user + system };
 }
 
 /**

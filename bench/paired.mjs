@@ -1,6 +1,8 @@
 // Contenders measured in turns (A B, A B, …), so that a slow moment of the machine falls on all alike. The
 // ratio is the median of the ratios of each round.
 
+import { median, pairedRatio } from "./statistics.mjs";
+
 /** @import { ReportRow } from "./benchmarks/index.mjs" */
 
 /**
@@ -32,22 +34,14 @@ export async function paired(contenders, { rounds, unit, per = 1 }) {
   const floor = times[0] ?? [];
   return contenders.map(({ name, note }, index) => {
     const own = times[index] ?? [];
-    const ratio = median(own.map((time, round) => time / (floor[round] ?? Number.NaN)));
-    const against = index === 0 ? "the floor" : `${ratio.toFixed(2)} × floor`;
+    const against = index === 0 ? "the floor" : `${pairedRatio(own, floor)?.toFixed(2)} × floor`;
     const best = `best ${Math.min(...own).toPrecision(3)}`;
     return {
       name,
       value: median(own),
       unit,
+      series: own,
       note: [against, best, note].filter(Boolean).join(", "),
     };
   });
-}
-
-/** @param {number[]} values */
-export function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const [low = Number.NaN, high = Number.NaN] = [sorted[middle - 1], sorted[middle]];
-  return sorted.length % 2 === 1 ? high : (low + high) / 2;
 }

@@ -62,7 +62,10 @@ export async function runReport(report, { quick }) {
   worker.stop();
   if (message.kind === "failed") return { failure: message.reason };
   if (message.kind !== "report" || !message.rows) return { failure: "there is nothing to run" };
-  return { rows: message.rows };
+  const { rows } = message;
+  const missing = report.rows?.filter((expected) => rows.every(({ name }) => name !== expected));
+  if (missing?.length) return { rows, failure: `no row ${missing.join(", ")}` };
+  return { rows };
 }
 
 /** @param {Outcome} outcome @param {Message} message */

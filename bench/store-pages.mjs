@@ -1,7 +1,7 @@
 // Prints, as rows of a report, what opening a long session and reading pages of it cost in time and memory.
 
 import { openStore } from "@soong/store";
-import { median } from "./paired.mjs";
+import { median } from "./statistics.mjs";
 
 const [directory = "", count = ""] = process.argv.slice(2);
 const facts = Number(count);

@@ -31,6 +31,8 @@ export const SHAPES = {
   read: { tool: "bench.read", calls: 4, title: "turns of four readonly calls" },
 };
 
+export const ALL_SHAPES = /** @type {const} */ (["write", "read"]);
+
 /**
  * @template T
  * @param {(home: string) => Promise<T>} work
@@ -131,7 +133,9 @@ export async function openBare(path) {
     await import(name)
   );
   const database = new sqlite.DatabaseSync(path);
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+  database.exec(
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000",
+  );
   return database;
 }
 

@@ -1,20 +1,22 @@
 // From rounds to rows, and from rows to text. The median is the figure; the minimum says what an
 // undisturbed machine would give; quartiles say how far to trust either.
 
+import { pairedRatio, summarise } from "./statistics.mjs";
+
 /**
  * @import { Benchmark, ReportRow } from "./benchmarks/index.mjs"
  * @import { Outcome } from "./rounds.mjs"
+ * @import { Series, Summary } from "./statistics.mjs"
  *
- * @typedef {object} Row
+ * @typedef {object} MetricOfSubject
  * @property {string} subject
  * @property {string} metric
  * @property {string} unit
- * @property {number} rounds
- * @property {number} median
- * @property {number} min
- * @property {[number, number]} quartiles
+ * @property {Series} series
  * @property {number} [to_floor]  this subject / the floor
  * @property {number} [soong_to_this]  Soong / this subject
+ *
+ * @typedef {MetricOfSubject & Summary} Row
  */
 
 /** @param {Benchmark} benchmark @param {Outcome[]} outcomes @returns {Row[]} */
@@ -36,6 +38,7 @@ export function rowsOf(benchmark, outcomes) {
         metric: metric.id,
         unit: metric.unit,
         ...summary,
+        series: values,
         ...(toFloor && { to_floor: toFloor }),
         ...(soongToThis && { soong_to_this: soongToThis }),
       };
@@ -88,41 +91,8 @@ export function reportOf(title, rows) {
   return [title, "", ...align(cells, ["left", "right", "left", "left"])].join("\n");
 }
 
-/** @typedef {(number | undefined)[]} Series  one figure a round, where there is one */
-
-/**
- * The median of the ratios of each round, not the ratio of the medians: two subjects measured within
- * the same second share the machine's mood.
- * @param {Series | undefined} above @param {Series | undefined} below
- */
-function pairedRatio(above, below) {
-  const ratios = above?.map((value, round) => {
-    const other = below?.[round];
-    return value === undefined || other === undefined ? undefined : value / other;
-  });
-  return summarise(ratios ?? [])?.median;
-}
-
-/** @param {Series} values @returns {Pick<Row, "rounds" | "median" | "min" | "quartiles"> | undefined} */
-function summarise(values) {
-  const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
-  if (sorted.length === 0) return undefined;
-  const at = (/** @type {number} */ part) => {
-    const position = (sorted.length - 1) * part;
-    const low = /** @type {number} */ (sorted[Math.floor(position)]);
-    const high = /** @type {number} */ (sorted[Math.ceil(position)]);
-    return low + (high - low) * (position % 1);
-  };
-  return {
-    rounds: sorted.length,
-    median: at(0.5),
-    min: at(0),
-    quartiles: [at(0.25), at(0.75)],
-  };
-}
-
 /** About three significant digits, no exponent. @param {number} value */
-function digits(value) {
+export function digits(value) {
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en").replaceAll(",", " ");
   if (Math.abs(value) >= 0.1) return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
   return String(Number(value.toFixed(4)));

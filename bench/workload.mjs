@@ -80,6 +80,15 @@ export function makeCall(index, tool, limit) {
   return { id: `call_${index}`, name, wireName, args: JSON.stringify(input), input };
 }
 
+/** Bytes of what a turn of one call adds to a conversation: the call and its result as JSON messages. @param {Call} call */
+export function bytesOfMessages({ id, wireName: name, args, input }) {
+  const messages = [
+    { role: "assistant", tool_calls: [{ id, name, arguments: args }] },
+    { role: "tool", tool_call_id: id, content: JSON.stringify(answer(input)) },
+  ];
+  return Buffer.byteLength(JSON.stringify(messages));
+}
+
 /**
  * Proves once, before anything is timed, that a subject really runs the job: every call answered by
  * its handler, and a call with a wrong type kept from it. A subject that skips the check is marked.

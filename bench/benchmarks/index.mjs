@@ -10,7 +10,7 @@ import { inspector } from "./inspector.mjs";
 import { listDir } from "./list-dir.mjs";
 import { loopStream } from "./loop-stream.mjs";
 import { loopTurns } from "./loop-turns.mjs";
-import { loopCall, loopRun, loopSession } from "./loops.mjs";
+import { loopCall, loopRun, loopSession, loopTools } from "./loops.mjs";
 import { mcpCall } from "./mcp-call.mjs";
 import { mcpStart } from "./mcp-start.mjs";
 import { parallel } from "./parallel.mjs";
@@ -27,6 +27,7 @@ import { stream } from "./stream.mjs";
 import { tasks } from "./tasks.mjs";
 
 /**
+ * @import { Series } from "../statistics.mjs"
  * @import { Subject } from "../subjects/index.mjs"
  *
  * @typedef {object} Benchmark
@@ -43,11 +44,18 @@ import { tasks } from "./tasks.mjs";
  * @typedef {object} Report  a benchmark that measures by itself and only reports rows
  * @property {string} id
  * @property {string} title
+ * @property {string[]} [rows]  names of rows that aims.json compares; without one of them the report has failed
  * @property {(options: Options) => Promise<ReportRow[] | undefined>} report  undefined: not there yet
  *
  * @typedef {{ quick: boolean }} Options
  * @typedef {{ id: string, title: string, unit: "µs" | "ms" | "bytes" | "×" }} Metric
- * @typedef {{ name: string, value: number | string, unit?: string, note?: string }} ReportRow
+ * @typedef {object} ReportRow
+ * @property {string} name
+ * @property {number | string} value
+ * @property {string} [unit]
+ * @property {string} [note]
+ * @property {Series} [series]  the figure of each round, where rows were measured in turns
+ *
  * @typedef {Record<string, number>} Values  by metric id; a metric a subject does not have is left out
  * @typedef {object} Prepared
  * @property {string[]} remarks
@@ -63,6 +71,7 @@ export const benchmarks = [
   loopCall,
   loopRun,
   loopSession,
+  loopTools,
   catalog,
   flat,
   search,

@@ -4,7 +4,8 @@
 
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
-import { median, paired } from "../paired.mjs";
+import { paired } from "../paired.mjs";
+import { median } from "../statistics.mjs";
 import { withHome } from "../store.mjs";
 import { build } from "./store-paging.mjs";
 

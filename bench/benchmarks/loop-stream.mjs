@@ -2,7 +2,7 @@
 // apart, the first of which takes 1 s and the others 300 ms, is sent the results and says a last word.
 
 import { TOOL, playRun } from "../loop.mjs";
-import { median } from "../paired.mjs";
+import { median } from "../statistics.mjs";
 import { withHome } from "../store.mjs";
 
 /**

@@ -1,17 +1,18 @@
 // The loop of each runtime over a scripted model, as a user runs it: 100 and 10 calls in a turn, a fresh run, and a
 // long conversation. Every loop gets the same turns; what it keeps of them is its own affair.
 
-import { liveHeap } from "../measure.mjs";
-import { makeCalls, makeTools, proveWork } from "../workload.mjs";
+import { liveHeap, now } from "../measure.mjs";
+import { bytesOfMessages, makeCalls, makeTools, proveWork } from "../workload.mjs";
 
 /** @import { Benchmark, Prepared, Values } from "./index.mjs" */
+/** @import { Instant } from "../measure.mjs" */
 /** @import { Call } from "../workload.mjs" */
 /** @import { Installed, Subject } from "../subjects/index.mjs" */
 
 const LOOPS = {
-  subjects: ["soong-loop", "pi", "ai-sdk", "openai-runner"],
+  subjects: ["soong-loop", "pi", "ai-sdk", "openai-runner", "langgraph-agent", "mastra"],
   ours: "soong-loop",
-  slow: ["openai-runner"],
+  slow: ["openai-runner", "langgraph-agent", "mastra"],
 };
 
 /** @type {Benchmark} */
@@ -26,9 +27,8 @@ export const loopCall = {
     { id: "ten_cpu", title: "10 calls a turn, CPU time per call", unit: "µs" },
     { id: "ten", title: "10 calls a turn, per call", unit: "µs" },
   ],
-  prepare: (subject, { quick }) =>
-    prepared(subject, async (installed, calls) => {
-      const budgetMs = quick ? 60 : 150;
+  prepare: (subject, options) =>
+    prepared(subject, options, async (installed, calls, budgetMs) => {
       const hundred = await timeRuns(installed, { calls, turns: 10, budgetMs });
       const ten = await timeRuns(installed, { calls: calls.slice(0, 10), turns: 10, budgetMs });
       const values = {
@@ -51,9 +51,9 @@ export const loopRun = {
     { id: "cpu", title: "CPU time of a run", unit: "µs" },
     { id: "us", title: "a run", unit: "µs" },
   ],
-  prepare: (subject, { quick }) =>
-    prepared(subject, async (installed, calls) => {
-      const work = { calls: calls.slice(0, 1), turns: 1, budgetMs: quick ? 60 : 150 };
+  prepare: (subject, options) =>
+    prepared(subject, options, async (installed, calls, budgetMs) => {
+      const work = { calls: calls.slice(0, 1), turns: 1, budgetMs };
       return { values: await timeRuns(installed, work) };
     }),
 };
@@ -63,61 +63,121 @@ export const loopSession = {
   id: "loop-session",
   title: "A long conversation through the whole loop: a call a turn",
   ...LOOPS,
-  rounds: { full: 3, quick: 1 },
+  rounds: { full: 3, quick: 2 },
   metrics: [
-    { id: "thousand", title: "CPU time per turn of 1 000 turns", unit: "µs" },
-    { id: "first", title: "CPU time per turn of 10 000 turns, the first thousand", unit: "µs" },
-    { id: "last", title: "CPU time per turn of 10 000 turns, the last thousand", unit: "µs" },
+    { id: "thousand_cpu", title: "1 000 turns, CPU time per turn", unit: "µs" },
+    { id: "thousand", title: "1 000 turns, per turn", unit: "µs" },
+    { id: "all_cpu", title: "10 000 turns, CPU time per turn", unit: "µs" },
+    { id: "all", title: "10 000 turns, per turn", unit: "µs" },
+    { id: "first_cpu", title: "the first thousand of 10 000, CPU time per turn", unit: "µs" },
+    { id: "last_cpu", title: "the last thousand of 10 000, CPU time per turn", unit: "µs" },
     { id: "growth", title: "the last thousand / the first (1 = flat)", unit: "×" },
     { id: "heap", title: "live heap per turn", unit: "bytes" },
+    { id: "heap_ratio", title: "live heap / bytes of the messages", unit: "×" },
   ],
-  prepare: (subject, { quick }) =>
-    prepared(
-      subject,
-      async (installed, calls) => {
-        const thousand = await timeTurns(installed, calls, 1_000);
-        const long = await timeTurns(installed, calls, 10_000, quick ? 4_000 : 20_000);
-        const heap = await heapPerTurn(installed, calls, 1_000);
-        /** @type {Values} */
-        const values = { thousand: perTurn(thousand, 0, 1_000), heap };
-        if (long.length <= 10_000) {
-          return { values, remarks: [`stopped at ${long.length - 1} of 10 000 turns`] };
+  async prepare(subject, { quick }) {
+    const budgetMs = quick ? 2_000 : 4_000;
+    const { installed, calls, remarks } = await install(subject, 10);
+    await timeTurns(installed, calls, 1_000, budgetMs / 2);
+    // Known after the first round: its live heap, and where a conversation too slow for 10 000 turns was stopped.
+    /** @type {Values | undefined} */
+    let heap;
+    let stopped = "";
+    return {
+      remarks,
+      close: installed.close,
+      async round() {
+        const thousand = await timeTurns(installed, calls, 1_000, budgetMs);
+        const { us, cpu } = perTurn(thousand, 0, thousand.length - 1);
+        heap ??= await heapPerTurn(installed, calls, budgetMs);
+        const values = { thousand: us, thousand_cpu: cpu, ...heap };
+        if (!stopped) {
+          const long = await timeTurns(installed, calls, 10_000, 2 * budgetMs);
+          const turns = long.length - 1;
+          if (turns === 10_000) return { values: { ...values, ...valuesOfLong(long) } };
+          stopped = `stopped at ${turns} of 10 000 turns`;
         }
-        const first = perTurn(long, 0, 1_000);
-        const last = perTurn(long, 9_000, 10_000);
-        return { values: { ...values, first, last, growth: last / first } };
+        const early = thousand.length <= 1_000 ? [`and at ${thousand.length - 1} of 1 000`] : [];
+        return { values, remarks: [[stopped, ...early].join(" ")] };
       },
-      1,
-    ),
+    };
+  },
+};
+
+/** @type {Benchmark} */
+export const loopTools = {
+  id: "loop-tools",
+  title: "1 000 turns of a conversation with 10 tools, and with 10 000",
+  subjects: ["soong-loop", "pi", "ai-sdk"],
+  slow: ["ai-sdk"],
+  ours: "soong-loop",
+  rounds: { full: 5, quick: 2 },
+  metrics: [
+    { id: "few_cpu", title: "10 tools, CPU time per turn", unit: "µs" },
+    { id: "many_cpu", title: "10 000 tools, CPU time per turn", unit: "µs" },
+    { id: "growth", title: "10 000 tools / 10 tools (1 = flat)", unit: "×" },
+  ],
+  async prepare(subject, { quick }) {
+    const budgetMs = quick ? 1_000 : 3_000;
+    const few = await install(subject, 10);
+    const many = await install(subject, 10_000);
+    const round = async () => {
+      const all = await timeTurns(many.installed, many.calls, 1_000, budgetMs);
+      const turns = all.length - 1;
+      const ten = await timeTurns(few.installed, few.calls, turns, budgetMs);
+      const { cpu: few_cpu } = perTurn(ten, 0, ten.length - 1);
+      const { cpu: many_cpu } = perTurn(all, 0, turns);
+      const values = { few_cpu, many_cpu, growth: many_cpu / few_cpu };
+      return { values, remarks: turns < 1_000 ? [`stopped at ${turns} of 1 000 turns`] : [] };
+    };
+    await round();
+    return {
+      remarks: [...few.remarks, ...many.remarks],
+      round,
+      close: () => Promise.all([few.installed.close?.(), many.installed.close?.()]),
+    };
+  },
 };
 
 /**
- * @param {Subject} subject
- * @param {(installed: Installed, calls: Call[]) => ReturnType<Prepared["round"]>} round
- * @param {number} [warmUps]
+ * @param {Subject} subject @param {{ quick: boolean }} options
+ * @param {(installed: Installed, calls: Call[], budgetMs: number) => ReturnType<Prepared["round"]>} round
  * @returns {Promise<Prepared>}
  */
-async function prepared(subject, round, warmUps = 5) {
-  const tools = makeTools(10);
+async function prepared(subject, { quick }, round) {
+  const { installed, calls, remarks } = await install(subject, 10);
+  // The compiler needs some thousand runs: ours take half the time after that.
+  await round(installed, calls, quick ? 2_500 : 5_000);
+  return {
+    remarks,
+    async round() {
+      // Back into stride: the process has been waiting for its turn.
+      await round(installed, calls, 50);
+      return round(installed, calls, quick ? 100 : 200);
+    },
+    close: installed.close,
+  };
+}
+
+/** @param {Subject} subject @param {number} count */
+async function install(subject, count) {
+  const tools = makeTools(count);
   const calls = makeCalls(100, tools);
   const installed = await subject.create({ tools, parallel: false });
   const remarks = await proveWork(await installed.session(), calls);
-  for (let i = 0; i < warmUps; i += 1) await round(installed, calls);
-  return { remarks, round: () => round(installed, calls), close: installed.close };
+  return { installed, calls, remarks };
 }
 
 /**
- * Microseconds of one run, by the clock and by CPU of all threads, over as many runs as fit the budget.
+ * Microseconds of one run, by the clock and by CPU of all threads, over as many runs as fit the budget of CPU time.
  * @param {Installed} installed @param {{ calls: Call[], turns: number, budgetMs: number }} work
  */
-async function timeRuns({ loop }, { calls, turns, budgetMs }) {
-  if (!loop) throw new Error("has no loop of its own");
-  const cpuBefore = process.cpuUsage();
-  const begun = performance.now();
+async function timeRuns(installed, { calls, turns, budgetMs }) {
+  const begun = now();
   let runs = 0;
-  while (performance.now() - begun < budgetMs) {
+  while (now().cpu - begun.cpu < budgetMs * 1_000) {
     let turn = 0;
-    await loop(() => {
+    await loopOf(installed)(() => {
       turn += 1;
       return turn > turns
         ? undefined
@@ -125,52 +185,75 @@ async function timeRuns({ loop }, { calls, turns, budgetMs }) {
     });
     runs += 1;
   }
-  const { user, system } = process.cpuUsage(cpuBefore);
-  return { us: ((performance.now() - begun) * 1_000) / runs, cpu: (user + system) / runs };
+  const ended = now();
+  return { us: (ended.us - begun.us) / runs, cpu: (ended.cpu - begun.cpu) / runs };
 }
 
 /**
- * CPU time in microseconds at the beginning of each turn, and at the end. Ends early when the time is over.
- * @param {Installed} installed @param {Call[]} calls @param {number} turns @param {number} [patienceMs]
+ * When each turn began, and when the last one ended. Ends early when the CPU time is used up.
+ * @param {Installed} installed @param {Call[]} calls @param {number} turns @param {number} budgetMs
  */
-async function timeTurns({ loop }, calls, turns, patienceMs = 60_000) {
-  if (!loop) throw new Error("has no loop of its own");
-  /** @type {number[]} */
+async function timeTurns(installed, calls, turns, budgetMs) {
+  /** @type {Instant[]} */
   const starts = [];
-  const begun = performance.now();
-  await loop(() => {
-    const { user, system } = process.cpuUsage();
-    starts.push(user + system);
+  const end = now().cpu + budgetMs * 1_000;
+  await loopOf(installed)(() => {
+    const begun = now();
+    starts.push(begun);
     const turn = starts.length - 1;
-    if (turn === turns || performance.now() - begun > patienceMs) return undefined;
-    const call = /** @type {Call} */ (calls[turn % calls.length]);
-    return [{ ...call, id: `call_${turn}` }];
+    return turn === turns || begun.cpu > end ? undefined : [callOf(calls, turn)];
   });
   return starts;
 }
 
-/** @param {number[]} starts @param {number} from @param {number} to */
-function perTurn(starts, from, to) {
-  const end = Math.min(to, starts.length - 1);
-  return (
-    (/** @type {number} */ (starts[end]) - /** @type {number} */ (starts[from])) / (end - from)
-  );
+/** @param {Instant[]} starts @returns {Values} */
+function valuesOfLong(starts) {
+  const { us: all, cpu: all_cpu } = perTurn(starts, 0, 10_000);
+  const { cpu: first_cpu } = perTurn(starts, 0, 1_000);
+  const { cpu: last_cpu } = perTurn(starts, 9_000, 10_000);
+  return { all, all_cpu, first_cpu, last_cpu, growth: last_cpu / first_cpu };
 }
 
-/** What a turn leaves in memory while its run goes on. @param {Installed} installed @param {Call[]} calls @param {number} turns */
-async function heapPerTurn({ loop }, calls, turns) {
+/** @param {Instant[]} starts @param {number} from @param {number} to @returns {Instant} */
+function perTurn(starts, from, to) {
+  const [begun, ended] = /** @type {[Instant, Instant]} */ ([starts[from], starts[to]]);
+  const turns = to - from;
+  return { us: (ended.us - begun.us) / turns, cpu: (ended.cpu - begun.cpu) / turns };
+}
+
+/**
+ * What a turn leaves in memory while its run continues, over 1 000 turns or as many as there is time for.
+ * @param {Installed} installed @param {Call[]} calls @param {number} budgetMs @returns {Promise<Values>}
+ */
+async function heapPerTurn(installed, calls, budgetMs) {
+  const settled = 100;
+  const end = now().cpu + budgetMs * 1_000;
   let turn = 0;
   let before = 0;
   let after = 0;
-  await loop?.(() => {
-    turn += 1;
-    if (turn === 100) before = liveHeap();
-    if (turn > turns + 100) {
+  let bytes = 0;
+  await loopOf(installed)(() => {
+    if (turn === settled) before = liveHeap();
+    if (turn === settled + 1_000 || (turn > settled && now().cpu > end)) {
       after = liveHeap();
       return undefined;
     }
-    const call = /** @type {Call} */ (calls[turn % calls.length]);
-    return [{ ...call, id: `call_${turn}` }];
+    const call = callOf(calls, turn);
+    if (turn >= settled) bytes += bytesOfMessages(call);
+    turn += 1;
+    return [call];
   });
-  return (after - before) / turns;
+  return { heap: (after - before) / (turn - settled), heap_ratio: (after - before) / bytes };
+}
+
+/** @param {Installed} installed */
+function loopOf({ loop }) {
+  if (!loop) throw new Error("has no loop of its own");
+  return loop;
+}
+
+/** @param {Call[]} calls @param {number} turn @returns {Call} */
+function callOf(calls, turn) {
+  const call = /** @type {Call} */ (calls[turn % calls.length]);
+  return { ...call, id: `call_${turn}` };
 }

@@ -14,7 +14,7 @@ import {
   proxyOf,
   serverOf,
 } from "../mcp/stage.mjs";
-import { median } from "../paired.mjs";
+import { median, pairedRatio } from "../statistics.mjs";
 import { withHome } from "../store.mjs";
 
 /**
@@ -37,10 +37,18 @@ const INPUT = { path: "src/file-1.ts", limit: 10 };
 const TOGETHER = [1, 16];
 const PROXY = "SDK client, bare SDK proxy";
 
+/** @param {number} together @param {string} name */
+const rowName = (together, name) => `${together} at once: ${name}`;
+/** @param {typeof JOURNALS[number]} journal */
+const gatewayName = (journal) => `SDK client, our gateway, our client, ${IN[journal]}`;
+
 /** @type {Report} */
 export const mcpCall = {
   id: "mcp-call",
-  title: "A call over stdio, against the SDK's client (aim: 1.3 ×)",
+  title: "A call over stdio, against the SDK's client",
+  rows: TOGETHER.flatMap((together) =>
+    [PROXY, gatewayName("disk")].map((name) => rowName(together, name)),
+  ),
   report: ({ quick }) =>
     withHome(async (home) => {
       const contenders = await openAll(home);
@@ -59,8 +67,7 @@ async function openAll(home) {
   }
   contenders.push(await opened(PROXY, () => openDirect(proxyOf(1), FIRST_TOOL)));
   for (const journal of JOURNALS) {
-    const name = `SDK client, our gateway, our client, ${IN[journal]}`;
-    contenders.push(await opened(name, () => openGateway(home, journal)));
+    contenders.push(await opened(gatewayName(journal), () => openGateway(home, journal)));
   }
   return contenders;
 }
@@ -99,10 +106,12 @@ async function measure(contenders, together, quick) {
     const ratios = index === 0 ? ["the floor"] : [ratioOf(own, costs[0], "floor")];
     if (index > proxy) ratios.push(ratioOf(own, costs[proxy], "bare proxy"));
     const cpu = `CPU ${middle(own, "all")} µs, ${middle(own, "caller")} of it the caller's`;
+    const series = own.map(({ clock }) => clock);
     return {
-      name: `${together} at once: ${name}`,
-      value: median(own.map(({ clock }) => clock)),
+      name: rowName(together, name),
+      value: median(series),
       unit: "µs",
+      series,
       note: [...ratios, cpu].join("; "),
     };
   });
@@ -126,7 +135,10 @@ async function costOf({ renew, run, processes: taking }, calls, together) {
  */
 function ratioOf(own, other, what) {
   const [clock, cpu] = /** @type {const} */ (["clock", "all"]).map((cost) =>
-    median(own.map((costs, round) => costs[cost] / (other?.[round]?.[cost] ?? Number.NaN))),
+    pairedRatio(
+      own.map((costs) => costs[cost]),
+      other?.map((costs) => costs[cost]),
+    ),
   );
   return `${clock?.toFixed(2)} × ${what}, ${cpu?.toFixed(2)} × its CPU`;
 }

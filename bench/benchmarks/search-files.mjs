@@ -7,24 +7,24 @@ import { plantTree } from "../tree.mjs";
 
 /** @import { Report } from "./index.mjs" */
 
+const QUERIES = { "few matches": "needle_[0-9]+", "many matches": "return [a-z]+_[0-9]+" };
+
 /** @type {Report} */
 export const searchFiles = {
   id: "search-files",
   title: "A search of 50 000 files (quick: 5 000)",
+  rows: Object.keys(QUERIES).flatMap((kind) => [`rg, ${kind}`, `code.search, ${kind}`]),
   report: ({ quick }) =>
     withHands(async ({ project, call }) => {
       const { rgPath } = await import("@vscode/ripgrep");
       await plantTree(project, quick ? 5000 : 50_000);
       const rows = [];
-      for (const [kind, query] of [
-        ["few matches", "needle_[0-9]+"],
-        ["many matches", "return [a-z]+_[0-9]+"],
-      ]) {
+      for (const [kind, query] of Object.entries(QUERIES)) {
         const measured = await paired(
           [
             {
               name: `rg, ${kind}`,
-              run: () => run(rgPath, ["--no-config", "-n", "-e", query ?? "", "--", "."], project),
+              run: () => run(rgPath, ["--no-config", "-n", "-e", query, "--", "."], project),
             },
             {
               name: `code.search, ${kind}`,

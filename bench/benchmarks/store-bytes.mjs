@@ -2,7 +2,7 @@
 
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openBare, SHAPES, turnsOn, withHome } from "../store.mjs";
+import { ALL_SHAPES, openBare, SHAPES, turnsOn, withHome } from "../store.mjs";
 
 /**
  * @import { Shape } from "../store.mjs"
@@ -16,7 +16,7 @@ export const storeBytes = {
   report: ({ quick }) =>
     withHome(async (home) => {
       const rows = [];
-      for (const shape of /** @type {Shape[]} */ (["write", "read"])) {
+      for (const shape of ALL_SHAPES) {
         rows.push(...(await measure(join(home, shape), shape, quick ? 300 : 2000)));
       }
       return rows;

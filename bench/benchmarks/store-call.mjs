@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { paired } from "../paired.mjs";
-import { openBare, recordBatches, SHAPES, turnsOn, withHome } from "../store.mjs";
+import { ALL_SHAPES, openBare, recordBatches, SHAPES, turnsOn, withHome } from "../store.mjs";
 
 /**
  * @import { Batches, Shape } from "../store.mjs"
@@ -14,11 +14,15 @@ import { openBare, recordBatches, SHAPES, turnsOn, withHome } from "../store.mjs
 export const storeCall = {
   id: "store-call",
   title:
-    "Durable calls, per call: bare SQLite inserts of the same bytes, synced where the store syncs, the same in memory",
+    "Durable calls, per call: bare SQLite inserts of the same texts, synced where the store syncs, and the same in memory",
+  rows: ALL_SHAPES.flatMap((shape) => [
+    `bare SQLite, ${SHAPES[shape].title}`,
+    `durable, ${SHAPES[shape].title}`,
+  ]),
   report: ({ quick }) =>
     withHome(async (home) => {
       const rows = [];
-      for (const shape of /** @type {Shape[]} */ (["write", "read"])) {
+      for (const shape of ALL_SHAPES) {
         rows.push(...(await measure(join(home, shape), shape, quick)));
       }
       return rows;
@@ -52,22 +56,13 @@ async function measure(home, shape, quick) {
   // The compiler needs some thousand calls of the whole path to be done with it.
   for (const { run } of [durable, inMemory]) await run(quick ? 200 : 3000);
 
-  const runDurable = () => durable.run(turns);
   const rows = await paired(
     [
       { name: `bare SQLite, ${title}`, run: () => bare.run() },
-      { name: `durable, ${title}`, run: runDurable },
+      { name: `in memory, ${title}`, run: () => inMemory.run(turns) },
+      { name: `durable, ${title}`, run: () => durable.run(turns) },
     ],
     options,
-  );
-  rows.push(
-    ...(await paired(
-      [
-        { name: `in memory, ${title}`, run: () => inMemory.run(turns) },
-        { name: `durable, ${title}`, run: runDurable },
-      ],
-      options,
-    )),
   );
   const folder = watch.perCommit("folder");
   const transaction = watch.perCommit("commit");

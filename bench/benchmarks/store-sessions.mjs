@@ -1,10 +1,10 @@
 // Eight sessions of one process at once: what they commit at the same time shares a transaction.
 
 import { paired } from "../paired.mjs";
-import { SHAPES, turnsOn, withHome } from "../store.mjs";
+import { ALL_SHAPES, SHAPES, turnsOn, withHome } from "../store.mjs";
 
 /**
- * @import { Shape, Turns } from "../store.mjs"
+ * @import { Turns } from "../store.mjs"
  * @import { Report } from "./index.mjs"
  */
 
@@ -19,7 +19,7 @@ export const storeSessions = {
       const { openStore } = await import("@soong/store");
       const store = await openStore({ directory: home });
       const rows = [];
-      for (const shape of /** @type {Shape[]} */ (["write", "read"])) {
+      for (const shape of ALL_SHAPES) {
         const { calls, title } = SHAPES[shape];
         const turns = 10;
         /** @type {Turns[]} */

@@ -54,6 +54,8 @@ export const subjects = {
   mcp: fromPeer("mcp", "mcp", "MCP SDK in memory"),
   "ai-sdk": fromPeer("ai-sdk", "aiSdk", "AI SDK generateText"),
   langgraph: fromPeer("langgraph", "langgraph", "LangGraph ToolNode"),
+  "langgraph-agent": fromPeer("langgraph", "langgraphAgent", "LangGraph createReactAgent"),
+  mastra: fromPeer("mastra", "mastra", "Mastra Agent"),
   "openai-runner": fromPeer("openai-agents", "openaiRunner", "OpenAI Agents runner"),
 };
 

@@ -4,9 +4,10 @@
 import { generateText, stepCountIs, tool } from "ai";
 import { z } from "zod";
 import { zodInput } from "../../workload.mjs";
+import { scriptedAnswer } from "../scripted-answer.mjs";
 
-/** @import { Call, ToolSpec } from "../../workload.mjs" */
-/** @import { Subject } from "../../subjects/index.mjs" */
+/** @import { ToolSpec } from "../../workload.mjs" */
+/** @import { NextTurn, Subject } from "../../subjects/index.mjs" */
 
 /** @type {Subject} */
 export const aiSdk = {
@@ -58,7 +59,7 @@ function toAiSdk(spec, index) {
 }
 
 /**
- * @param {() => Call[] | undefined} next
+ * @param {NextTurn} next
  * @param {(tools: unknown[]) => void} [seen]
  * @returns {any}
  */
@@ -71,16 +72,7 @@ function scripted(next, seen) {
     /** @param {any} request */
     async doGenerate(request) {
       seen?.(request.tools);
-      const calls = next();
-      const content = calls
-        ? calls.map((call) => ({
-            type: "tool-call",
-            toolCallId: call.id,
-            toolName: call.wireName,
-            input: call.args,
-          }))
-        : [{ type: "text", text: "done" }];
-      const reason = calls ? "tool-calls" : "stop";
+      const { content, reason } = scriptedAnswer(next());
       return { content, finishReason: { unified: reason, raw: reason }, usage, warnings: [] };
     },
   };

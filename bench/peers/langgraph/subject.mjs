@@ -1,15 +1,16 @@
-// LangGraph's prebuilt ToolNode, given the message of a model whose argument text was parsed, as
-// LangChain's provider packages do.
+// LangGraph twice: its prebuilt ToolNode alone, and the whole graph of its agent. Both are given the messages of a
+// model whose argument text was parsed, as LangChain's provider packages do.
 
-import { AIMessage } from "@langchain/core/messages";
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import { ToolNode } from "@langchain/langgraph/prebuilt";
+import { createReactAgent, ToolNode } from "@langchain/langgraph/prebuilt";
 import { z } from "zod";
 import { zodInput } from "../../workload.mjs";
 
 /** @import { Call, ToolSpec } from "../../workload.mjs" */
-/** @import { Subject } from "../../subjects/index.mjs" */
+/** @import { NextTurn, Subject } from "../../subjects/index.mjs" */
 
 /** @type {Subject} */
 export const langgraph = {
@@ -24,6 +25,51 @@ export const langgraph = {
     };
   },
 };
+
+/** @type {Subject} */
+export const langgraphAgent = {
+  async create({ tools }) {
+    const langchainTools = tools.map(toLangchain);
+    /** @param {NextTurn} next */
+    const run = async (next) => {
+      const agent = createReactAgent({ llm: new ScriptedModel(next), tools: langchainTools });
+      const input = { messages: [new HumanMessage("go")] };
+      const { messages } = await agent.invoke(input, { recursionLimit: Number.MAX_SAFE_INTEGER });
+      return messages.filter((message) => message.type === "tool");
+    };
+    return {
+      session: async () => ({
+        turn: (calls) => {
+          const turns = [calls];
+          return run(() => turns.pop());
+        },
+      }),
+      loop: async (next) => void (await run(next)),
+    };
+  },
+};
+
+class ScriptedModel extends BaseChatModel {
+  /** @param {NextTurn} next */
+  constructor(next) {
+    super({});
+    this.next = next;
+  }
+
+  bindTools() {
+    return this;
+  }
+
+  async _generate() {
+    const calls = this.next();
+    const answer = calls ? message(calls) : new AIMessage("done");
+    return { generations: [{ text: "", message: answer }] };
+  }
+
+  _llmType() {
+    return "scripted";
+  }
+}
 
 /** @param {ToolSpec} spec @param {number} index */
 function toLangchain(spec, index) {
