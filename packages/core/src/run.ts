@@ -106,7 +106,10 @@ export interface Run {
   /** HOOK-6: asked once whether to go on when the model is done. */
   stopping(): Promise<{ continue: boolean; context: string[] }>;
   /** HOOK-7: tells the hooks of an event that whoever drives the run knows of. They only watch. */
-  notify<Event extends DrivenEvent>(event: Event, about: HookAbout<Event>): Promise<void>;
+  notify<Event extends DrivenEvent>(
+    event: Event,
+    about: Omit<HookPayloads[Event], "session_id" | "run_id">,
+  ): Promise<void>;
   abort(reason: string): Promise<void>;
   end(reason: "completed" | "failed" | "aborted", data?: FactData): void;
 }
