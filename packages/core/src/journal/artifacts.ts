@@ -73,9 +73,11 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
 
   return {
     async write(bytes, about) {
-      const sink = open(about);
-      await sink.write(bytes);
-      return sink.close();
+      // A copy: a caller may use its buffer again.
+      const held = typeof bytes === "string" ? utf8Bytes(bytes) : bytes.slice();
+      if (used + held.length > maxBytes) throw storeFull(maxBytes);
+      used += held.length;
+      return keep(held, about);
     },
     open,
     async read(artifact_id, range) {
@@ -86,6 +88,26 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
     stat: async (artifact_id) => kept.get(artifact_id)?.record,
     list: () => Array.from(kept.values(), ({ record }) => record),
   };
+
+  function keep(bytes: Uint8Array, about: ArtifactInput): ArtifactRecord {
+    const { media_type, name, session_id, run_id, tool_call_id, retention } = about;
+    const sha256 = sha256Hex(bytes);
+    count += 1;
+    const record: ArtifactRecord = Object.freeze({
+      artifact_id: ids?.next("art") ?? `art_${count}_${sha256.slice(0, 12)}`,
+      sha256,
+      media_type,
+      size: bytes.length,
+      ...omitUndefined({ name }),
+      session_id,
+      run_id,
+      ...omitUndefined({ tool_call_id }),
+      created_at: new Date(clock.now()).toISOString(),
+      ...omitUndefined({ retention }),
+    });
+    kept.set(record.artifact_id, { record, bytes });
+    return record;
+  }
 
   function open(about: ArtifactInput): ArtifactStoreSink {
     const described = { ...about };
@@ -111,7 +133,9 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
         refuseUnlessOpen();
         flush();
         state = "closed";
-        return keep();
+        const held = buffer.length === size ? buffer : buffer.slice(0, size);
+        buffer = new Uint8Array(0);
+        return keep(held, described);
       },
       async discard() {
         if (state === "open") release("discarded");
@@ -138,30 +162,6 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
       buffer.set(bytes, size);
       size += bytes.length;
       used += bytes.length;
-    }
-
-    function keep(): ArtifactRecord {
-      const digest = sha256Hex(buffer.subarray(0, size));
-      count += 1;
-      const { media_type, name, session_id, run_id, tool_call_id, retention } = described;
-      const record: ArtifactRecord = Object.freeze({
-        artifact_id: ids?.next("art") ?? `art_${count}_${digest.slice(0, 12)}`,
-        sha256: digest,
-        media_type,
-        size,
-        ...omitUndefined({ name }),
-        session_id,
-        run_id,
-        ...omitUndefined({ tool_call_id }),
-        created_at: new Date(clock.now()).toISOString(),
-        ...omitUndefined({ retention }),
-      });
-      kept.set(record.artifact_id, {
-        record,
-        bytes: buffer.length === size ? buffer : buffer.slice(0, size),
-      });
-      buffer = new Uint8Array(0);
-      return record;
     }
 
     function release(as: "discarded" | "failed"): void {
