@@ -39,7 +39,9 @@ export function liveFacts(
   };
 
   async function* readFacts(): AsyncGenerator<Fact, undefined> {
-    const subscribed = [recorder.subscribe(ring), journal.committed?.subscribe(ring)];
+    // Where a fact can be read before it is committed, only the commit is news: once a turn instead of once a fact.
+    const appended = journal.committed === undefined ? ring : () => recorder.closed && ring();
+    const subscribed = [recorder.subscribe(appended), journal.committed?.subscribe(ring)];
     try {
       for (let seen = after; ;) {
         // Cleared before reading: a fact appended meanwhile must not be slept through.

@@ -139,13 +139,17 @@ export function createDerivedRows(
   }
 
   function runOf(run_id: string): RunRow | undefined {
-    const known = runs.get(run_id) ?? tables.run(run_id);
-    if (known !== undefined) runs.set(run_id, known);
-    return known;
+    const known = runs.get(run_id);
+    if (known !== undefined) return known;
+    const kept = tables.run(run_id);
+    if (kept !== undefined) runs.set(run_id, kept);
+    return kept;
   }
 
   function findOrAddAgent(agent_id: string, parent_agent_id?: string): AgentRow {
-    let agent = agents.get(agent_id) ?? tables.agent(agent_id);
+    const known = agents.get(agent_id);
+    if (known !== undefined) return known;
+    let agent = tables.agent(agent_id);
     if (agent === undefined) {
       agent = {
         agent_index: counts.agents,
@@ -210,7 +214,8 @@ export function createDerivedRows(
 }
 
 function callKey(run_id: string, tool_call_id: string): string {
-  return JSON.stringify([run_id, tool_call_id]);
+  // The id of a run holds no NUL.
+  return `${run_id}\0${tool_call_id}`;
 }
 
 const END_STATUS = {

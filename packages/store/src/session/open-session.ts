@@ -20,7 +20,7 @@ import type { CommittedFact } from "../folder/line-file.ts";
 export interface HeldSessionParts {
   readonly database: Database;
   readonly committer: Committer;
-  readonly transaction: <T>(work: () => T) => T;
+  readonly transaction: <T>(work: () => T, sync?: "synced" | "unsynced") => T;
   readonly files: Pick<OpenedFiles, "watch">;
   readonly statements: WriteStatements;
   readonly folders: RunFolders;
@@ -167,6 +167,7 @@ export async function holdSession(
     folderQueue.write();
     parts.transaction(
       () => place.query`UPDATE sessions SET holder = NULL WHERE session_no = ${row.session_no}`,
+      "unsynced",
     );
     letGo();
   }
@@ -189,19 +190,16 @@ export async function holdSession(
   }
 
   function read(after: number, limit: number): Fact[] {
-    const pending = writer.pendingFacts();
-    const firstPending = pending[0]?.fact.seq ?? row.last_seq + 1;
+    const { firstHeld } = writer;
     const facts: Fact[] = [];
-    if (after + 1 < firstPending) {
+    if (after + 1 < firstHeld) {
       const rows = place.query<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line
-        FROM facts WHERE place > ${base + after} AND place < ${base + firstPending}
+        FROM facts WHERE place > ${base + after} AND place < ${base + firstHeld}
          ORDER BY place LIMIT ${limit}`;
       for (const one of rows) facts.push(parseFact(one, place));
     }
-    const from = Math.max(0, after + 1 - firstPending);
-    for (const { line } of pending.slice(from, from + limit - facts.length)) {
-      facts.push(JSON.parse(line) as Fact);
-    }
+    const seen = Math.max(after, firstHeld - 1);
+    for (const fact of writer.heldFacts(seen, limit - facts.length)) facts.push(fact);
     return facts;
   }
 

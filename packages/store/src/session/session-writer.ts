@@ -7,6 +7,7 @@ import {
   type ConversationNode,
   type Fact,
   type JournalEntry,
+  type NodeDigest,
   isTerminalFact,
 } from "@soong/core";
 import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/chain.ts";
@@ -36,8 +37,10 @@ export interface SessionWriter {
   /** Set when what it took can never be committed; from then on it takes nothing. */
   readonly refusal: StoreError | undefined;
   readonly committed: CommittedFacts;
-  /** Taken, not committed yet; oldest first. */
-  pendingFacts(): readonly CommittedFact[];
+  /** From here on facts are in memory: those not committed yet and, where someone follows, the last that were. */
+  readonly firstHeld: number;
+  /** Facts in memory after a seq, as they are or will be in the tables. */
+  heldFacts(after: number, limit: number): Fact[];
   readonly row: Readonly<SessionRow>;
 }
 
@@ -60,6 +63,10 @@ interface Prepared {
 
 const MOST_OWN_NODES = 50_000;
 
+/** Committed facts that stay in memory for those who follow: reading them back took 16 % of a turn of the loop. */
+const MOST_RECENT = 256;
+const MOST_RECENT_CHARS = 2 ** 20;
+
 export function createSessionWriter(options: SessionWriterOptions): SessionWriter {
   const { row, tables, statements, committer, at } = options;
   let isRecovering = false;
@@ -76,6 +83,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   let ownNodes = row.last_seq === 0 ? new Set<string>() : undefined;
 
   let facts: CommittedFact[] = [];
+  let recent: readonly CommittedFact[] = [];
   let nodes = new Map<string, NodeRow>();
   let artifacts = new Map<string, ArtifactRecord>();
   let refusal: StoreError | undefined;
@@ -120,7 +128,15 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
         return () => listeners.delete(listener);
       },
     },
-    pendingFacts: () => facts,
+    get firstHeld() {
+      return recent[0]?.fact.seq ?? committedSeq + 1;
+    },
+    heldFacts(after, limit) {
+      const from = Math.max(0, after - committedSeq);
+      return [...recent.filter(({ fact }) => fact.seq > after), ...facts.slice(from)]
+        .slice(0, limit)
+        .map(({ line }) => JSON.parse(line) as Fact);
+    },
     abandon() {
       committer.drop(pending);
       forget();
@@ -156,20 +172,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     const { facts: given, nodes: hung = [] } = entry;
     const last = given.at(-1);
     if (last === undefined) throw refuseEntry("an entry needs at least one fact");
-    const textOf = new Map<string, string>();
-    for (const node of hung) {
-      for (const id of [node.node_id, node.agent_id, node.parent_id ?? ""]) checkId(id);
-      if (textOf.has(node.node_id) || hasNode(node.node_id)) {
-        throw refuseEntry(`node ${node.node_id} is there already`);
-      }
-      if (node.session_id !== row.session_id)
-        throw refuseEntry(`node ${node.node_id} is of ${node.session_id}`);
-      textOf.set(
-        node.node_id,
-        asText(() => nodeText(node), `node ${node.node_id}`),
-      );
-    }
-    const digests = hung.map((node) => nodeDigest(node, textOf.get(node.node_id) as string));
+    const texts = hung.length === 0 ? NO_TEXTS : prepareNodes(hung);
+    const digests = texts.map(({ node, text }) => nodeDigest(node, text));
     let { head_hash, last_seq: seq } = row;
     let bytes = 0;
     const prepared: CommittedFact[] = [];
@@ -177,28 +181,45 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     for (const fact of given) {
       seq += 1;
       check(fact, seq, newRuns);
-      const line = asText(
-        () => chainLine(fact, head_hash, fact === last ? digests : []),
-        `fact ${seq}`,
-      );
+      const line = toLine(fact, head_hash, fact === last ? digests : NO_NODES);
       head_hash = hashLine(line);
       bytes += Buffer.byteLength(line);
       prepared.push({ fact, line });
     }
-    const texts = hung.map((node) => ({ node, text: textOf.get(node.node_id) as string }));
     for (const { text } of texts) bytes += Buffer.byteLength(text);
     return { facts: prepared, nodes: texts, head_hash, bytes };
+  }
+
+  function prepareNodes(hung: readonly ConversationNode[]): Prepared["nodes"] {
+    const seen = new Set<string>();
+    return hung.map((node) => {
+      const { node_id, agent_id, parent_id, session_id } = node;
+      checkId(node_id);
+      checkId(agent_id);
+      if (parent_id !== undefined) checkId(parent_id);
+      if (seen.has(node_id) || hasNode(node_id)) {
+        throw refuseEntry(`node ${node_id} is there already`);
+      }
+      if (session_id !== row.session_id) throw refuseEntry(`node ${node_id} is of ${session_id}`);
+      seen.add(node_id);
+      try {
+        return { node, text: nodeText(node) };
+      } catch (error) {
+        throw notJson(`node ${node_id}`, error);
+      }
+    });
   }
 
   function check(fact: Fact, seq: number, newRuns: Set<string>): void {
     if (fact.seq !== seq) throw refuseEntry(`fact ${fact.seq} came where fact ${seq} is next`);
     if (fact.session_id !== row.session_id)
       throw refuseEntry(`fact ${seq} is of ${fact.session_id}`);
-    for (const id of [fact.run_id, fact.agent_id, fact.parent_run_id, fact.parent_agent_id]) {
-      if (id !== undefined) checkId(id);
-    }
+    const { run_id, agent_id, parent_run_id, parent_agent_id } = fact;
+    if (run_id !== undefined) checkId(run_id);
+    if (agent_id !== undefined) checkId(agent_id);
+    if (parent_run_id !== undefined) checkId(parent_run_id);
+    if (parent_agent_id !== undefined) checkId(parent_agent_id);
     if (fact.type === "context.rewound") checkRewind(fact);
-    const { run_id } = fact;
     if (run_id === undefined || newRuns.has(run_id) || derived.runOf(run_id) !== undefined) return;
     const owner = tables.ownerOfRun(run_id);
     if (owner !== undefined) {
@@ -222,17 +243,21 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     return new StoreError("entry_refused", `The journal of session ${row.session_id}: ${why}.`);
   }
 
-  function asText(make: () => string, what: string): string {
+  function toLine(fact: Fact, prev_hash: string, digests: readonly NodeDigest[]): string {
     try {
-      return make();
+      return chainLine(fact, prev_hash, digests);
     } catch (error) {
-      throw refuseEntry(`${what} cannot be written as JSON (${(error as Error).message})`);
+      throw notJson(`fact ${fact.seq}`, error);
     }
   }
 
-  function take(committedFact: CommittedFact): void {
-    const { fact } = committedFact;
-    facts.push(committedFact);
+  function notJson(what: string, error: unknown): StoreError {
+    return refuseEntry(`${what} cannot be written as JSON (${(error as Error).message})`);
+  }
+
+  function take(held: CommittedFact): void {
+    const { fact } = held;
+    facts.push(held);
     row.last_seq = fact.seq;
     row.updated_at = fact.time;
     mustSync ||= !mayBeLost(fact, writes);
@@ -269,6 +294,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
 
   function committed(): void {
     const lines = facts;
+    recent = listeners.size === 0 ? [] : takeLast([...recent, ...lines]);
     forget();
     committedSeq = lines.at(-1)?.fact.seq ?? committedSeq;
     for (const listener of listeners) listener();
@@ -282,6 +308,17 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     artifacts = new Map();
     derived.forget();
   }
+}
+
+const NO_NODES: readonly NodeDigest[] = [];
+const NO_TEXTS: Prepared["nodes"] = [];
+
+function takeLast(facts: readonly CommittedFact[]): readonly CommittedFact[] {
+  let from = Math.max(0, facts.length - MOST_RECENT);
+  let chars = 0;
+  for (const { line } of facts.slice(from)) chars += line.length;
+  for (; chars > MOST_RECENT_CHARS; from += 1) chars -= facts[from]?.line.length ?? chars;
+  return facts.slice(from);
 }
 
 /** Facts that nothing outside follows from. A type that is not here is synced. */
