@@ -30,8 +30,10 @@ export function toolLine({ fact }: CommittedFact): string | undefined {
 
 /** Facts of level error, and calls that ended in an error or may not have happened. */
 export function errorLine({ fact }: CommittedFact): string | undefined {
+  const isEnd = isTerminalFact(fact);
+  if (fact.level !== "error" && !isEnd) return undefined;
   const result = readResult(fact);
-  const isFailedCall = isTerminalFact(fact) && isError(fact, result);
+  const isFailedCall = isEnd && isError(fact, result);
   if (fact.level !== "error" && !isFailedCall) return undefined;
   const data = asRecord(fact.data);
   const error = asRecord(isFailedCall ? result["error"] : data["error"]);

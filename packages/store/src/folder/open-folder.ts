@@ -17,7 +17,13 @@ import {
 import { dirname, join } from "node:path";
 import { createHash } from "node:crypto";
 import { eventLine, errorLine, toolLine } from "./log-lines.ts";
-import { type LineFile, type LineOf, openLineFile, type Tail } from "./line-file.ts";
+import {
+  createLineFile,
+  type LineFile,
+  type LineOf,
+  openLineFile,
+  type Tail,
+} from "./line-file.ts";
 
 export interface OpenFolder {
   readonly path: string;
@@ -40,7 +46,7 @@ const OTHERS = ["workspace", "deliverables", "archive"];
 
 /** Made when it is not there. Throws when it cannot be, or leads elsewhere. */
 export function openFolder(path: string): OpenFolder {
-  makeFolder(path);
+  const isNew = makeFolder(path) === "made";
   const opened: { file: LineFile; tail: Tail }[] = [];
   try {
     const events = openOne("events");
@@ -55,7 +61,9 @@ export function openFolder(path: string): OpenFolder {
 
   function openOne(name: FileName): { file: LineFile; tail: Tail } {
     const { inFolder, lineOf } = FOLDER_FILES[name];
-    const one = openLineFile(join(path, inFolder), lineOf);
+    const one = isNew
+      ? { file: createLineFile(join(path, inFolder), lineOf), tail: { kind: "whole" } as const }
+      : openLineFile(join(path, inFolder), lineOf);
     opened.push(one);
     return one;
   }
@@ -71,26 +79,29 @@ export function closeFolder({ events, tools, errors }: OpenFolder): void {
   }
 }
 
-export function makeFolder(path: string): void {
+export function makeFolder(path: string): "made" | "there" {
   makeDirectoryOfRuns(dirname(path));
-  makeOwnDirectory(path);
+  const made = makeOwnDirectory(path);
   makeOwnDirectory(join(path, "logs"));
   // We write into none of these, so it may be anything.
   for (const name of OTHERS) makeIfMissing(join(path, name));
+  return made;
 }
 
 /** This one may be a link: where it is, is the choice of who configured it. */
 export function makeDirectoryOfRuns(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if ((statSync(directory).mode & 0o077) !== 0) chmodSync(directory, 0o700);
+  const stat = statSync(directory, { throwIfNoEntry: false });
+  if (stat === undefined) mkdirSync(directory, { recursive: true, mode: 0o700 });
+  else if ((stat.mode & 0o077) !== 0) chmodSync(directory, 0o700);
 }
 
-function makeOwnDirectory(path: string): void {
-  if (makeIfMissing(path) === "made") return;
+function makeOwnDirectory(path: string): "made" | "there" {
+  if (makeIfMissing(path) === "made") return "made";
   const stat = lstatSync(path);
   if (stat.isSymbolicLink()) throw new Error(`${path} is a symbolic link`);
   if (!stat.isDirectory()) throw new Error(`${path} is not a directory`);
   if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o700);
+  return "there";
 }
 
 function makeIfMissing(path: string): "made" | "there" {

@@ -136,13 +136,14 @@ export function sessionTables(database: Database, session_no: number): SessionTa
       return row && (JSON.parse(row.record) as ArtifactRecord);
     },
     sameContent(sha256, size) {
-      const latest = "SELECT size, record FROM artifacts ORDER BY rowid DESC LIMIT ?";
-      const rows = database
-        .prepare(`SELECT record FROM (${latest}) WHERE size = ?`)
-        .all(LATEST_ARTIFACTS, size) as { record: string }[];
-      return rows
-        .map(({ record }) => JSON.parse(record) as ArtifactRecord)
-        .find((record) => record.sha256 === sha256);
+      const [row] = database
+        .prepare(
+          `SELECT record FROM artifacts
+           WHERE rowid > (SELECT max(rowid) FROM artifacts) - ? AND size = ? AND instr(record, ?) > 0
+           ORDER BY rowid DESC LIMIT 1`,
+        )
+        .all(LATEST_ARTIFACTS, size, `"sha256":"${sha256}"`) as { record: string }[];
+      return row && (JSON.parse(row.record) as ArtifactRecord);
     },
     ownerOfRun(run_id) {
       const row = ask(

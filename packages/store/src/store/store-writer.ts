@@ -29,8 +29,8 @@ export interface StoreWriter extends Pick<
   | "runFolderProblems"
   | "close"
 > {
-  /** Everything the work does, or nothing; waits for others who write. */
-  transaction<T>(work: () => T): T;
+  /** Everything the work does, or nothing; waits for others who write. `unsynced`: as facts of reading (STORE-6). */
+  transaction<T>(work: () => T, sync?: "synced" | "unsynced"): T;
   /** The same; refused soon while someone else writes. */
   tryTransaction<T>(work: () => T): T;
 }
@@ -131,23 +131,29 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         "A session's id is a text of at least one character, without NUL or half a character.";
       throw new StoreError("entry_refused", message);
     }
-    const now = new Date(clock.now()).toISOString();
-    const { title, project } = given;
-    transaction(() => {
-      if (tables.row(session_id) !== undefined || tables.tombstone(session_id) !== undefined) {
-        throw new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
-      }
+    return openWith(session_id, () => {
+      refuseExisting(session_id);
+      const now = new Date(clock.now()).toISOString();
+      const { title, project } = given;
       query`INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash,
            bytes, open_state)
          VALUES (${session_id}, ${now}, ${now}, ${asColumn(title)}, ${asColumn(project)}, 0, ${FIRST_PREV_HASH}, 0, ${JSON.stringify(NOTHING_OPEN)})`;
     });
-    return openSession(session_id);
+  }
+
+  function refuseExisting(session_id: string): void {
+    if (tables.row(session_id) === undefined && tables.tombstone(session_id) === undefined) return;
+    throw new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
+  }
+
+  async function openSession(session_id: string): Promise<OpenSession> {
+    return openWith(session_id);
   }
 
   /** Closing waits for it: a session that is opened meanwhile must not keep its lock. */
-  async function openSession(session_id: string): Promise<OpenSession> {
+  async function openWith(session_id: string, insert?: () => void): Promise<OpenSession> {
     if (isClosing) throw new StoreError("store_closed", `The store ${path} is being closed.`);
-    const opened = hold(session_id);
+    const opened = hold(session_id, insert);
     opening.add(opened);
     try {
       return await opened;
@@ -156,27 +162,29 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     }
   }
 
-  async function hold(session_id: string): Promise<OpenSession> {
-    // Before the lock, too: one that is not there gets no lock file.
-    tables.knownRow(session_id);
+  /** `insert`: adds the row of a new one. */
+  async function hold(session_id: string, insert?: () => void): Promise<OpenSession> {
+    // Before the lock, too: one that is not there, or must not be, gets no lock file.
+    if (insert === undefined) tables.knownRow(session_id);
+    else refuseExisting(session_id);
     const lock = lockSession(session_id);
     if (lock === undefined) throw inUse(session_id);
     try {
       at?.("session.locked");
-      // Read under the lock: its last holder may just have written.
-      const row = tables.knownRow(session_id);
-      const before = readHolder(row);
-      const here: Holder = {
-        pid: process.pid,
-        since: new Date(clock.now()).toISOString(),
-        // Until a holder lets go, the next one has to look at everything since: a folder may lag behind.
-        seq: before?.seq ?? row.last_seq,
-      };
-      const { session_no } = row;
-      transaction(
-        () =>
-          query`UPDATE sessions SET holder = ${JSON.stringify(here)} WHERE session_no = ${session_no}`,
-      );
+      const { row, before } = transaction(() => {
+        insert?.();
+        // Read under the lock: its last holder may just have written.
+        const known = tables.knownRow(session_id);
+        const last = readHolder(known);
+        const here: Holder = {
+          pid: process.pid,
+          since: new Date(clock.now()).toISOString(),
+          // Until a holder lets go, the next one has to look at everything since: a folder may lag behind.
+          seq: last?.seq ?? known.last_seq,
+        };
+        query`UPDATE sessions SET holder = ${JSON.stringify(here)} WHERE session_no = ${known.session_no}`;
+        return { row: known, before: last };
+      }, "unsynced");
       at?.("session.held");
       const inHand: SessionInHand = await holdSession(
         {
@@ -216,7 +224,8 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   }
 
   function inUse(session_id: string): StoreError {
-    const holder = readHolder(tables.knownRow(session_id));
+    const known = tables.row(session_id);
+    const holder = known && readHolder(known);
     const by =
       holder === undefined ? "another process" : `process ${holder.pid}, since ${holder.since}`;
     return new StoreError(
@@ -226,9 +235,10 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   }
 
   /** Everything the work does, or nothing. What sessions have taken goes first, to keep the order of things. */
-  function transaction<T>(work: () => T): T {
+  function transaction<T>(work: () => T, sync: "synced" | "unsynced" = "synced"): T {
     committer.commit();
-    return within(turn.begin, work);
+    const isSynced = sync === "synced" || parts.durability === "full";
+    return within(() => turn.begin(isSynced), work);
   }
 
   function tryTransaction<T>(work: () => T): T {
