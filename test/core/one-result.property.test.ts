@@ -5,6 +5,7 @@ import {
   isTerminalFact,
   terminalFactType,
   type Fact,
+  type JournalEntry,
   type ToolContext,
   type ToolResult,
 } from "@soong/core";
@@ -59,6 +60,8 @@ interface Played {
   /** How many calls came before the stream was over. */
   readonly inTime: number;
   readonly journal: SpyJournal;
+  /** The entries of the journal as they were when it took them. */
+  readonly texts: readonly string[];
   /** What ended the turn from outside, and whether the stream was still open then. */
   readonly halts: readonly Halt[];
   readonly leftTimers: number;
@@ -74,7 +77,11 @@ async function play(given: Case): Promise<Played> {
         resolve();
       });
     });
-  const journal = createSpyJournal(flushMs === undefined ? {} : { onFlush: flushing });
+  const texts: string[] = [];
+  const onAppend = (entry: JournalEntry) => void texts.push(readEntry(entry));
+  const journal = createSpyJournal(
+    flushMs === undefined ? { onAppend } : { onAppend, onFlush: flushing },
+  );
   const session = await drive(
     clock,
     kernelFor(given).openSession({
@@ -132,7 +139,7 @@ async function play(given: Case): Promise<Played> {
   const leftTimers = clock.pending - own.timers;
   await drive(clock, delivering);
   await clock.advance(1000);
-  return { pushed, entered, results, delivered, inTime, journal, halts, leftTimers };
+  return { pushed, entered, results, delivered, inTime, journal, texts, halts, leftTimers };
 }
 
 function expectLawful(given: Case, played: Played): void {
@@ -147,6 +154,9 @@ function expectLawful(given: Case, played: Played): void {
   const yielded = journal.facts.filter((fact) => fact.type === "tool.yielded");
   expect(yielded.map(({ tool_call_id }) => tool_call_id)).toEqual(ids);
   expect(journal.facts.map(({ seq }) => seq)).toEqual(journal.facts.map((_, i) => i + 1));
+  expect(journal.entries.map(readEntry), "facts say later what they said at first").toEqual(
+    played.texts,
+  );
   expect(new Set(entered.map(({ id }) => id)).size, "handlers run once").toBe(entered.length);
 
   const factsOf = new Map<string, Fact[]>(ids.map((id) => [id, []]));
@@ -185,6 +195,10 @@ function expectLawful(given: Case, played: Played): void {
       new Set(results.length === 0 ? [] : ["discarded"]),
     );
   }
+}
+
+function readEntry({ facts, nodes }: JournalEntry): string {
+  return JSON.stringify({ facts, nodes });
 }
 
 /** A hook ended the run. */
@@ -253,7 +267,17 @@ function isBarrier({ name, manner }: Pushed): boolean {
 }
 
 it("every call of a random turn has exactly one result, on record once, in call order", async () => {
-  verifies("RESULT-1", "PIPE-1", "PIPE-3", "PIPE-7", "SCHED-1", "SCHED-3", "SCHED-6", "SCHED-7");
+  verifies(
+    "EVENT-1",
+    "RESULT-1",
+    "PIPE-1",
+    "PIPE-3",
+    "PIPE-7",
+    "SCHED-1",
+    "SCHED-3",
+    "SCHED-6",
+    "SCHED-7",
+  );
   await fc.assert(
     fc.asyncProperty(anyCase, async (given) => {
       expectLawful(given, await play(given));

@@ -166,7 +166,9 @@ function recordRequest(call: Call, parsed: ParsedArguments): string | undefined 
     data.model_input_chars = text.length;
     data.model_input = redactedPreview(redactor, text, MAX_RECORDED_ARGUMENTS);
   }
-  run.recorder.recordClean("tool.requested", data, call);
+  call.record.tool_name = call.tool_name;
+  call.record.requested = data;
+  run.recorder.note(call.record, "tool.requested");
   return data.model_input_chars !== undefined && parsed.ok ? text : undefined;
 }
 

@@ -23,6 +23,7 @@ import type {
   ToolResult,
   ToolStatus,
 } from "../tool/index.ts";
+import { CallRecord } from "./call-record.ts";
 import type { AddedNode, CallRun, ToolCall } from "./host.ts";
 
 /** How a call ends, before its result is made. */
@@ -67,6 +68,8 @@ const NO_NODES: readonly never[] = [];
 /** Every field has its place from the start, so that all calls have one shape. */
 export class Call implements FactCall {
   readonly run: CallRun;
+  /** What stays of it. */
+  readonly record: CallRecord;
   readonly tool_call_id: string;
   tool_name = "";
   readonly given: ToolCall;
@@ -103,9 +106,9 @@ export class Call implements FactCall {
   hookContext: Map<string, string> | undefined = undefined;
   /** The last judgement, and what it was made on. */
   judged: Judged | undefined = undefined;
-  /** The decision, and the fact that records it. */
+  /** The decision, and the seq of the fact that records it. */
   decision: string | undefined = undefined;
-  decisionRef: string | undefined = undefined;
+  decisionSeq: number | undefined = undefined;
 
   // Execution
   phase: "arrived" | "queued" | "running" | "ended" = "arrived";
@@ -140,8 +143,8 @@ export class Call implements FactCall {
   ended: { readonly after: number; readonly nth: number } | undefined = undefined;
   /** On record, for good: until then its attempt may still be abandoned. */
   delivered = false;
-  /** What it left in the conversation. */
-  nodes: readonly ConversationNode[] = NO_NODES;
+  /** Its end is on record. */
+  committed = false;
 
   constructor(
     run: CallRun,
@@ -158,6 +161,12 @@ export class Call implements FactCall {
     this.index = index;
     this.nodeId = nodeId;
     this.parentNodeId = parentNodeId;
+    this.record = new CallRecord(tool_call_id, run.identity, nodeId, parentNodeId);
+  }
+
+  /** What it left in the conversation. */
+  get nodes(): readonly ConversationNode[] {
+    return this.committed ? this.record.nodes : NO_NODES;
   }
 
   /** Made on first use: most handlers never look at it, and making one costs more than the rest of a call. */

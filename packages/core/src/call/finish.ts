@@ -50,30 +50,34 @@ export async function finishCall(call: Call, given: Ending): Promise<void> {
 
 /** Terminal fact and nodes: together, or neither. */
 export function commitCall(call: Call, result: ToolResult): void {
+  const { record } = call;
   const { recorder, redactor } = call.run;
   const { truncation, redactions: replacements } = result.metadata;
-  const facts: Fact[] = [];
-  if (truncation !== undefined) facts.push(recorder.draft("output.truncated", truncation, call));
+  const before: Fact[] = [];
+  if (truncation !== undefined) before.push(recorder.draft("output.truncated", truncation, call));
   if (replacements !== undefined) {
-    facts.push(recorder.draft("output.redacted", { replacements }, call));
+    before.push(recorder.draft("output.redacted", { replacements }, call));
   }
   const { definition } = call.tool ?? {};
-  const terminal = {
-    result,
-    node_id: call.nodeId,
-    decision_ref: call.decisionRef,
-    person_view:
-      definition?.render === undefined
-        ? undefined
-        : redactor.text(viewsOf(result, definition).person),
-    ended: call.ended,
-    cancelled_by: result.error?.code === "sibling_failed" ? call.cancellation?.cause : undefined,
-  };
+  record.tool_name = call.tool_name;
+  record.result = result;
+  record.decisionSeq = call.decisionSeq;
+  record.ended = call.ended;
+  if (definition?.render !== undefined) {
+    record.personView = redactor.text(viewsOf(result, definition).person);
+  }
+  if (result.error?.code === "sibling_failed") record.cancelledBy = call.cancellation?.cause;
+  const isAlone = call.added.length === 0 && call.replaced === undefined && call.plan === undefined;
+  if (!isAlone) record.nodes = createNodes(call, result);
   const level = result.is_error ? "warn" : "info";
-  facts.push(recorder.draft(terminalFactType(result.status), terminal, call, level));
-  const nodes = createNodes(call, result);
-  recorder.commit(facts, nodes);
-  call.nodes = nodes;
+  const type = terminalFactType(result.status);
+  if (before.length === 0) {
+    recorder.note(record, type, level, true);
+  } else {
+    const terminal = recorder.draft(type, record.terminalData(), call, level);
+    recorder.commit([...before, terminal], record.nodes);
+  }
+  call.committed = true;
 }
 
 /** The result of a call whose attempt was abandoned after it had ended (SCHED-6). */

@@ -13,6 +13,7 @@ import {
   type Judged,
   type TurnControl,
 } from "./call.ts";
+import { decisionRef } from "./call-record.ts";
 import { runLateHooks, runPreToolHooks, seenInput } from "./call-hooks.ts";
 import { endCall, endCancelled, endWith } from "./endings.ts";
 import { Execution } from "./execute.ts";
@@ -67,21 +68,31 @@ async function startCall(call: AcceptedCall, turn: TurnControl): Promise<Ending>
 }
 
 function recordStart(call: AcceptedCall): void {
-  const { effects, plan, mutated } = call;
+  const { effects, plan, mutated, record, decision } = call;
+  const { recorder } = call.run;
+  const { interrupt_behavior } = call.tool.effects;
+  call.started = true;
+  record.decision = decision;
+  record.decisionSeq = call.decisionSeq;
+  record.interruptBehavior = interrupt_behavior;
+  const isAsQueued = effects === record.effects && call.class === record.class;
+  if (isAsQueued && plan === undefined && call.hookResults === undefined && !mutated) {
+    recorder.note(record, "tool.started");
+    return;
+  }
   const data = {
-    decision: call.decision,
-    decision_ref: call.decisionRef,
+    decision,
+    decision_ref: decisionRef(call),
     class: call.class,
     effects,
     is_destructive: plan?.destructive ?? effects.destructive,
-    interrupt_behavior: call.tool.effects.interrupt_behavior,
+    interrupt_behavior,
     digest: plan?.digest,
     hooks: call.hookResults,
     // As permission_input: left out where it is the model_input.
     call_input: mutated ? seenInput(call).redacted : undefined,
   };
-  call.run.recorder.recordClean("tool.started", data, call);
-  call.started = true;
+  recorder.recordClean("tool.started", data, call);
 }
 
 async function runChild(call: AcceptedCall, turn: TurnControl): Promise<Ending> {
@@ -125,12 +136,12 @@ async function authorizePlan(call: AcceptedCall, turn: TurnControl): Promise<End
 async function askThenJudge(call: AcceptedCall, turn: TurnControl): Promise<Ending | undefined> {
   const refused = await requestApproval(call, turn);
   if (refused !== undefined) return refused;
-  const { decision, decisionRef } = call;
+  const { decision, decisionSeq } = call;
   const { judgement } = judgeCall(call, "plan");
   if (judgement.decision === "deny") return denyByPolicy(call, judgement);
   // Whoever said yes was shown the plan: it is still their answer that the call runs by.
   call.decision = decision;
-  call.decisionRef = decisionRef;
+  call.decisionSeq = decisionSeq;
   return undefined;
 }
 
@@ -159,10 +170,13 @@ function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
   // Without targets there is nothing in it but the words of rules and our own.
   const isOurs =
     !mutated && resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
-  const record = isOurs ? "recordClean" : "record";
-  const fact = run.recorder[record]("permission.evaluated", data, call);
+  if (isOurs && call.record.evaluated === undefined) {
+    call.record.evaluated = data;
+    call.decisionSeq = run.recorder.note(call.record, "permission.evaluated");
+  } else {
+    call.decisionSeq = run.recorder.record("permission.evaluated", data, call).seq;
+  }
   call.decision = decision;
-  call.decisionRef = fact.id;
   return (call.judged = { facts, judgement });
 }
 

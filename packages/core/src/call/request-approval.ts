@@ -97,7 +97,7 @@ function recordReply(
   const { recorder, redactor } = call.run;
   const answer = redactor.value(given);
   const data = { request_id, ...answer, digest };
-  call.decisionRef = recorder.record("permission.resolved", data, call).id;
+  call.decisionSeq = recorder.record("permission.resolved", data, call).seq;
   call.decision = answer.decision;
   return answer;
 }

@@ -153,13 +153,11 @@ export class OpenTurn implements Turn, TurnControl {
   }
 
   #queue(call: Call): void {
-    const { recorder } = this.#run;
-    const { tool_call_id: id, class: kind, effects } = call;
+    const { tool_call_id: id, class: kind, effects, record } = call;
     call.phase = "queued";
-    recorder.commit([
-      recorder.draft("tool.validated", { effects }, call),
-      recorder.draft("tool.queued", { class: kind }, call),
-    ]);
+    record.effects = effects;
+    record.class = kind;
+    this.#run.recorder.note(record, QUEUED);
     this.#step({ type: "classified", id, class: kind, repeatable: effects.repeatable });
   }
 
@@ -264,13 +262,8 @@ export class OpenTurn implements Turn, TurnControl {
   #recordYields(calls: readonly Call[]): void {
     if (calls.length === 0) return;
     this.#yielded += calls.length;
-    const { recorder } = this.#run;
-    tryToRecord(() => {
-      const facts = calls.map((call) =>
-        recorder.draft("tool.yielded", { status: call.result?.status }, call),
-      );
-      recorder.commit(facts);
-    });
+    const records = calls.map(({ record }) => record);
+    tryToRecord(() => this.#run.recorder.noteEach(records, "tool.yielded"));
   }
 
   // ── the scheduler's side ────────────────────────────────────────────────────────────────────────
@@ -405,6 +398,8 @@ export class OpenTurn implements Turn, TurnControl {
     tryToRecord(() => this.#run.recorder.record("turn.halted", { kind, reason, first_call_id }));
   }
 }
+
+const QUEUED = ["tool.validated", "tool.queued"] as const;
 
 /** Settles when the scheduler starts the call, or the call is cancelled in the queue. */
 function untilStarted(call: Call): Promise<void> {

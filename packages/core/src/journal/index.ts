@@ -6,7 +6,13 @@ export * from "./bound-fact.ts";
 export * from "./fact.ts";
 export * from "./journal.ts";
 export * from "./live-facts.ts";
-export { factId, type FactCall, type FactOrigin, type FactRecord } from "./noted-entry.ts";
+export {
+  factId,
+  type FactCall,
+  type FactOrigin,
+  type FactRecord,
+  type NotedTypes,
+} from "./noted-entry.ts";
 export * from "./ports.ts";
 export * from "./recorder.ts";
 export type { RedactionScope } from "./redact/find-secrets.ts";

@@ -54,7 +54,7 @@ describe("a noted entry", () => {
       session.record("session.created", {});
       if (journal === lazy) {
         expect(run.note(record, ["tool.queued", "tool.started"])).toBe(3);
-        run.noteEach([record, createRecord("call_2").record], ["tool.yielded"]);
+        run.noteEach([record, createRecord("call_2").record], "tool.yielded");
       } else {
         const draft = (type: "tool.queued" | "tool.started" | "tool.yielded", id = "call_1") =>
           run.draft(type, { class: "parallel" }, { tool_call_id: id, tool_name: "a.tool" });
@@ -68,12 +68,12 @@ describe("a noted entry", () => {
     expect(lazy.facts).toHaveLength(6);
   });
 
-  test("makes its facts when they are read, and once", () => {
+  test("makes its facts when they are read; a journal in memory keeps them then", () => {
     verifies("EVENT-4");
     const journal = createMemoryJournal();
     const { run } = createStage(journal);
     const { record, made, node } = createRecord();
-    run.note(record, ["tool.queued"], "info", true);
+    run.note(record, "tool.queued", "info", true);
     expect(made).toEqual([]);
     const [first] = journal.facts;
     expect(journal.facts[0]).toBe(first);
@@ -117,15 +117,15 @@ describe("watching facts", () => {
     const seen: Fact[] = [];
     const wanted = { types: new Set(["tool.started", "tool.late"] as const), run_id: "run_1" };
     const stop = watchFacts(journal, session, wanted, (fact) => seen.push(fact()));
-    run.note(record, ["tool.queued"]);
-    run.note(record, ["tool.started"]);
-    other.note(record, ["tool.started"]);
+    run.note(record, "tool.queued");
+    run.note(record, "tool.started");
+    other.note(record, "tool.started");
     run.recordClean("tool.late", { how: "returned" });
     stop();
-    run.note(record, ["tool.started"]);
+    run.note(record, "tool.started");
     expect(made).toEqual(["tool.started"]);
     expect(seen.map(({ seq }) => seq)).toEqual([2, 4]);
-    expect(journal.facts[1]).toBe(seen[0]);
+    expect(journal.facts[1]).toEqual(seen[0]);
   });
 
   test("tells of a fact once it is committed", () => {
@@ -150,7 +150,7 @@ describe("watching facts", () => {
     const seen: number[] = [];
     const wanted = { types: new Set(["tool.started"] as const) };
     const stop = watchFacts(journal, session, wanted, (fact) => seen.push(fact().seq));
-    for (let i = 0; i < 3; i += 1) run.note(record, ["tool.started"]);
+    for (let i = 0; i < 3; i += 1) run.note(record, "tool.started");
     expect(seen).toEqual([]);
     committed.seq = 2;
     for (const tell of listeners) tell();

@@ -19,6 +19,9 @@ export interface FactRecord extends FactCall {
   readonly nodes: readonly ConversationNode[];
 }
 
+/** Of one fact, or of several of one record that are one entry. */
+export type NotedTypes = FactType | readonly FactType[];
+
 export interface FactOrigin {
   readonly session_id: string;
   readonly run_id?: string;
@@ -31,18 +34,17 @@ export interface FactOrigin {
 export class NotedEntry implements JournalEntry {
   /** Of the first fact. */
   readonly #seq: number;
-  readonly #types: readonly FactType[];
+  readonly #types: NotedTypes;
   readonly #about: FactRecord | readonly FactRecord[];
   readonly #origin: FactOrigin;
   readonly #runSeq: number | undefined;
   readonly #ms: number;
   readonly #level: FactLevel;
   readonly #hasNodes: boolean;
-  #made: readonly Fact[] | undefined = undefined;
 
   constructor(
     about: FactRecord | readonly FactRecord[],
-    types: readonly FactType[],
+    types: NotedTypes,
     origin: FactOrigin,
     seq: number,
     runSeq: number | undefined,
@@ -60,8 +62,13 @@ export class NotedEntry implements JournalEntry {
     this.#hasNodes = hasNodes;
   }
 
+  /** Made anew each time: whoever needs the same ones again keeps them. */
   get facts(): readonly Fact[] {
-    return (this.#made ??= this.#make());
+    return this.#each((type, i, record) => {
+      const run_seq = this.#runSeq === undefined ? undefined : this.#runSeq + i;
+      const [seq, data] = [this.#seq + i, record.factData(type)];
+      return makeFact(type, data, this.#origin, seq, run_seq, this.#ms, this.#level, record);
+    });
   }
 
   /** What is known of the facts without making them. */
@@ -74,19 +81,14 @@ export class NotedEntry implements JournalEntry {
     return this.#hasNodes ? (this.#about as FactRecord).nodes : undefined;
   }
 
-  #make(): Fact[] {
-    return this.#each((type, i, record) => {
-      const run_seq = this.#runSeq === undefined ? undefined : this.#runSeq + i;
-      const [seq, data] = [this.#seq + i, record.factData(type)];
-      return makeFact(type, data, this.#origin, seq, run_seq, this.#ms, this.#level, record);
-    });
-  }
-
   #each<T>(make: (type: FactType, i: number, record: FactRecord) => T): T[] {
     const about = this.#about;
+    const types = this.#types;
+    if (typeof types !== "string")
+      return types.map((type, i) => make(type, i, about as FactRecord));
     return isList(about)
-      ? about.map((record, i) => make(this.#types[0] as FactType, i, record))
-      : this.#types.map((type, i) => make(type, i, about));
+      ? about.map((record, i) => make(types, i, record))
+      : [make(types, 0, about)];
   }
 }
 

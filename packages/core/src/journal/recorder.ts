@@ -10,6 +10,7 @@ import {
   type FactCall,
   type FactOrigin,
   type FactRecord,
+  type NotedTypes,
 } from "./noted-entry.ts";
 import type { Clock } from "./ports.ts";
 import type { Redactor } from "./redact/redactor.ts";
@@ -35,14 +36,9 @@ export interface Recorder {
    * One entry of facts that can be made of a record at any later time; `hasNodes`: and of its nodes. Clean data only.
    * Answers with the seq of the last one.
    */
-  note(
-    record: FactRecord,
-    types: readonly FactType[],
-    level?: FactLevel,
-    hasNodes?: boolean,
-  ): number;
+  note(record: FactRecord, types: NotedTypes, level?: FactLevel, hasNodes?: boolean): number;
   /** One entry with a fact of each record. */
-  noteEach(records: readonly FactRecord[], types: readonly [FactType]): void;
+  noteEach(records: readonly FactRecord[], type: FactType): void;
   flush(): Promise<void>;
   /** Of the session, whichever run it is of. */
   readonly lastSeq: number;
@@ -188,23 +184,18 @@ class JournalRecorder implements SessionRecorder {
     return makeFact(type, data, this.#origin, seq, runSeq, ms, level ?? "info", call);
   };
 
-  note(
-    record: FactRecord,
-    types: readonly FactType[],
-    level: FactLevel = "info",
-    hasNodes = false,
-  ): number {
-    this.#note(record, types, types.length, level, hasNodes);
+  note(record: FactRecord, types: NotedTypes, level: FactLevel = "info", hasNodes = false): number {
+    this.#note(record, types, typeof types === "string" ? 1 : types.length, level, hasNodes);
     return this.#log.seq;
   }
 
-  noteEach(records: readonly FactRecord[], types: readonly [FactType]): void {
-    this.#note(records, types, records.length, "info", false);
+  noteEach(records: readonly FactRecord[], type: FactType): void {
+    this.#note(records, type, records.length, "info", false);
   }
 
   #note(
     about: FactRecord | readonly FactRecord[],
-    types: readonly FactType[],
+    types: NotedTypes,
     count: number,
     level: FactLevel,
     hasNodes: boolean,
