@@ -37,6 +37,7 @@ export async function runLoop(
     return endFailed(running, error);
   } finally {
     running.control.turn = undefined;
+    running.control.forgetTimer();
   }
 }
 

@@ -201,6 +201,14 @@ export function getModel({ models, chosen }: Running): Model {
   return models[chosen] ?? models[0];
 }
 
+/** A model's stream that is being read. */
+export interface WatchedStream {
+  /** By the monotonic clock; it moves with each sign of life. */
+  readonly dueAt: number;
+  expire(): void;
+  abort(reason: Error): void;
+}
+
 /** What reaches a run from outside: an abort, and input that interrupts it (PIPE-7). */
 export class RunControl {
   /** Why, once the run is aborted. */
@@ -209,6 +217,10 @@ export class RunControl {
   turn: Turn | undefined;
   readonly #clock: Clock;
   readonly #controller = new AbortController();
+  #watched: WatchedStream | undefined = undefined;
+  /** One for all streams of a run: it is set anew when it fires, and most answers end long before. */
+  #timer: (() => void) | undefined = undefined;
+  #firesAt = 0;
   readonly #inputs: string[] = [];
   #isClosed = false;
 
@@ -216,7 +228,6 @@ export class RunControl {
     this.#clock = clock;
   }
 
-  /** For the model's stream. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -224,7 +235,9 @@ export class RunControl {
   abort(reason: string): void {
     if (this.aborted !== undefined || this.#isClosed) return;
     this.aborted = reason;
-    this.#controller.abort(new Error(reason));
+    const error = new Error(reason);
+    this.#controller.abort(error);
+    this.#watched?.abort(error);
     void this.turn?.abort(reason);
   }
 
@@ -246,6 +259,31 @@ export class RunControl {
     if (this.#inputs.length > 0 && this.aborted === undefined) return false;
     this.#isClosed = true;
     return true;
+  }
+
+  /** The stream that an abort and the end of its time reach; undefined: none is read. */
+  watch(stream: WatchedStream | undefined): void {
+    this.#watched = stream;
+    if (stream !== undefined) this.#setTimer(stream.dueAt);
+  }
+
+  /** No stream is read any more. */
+  forgetTimer(): void {
+    this.#timer?.();
+    this.#timer = undefined;
+  }
+
+  #setTimer(dueAt: number): void {
+    if (this.#timer !== undefined && this.#firesAt <= dueAt) return;
+    this.#timer?.();
+    this.#firesAt = dueAt;
+    this.#timer = this.#clock.after(dueAt - this.#clock.monotonic(), () => {
+      this.#timer = undefined;
+      const stream = this.#watched;
+      if (stream === undefined) return;
+      if (stream.dueAt <= this.#clock.monotonic()) stream.expire();
+      else this.#setTimer(stream.dueAt);
+    });
   }
 
   /** Settles with the value, or as `aborted` once the run is. The work is then no longer waited for. */
