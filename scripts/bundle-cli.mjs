@@ -4,7 +4,7 @@
 
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { bundlePage } from "./bundle-page.mjs";
 import { root } from "./setup.mjs";
 import { sourceAlias } from "./source-alias.mjs";
@@ -64,6 +64,8 @@ const later = await build({
   format: "cjs",
   outExtension: { ".js": ".cjs" },
 });
+// Only ESM can be split into pieces, and Node starts CommonJS sooner: `soong --version` takes 1.06 instead of 1.17 times a
+// bare Node by CPU time, a call 3.08 instead of 3.22. So the pieces are made as ESM and written as CommonJS.
 const now = await build({
   ...shared,
   entryPoints: {
@@ -71,17 +73,27 @@ const now = await build({
     index: join(cli, "src", "index.ts"),
   },
   chunkNames: "piece-[name]-[hash]",
+  outExtension: { ".js": ".cjs" },
   splitting: true,
   format: "esm",
   alias: sourceAlias(),
   plugins: [loadLater(), useNative()],
   // What is native cannot be inside.
   external: Object.keys(optionalDependencies),
-  // What is not a module asks for Node's own parts in the old way.
-  banner: {
-    js: 'import{createRequire as soongRequire}from"node:module";const require=soongRequire(import.meta.url);',
-  },
+  write: false,
 });
+for (const { path, text } of now.outputFiles) {
+  const { code } = await transform(text, {
+    format: "cjs",
+    platform: "node",
+    target: "node20",
+    minify: true,
+    supported: { "dynamic-import": false },
+    define: { "import.meta.dirname": "__dirname" },
+  });
+  writeFileSync(path, code);
+}
+writeFileSync(join(target, "index.js"), 'export { main } from "./index.cjs";\n');
 cpSync(join(root, "examples", "demo"), join(target, "demo"), { recursive: true });
 await bundlePage(join(target, "page"));
 writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), licences(now.metafile, later.metafile));

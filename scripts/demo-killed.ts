@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { capture, CommandFailed, run } from "./command.ts";
 
-const PROGRAM = resolve("packages", "cli", "bin", "soong.mjs");
+const PROGRAM = resolve("packages", "cli", "bin", "soong.cjs");
 
 const FILES = {
   "home/config.toml": `[[permissions.rules]]

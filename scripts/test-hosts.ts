@@ -21,7 +21,7 @@ if (unknown.length > 0) {
 
 async function tryAll(hosts: readonly Host[]): Promise<boolean> {
   run("node", [join("scripts", "bundle-cli.mjs")]);
-  const program = resolve("packages", "cli", "bin", "soong.mjs");
+  const program = resolve("packages", "cli", "bin", "soong.cjs");
   const failed: string[] = [];
   for (const host of hosts) {
     const installed = join("test", "mcp", "hosts", "installed", host.name);

@@ -11,7 +11,7 @@ import { withHome } from "../store.mjs";
 
 /** @import { Report } from "./index.mjs" */
 
-const program = fileURLToPath(new URL("../../packages/cli/bin/soong.mjs", import.meta.url));
+const program = fileURLToPath(new URL("../../packages/cli/bin/soong.cjs", import.meta.url));
 
 const FLOOR = "node -e 0";
 const VERSION = "soong --version";

@@ -33,7 +33,7 @@ afterAll(() => {
 });
 
 test("the command says what to run instead", () => {
-  const soong = join(clone, "packages", "cli", "bin", "soong.mjs");
+  const soong = join(clone, "packages", "cli", "bin", "soong.cjs");
   const { status, stdout, stderr } = run(process.execPath, [soong, "--version"], clone);
   expect({ status, stdout, stderr }).toEqual({
     status: 1,

@@ -22,7 +22,7 @@ test(
       task.meta.lacks = "`npm run test:hosts`, which installs the hosts, and SOONG_TEST_FULL=1";
       skip("the hosts are not installed, or this is not a full run");
     }
-    const program = resolve("packages", "cli", "bin", "soong.mjs");
+    const program = resolve("packages", "cli", "bin", "soong.cjs");
     const problems: string[] = [];
     for (const host of HOSTS) {
       for (const transport of ["stdio", "http"] as const) {

@@ -9,7 +9,9 @@ const ENDED_BY_SIGHUP = 129;
 
 endWithTerminal(process);
 keepCompiledCode(process.env);
-process.exitCode = await main(process.argv.slice(2));
+// Node's own code for a program that ends while it still waits.
+process.exitCode = 13;
+void main(process.argv.slice(2)).then((exitCode) => (process.exitCode = exitCode));
 
 /** A process whose terminal is gone ends as SIGHUP would have ended it, with any command. */
 function endWithTerminal(host: NodeJS.Process): void {

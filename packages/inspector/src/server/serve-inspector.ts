@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { createRedactor, type JsonValue, type Redactor } from "@soong/core";
 import type { Store } from "@soong/store";
 import { refuseGarbage, sendBytes, sendError, sendJson } from "./answer.ts";
@@ -163,7 +163,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
 
 /** Beside the built package. */
 function ownPage(): string {
-  return fileURLToPath(new URL("../page", import.meta.url));
+  return join(import.meta.dirname, "..", "page");
 }
 
 /** Known by its form to every redactor: other processes on this home never read it anywhere (REDACT-3). */

@@ -5,7 +5,6 @@ import { chmod, cp, mkdir, mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Fact } from "@soong/core";
 import { loadScript, openConversation, scriptedModel } from "@soong/agent";
 import { loadConfig } from "../../config/index.ts";
@@ -62,7 +61,7 @@ interface DemoStage {
 /** A copy of the project, and a home with the demo's own rules. It stays, so that what happened can be looked at. */
 async function createDemoStage(): Promise<DemoStage> {
   // Beside the program, in any piece of the bundle.
-  const shipped = fileURLToPath(new URL("demo/", import.meta.url));
+  const shipped = join(import.meta.dirname, "demo");
   const folder = await realpath(await mkdtemp(join(tmpdir(), "soong-demo-")));
   const stage = {
     folder,

@@ -3,7 +3,6 @@
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { InspectorError, type InspectorPorts } from "@soong/inspector";
 import { ReplayError } from "@soong/replay";
 import type { Store } from "@soong/store";
@@ -103,7 +102,7 @@ function parsePort(port: string): number {
 
 /** Beside the program, in any piece of the bundle. */
 function findPageFolder(): string {
-  const folder = fileURLToPath(new URL("page/", import.meta.url));
+  const folder = join(import.meta.dirname, "page");
   if (existsSync(join(folder, "index.html"))) return folder;
   throw new CommandError(`The page of the inspector is not in ${folder}. Install soong again.`);
 }

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 // The command. Everything else is loaded by what was asked for.
 
-import { existsSync } from "node:fs";
+"use strict";
 
-const program = new URL("../dist/soong.js", import.meta.url);
+const { existsSync } = require("node:fs");
+
+const program = `${__dirname}/../dist/soong.cjs`;
 if (existsSync(program)) {
-  await import(program.href);
+  require(program);
 } else {
   process.stderr.write("soong: not built yet. Run `npm run build` in the clone first.\n");
   process.exitCode = 1;
