@@ -282,7 +282,7 @@ describe("elicitation", () => {
       "a hook that answers nonsense",
       { hooks: [on("Elicitation", () => ({ action: "yes" }))], elicit: person(fromPerson) },
     ],
-  ])("%s is a warning, and the person is asked", async (_, options) => {
+  ])("%s is a warning, and the user is asked", async (_, options) => {
     verifies("HOOK-4", "HOOK-6");
     const { answer, world } = await elicited(options);
     expect(answer).toEqual(fromPerson);
@@ -293,7 +293,7 @@ describe("elicitation", () => {
     ["throws", () => failing()],
     ["answers nonsense", () => "yes"],
     ["answers nothing", () => undefined],
-  ])("a person's side that %s is a no", async (_, elicit) => {
+  ])("an approval callback that %s is a no", async (_, elicit) => {
     verifies("HOOK-6");
     expect((await elicited({ elicit: elicit as () => ElicitationAnswer })).answer).toEqual({
       action: "decline",

@@ -274,7 +274,7 @@ describe("what the runtime keeps for itself", () => {
     LOCK,
     // Replacing the directory above replaces what is in it.
     "/home/me",
-  ])("a write to %s is denied whatever the rules, the person or the hooks say", async (path) => {
+  ])("a write to %s is denied, even if rules, the user or hooks allow it", async (path) => {
     verifies("PERM-14");
     const tool = watchedWriter("notes.edit", { prepare: planOf(writes(path)) });
     const pass = defineHook({ id: "yes", event: "PreToolUse", run: () => ({ decision: "pass" }) });

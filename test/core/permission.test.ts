@@ -99,7 +99,7 @@ describe("one evaluator over layers", () => {
     ["after it", [deny({ path: "secret/**" }), allow({ tool: "notes.edit" })]],
     ["before it", [allow({ tool: "notes.edit" }), deny({ path: "secret/**" })]],
     ["naming the very file", [allow({ path: "/project/secret/a" }), deny({ path: "secret/**" })]],
-  ])("a deny beats an allow that stands %s", async (_, rules) => {
+  ])("a deny beats an allow that is %s", async (_, rules) => {
     verifies("PERM-2");
     const tool = edit();
     const input = { path: "/project/secret/a" };

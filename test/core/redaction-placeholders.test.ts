@@ -112,7 +112,7 @@ describe("for the model", () => {
     ["as a name", { [KNOWN_PLACEHOLDER]: 1 }],
     ["beside the real thing", { a: KNOWN_PLACEHOLDER, b: KNOWN }],
     ["within a text that holds the real thing", { a: `${KNOWN_PLACEHOLDER} ${KNOWN}` }],
-  ])("a placeholder it writes itself (%s) reaches the handler as it stands", async (_, input) => {
+  ])("a placeholder it writes itself (%s) reaches the handler unchanged", async (_, input) => {
     verifies("REDACT-1");
     const touch = pre("h", (given) => ({ input: { ...given, touched: true } }));
     const move = pre("h", (given) =>

@@ -72,7 +72,7 @@ describe("agent starters", () => {
   });
 
   it.each([{}, { on_sibling_failure: "cancel_siblings" as const }])(
-    "cancel nobody by failing (%j)",
+    "cancel no other call by failing (%j)",
     async (about) => {
       verifies("SCHED-2");
       const { stage, sub, read, push } = await starters({ about });

@@ -304,7 +304,7 @@ describe("a hostile server or issuer", () => {
     ["registers without https", "insecure", { registration_endpoint: "http://evil.example.com/" }],
     ["does not offer PKCE", "insecure", { code_challenge_methods_supported: undefined }],
     ["offers weak PKCE alone", "insecure", { code_challenge_methods_supported: ["plain"] }],
-  ])("that %s is never shown to a person", async (_name, reason, change) => {
+  ])("that %s is never shown to the user", async (_name, reason, change) => {
     verifies("MCP-8");
     world.behaviour.issuerMetadata = (document) => ({ ...document, ...change });
     const shown: string[] = [];

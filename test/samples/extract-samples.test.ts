@@ -27,7 +27,7 @@ test("a block of a language that can be checked is a sample, a text block is not
   ]);
 });
 
-test.each(["console", ""])("a block of %j, which nobody would check, is an error", (language) => {
+test.each(["console", ""])("a block of %j, which no one would check, is an error", (language) => {
   const text = page("# A", `\`\`\`${language}`, "$ ls", "```");
   expect(() => extractSamples("a.md", text)).toThrow(`a.md:2: "${language}" is none of ts, js, sh`);
 });

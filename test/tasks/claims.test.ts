@@ -338,7 +338,7 @@ describe("the keeper of claims", () => {
   });
 
   test.each(["refuses to answer", "does not answer at all"])(
-    "tells of a lease that ran out by itself while the store %s",
+    "reports a lease that ran out on its own while the store %s",
     async (how) => {
       verifies("TASK-4");
       const memory = createMemoryTasks();

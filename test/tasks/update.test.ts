@@ -303,7 +303,7 @@ describe("an update", () => {
     ["be told otherwise", { op: "update_step", step_id: "a", instructions: "Other" }],
     ["wait for more", { op: "add_dependency", step_id: "a", depends_on: ["z"] }],
     ["wait for less", { op: "remove_dependency", step_id: "a", depends_on: ["y"] }],
-  ])("lets no step that somebody works on, or has completed, %s", async (_name, operation) => {
+  ])("lets no step that is held, or completed, %s", async (_name, operation) => {
     verifies("TASK-3");
     const stage = createTaskStage();
     const task_id = await stage.create({ y: [], z: [], a: ["y"] });

@@ -292,7 +292,7 @@ describe("between the judgement and the start", () => {
     ["behind a wrapper", ["env", "sh", "-e", "build.sh"]],
     ["of an interpreter with options", ["node", "--no-warnings", "build.sh", "data"]],
     ["behind a wrapper, executable", ["env", "./build.sh"]],
-  ])("a script %s that is edited while a person thinks does not run", async (_, argv) => {
+  ])("a script %s that is edited while the user thinks does not run", async (_, argv) => {
     verifies("PERM-8", "CMD-1");
     const { command, write, project } = await open({
       rules: [],
@@ -323,7 +323,7 @@ describe("between the judgement and the start", () => {
     ["a module", ["python3", "-m", "m"], "m.py"],
     ["a module of a package", ["python3", "-um", "pack.m"], "pack/m.py"],
     ["a package", ["python3", "-mpack"], "pack/__main__.py"],
-  ])("%s that is edited while a person thinks is not run", async (_, argv, changed) => {
+  ])("%s that is edited while the user thinks is not run", async (_, argv, changed) => {
     verifies("PERM-8");
     const { command, write } = await open({
       rules: [],

@@ -129,7 +129,7 @@ describe("a mistake", () => {
       { event: "PostToolUse", on_failure: "continue" },
       "hooks[0].on_failure: says nothing for PostToolUse",
     ],
-  ])("%j is told with line and field: %s", async (about, message) => {
+  ])("%j is reported with line and field: %s", async (about, message) => {
     verifies("HOOK-1", "HOOK-5");
     expect(await problemsOf({ hooks: [entry(about as JsonObject)] })).toEqual([
       expect.stringContaining(message),
@@ -143,7 +143,7 @@ describe("a mistake", () => {
     ['{"hooks":[],"hook":[]}', 'hooks.json:1:13: hook: is not a field; did you mean "hooks"?'],
     ["[]", "hooks.json:1:1: is a list; an object is expected"],
     ["{", 'hooks.json:1:2: ends where a "}" is still missing'],
-  ])("%s is told", async (text, message) => {
+  ])("%s is reported", async (text, message) => {
     verifies("HOOK-1");
     expect(await problemsOf(text)).toEqual([message]);
   });

@@ -245,7 +245,7 @@ describe("a recursive listing", () => {
     const listing = await list({ recursive: true });
     expect(listing.entries.map(({ path }) => path)).toEqual(kept);
     expect(listing.ignored_left_out).toBe(6);
-    expect(listing.text).toContain('6 left out by .gitignore; "ignored": true');
+    expect(listing.text).toContain('6 omitted by .gitignore; "ignored": true');
     const sub = await paths({ path: "sub", recursive: true });
     expect(sub).toEqual([".gitignore", "a.log", "top"]);
     const all = await paths({ recursive: true, ignored: true });

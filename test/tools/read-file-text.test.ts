@@ -233,7 +233,7 @@ describe("the encoding", () => {
     const head = await desk.read("a");
     expect(head.data).not.toHaveProperty("undecodable");
     const result = await desk.read("a", { start_line: 20_001 });
-    expect(texts(result)).toEqual(["a\ufffd\n", "U+FFFD stands for bytes that do not decode."]);
+    expect(texts(result)).toEqual(["a\ufffd\n", "U+FFFD replaces bytes that do not decode."]);
     expect(result.data).toMatchObject({ encoding: "utf-8", undecodable: true });
   });
 });

@@ -178,7 +178,7 @@ describe("links inside a tree that is walked", () => {
     [["grep", "-rn", "x", "hard"]],
     [["cp", "-r", "hard", "copy"]],
     [["find", "hard", "-exec", "cat", "{}", "+"]],
-  ])("are asked about where they lead to what a rule restricts: %j in %s", async (argv, cwd) => {
+  ])("require approval where they lead to what a rule restricts: %j in %s", async (argv, cwd) => {
     verifies("PERM-15");
     for (const rule of [DENY, { path: "**/db.json", decision: "deny" } as const]) {
       expect(await decided(await projectWithLinks([rule]), argv, cwd)).toBe("ask");

@@ -209,7 +209,7 @@ test.each<[string, JsonObject]>([
   ["mcp.fs.read_text_file", { path: "HOME/token" }],
   // Not there, and the field says that it is a path.
   ["mcp.fs.read_text_file", { path: "src/.env.local" }],
-])("what is sensitive is asked about: %s %j", async (name, input) => {
+])("what is sensitive requires approval: %s %j", async (name, input) => {
   verifies("PERM-15", "PATH-3", "PATH-6");
   const { run, asked } = await start([]);
   const given = JSON.parse(JSON.stringify(input).replace("HOME", home)) as JsonObject;
@@ -238,7 +238,7 @@ test.each<[string, JsonObject]>([
   ["show.tree", { word: "fish" }],
   ["mcp.fs.directory_tree", { path: "." }],
   ["mcp.fs.search_files", { path: "config", pattern: "**" }],
-])("a walk over a tree that holds it is asked about: %s", async (name, input) => {
+])("a walk over a tree that holds it requires approval: %s", async (name, input) => {
   verifies("PERM-15");
   const { run, asked } = await start(secrets("deny"));
   expect((await run.call(name, input)).status).toBe("rejected");

@@ -89,7 +89,7 @@ describe("what is restricted in a tree", () => {
     }
     const found = await bench.call("code.search", { query: "needle" });
     expect(dataOf(found)["matches"]).toMatchObject([{ path: "open.txt" }]);
-    expect(textOf(found)).toContain("(Left out because a rule restricts them: 1.)");
+    expect(textOf(found)).toContain("(Omitted because a rule restricts them: 1.)");
   });
 
   test.each(WAYS)("is omitted from a listing, and counted: $name", async ({ rules, ...more }) => {

@@ -35,7 +35,7 @@ describe.each([
       files_with_matches: 2,
       sensitive_files_left_out: 4,
     });
-    expect(textOf(result)).toContain("Sensitive files left out: 4.");
+    expect(textOf(result)).toContain("Sensitive files omitted: 4.");
     expect(textOf(result)).not.toMatch(/\.env|server|id_work/);
   });
 

@@ -49,7 +49,7 @@ async function readLongArguments(
   return bytes === undefined
     ? {
         ok: false,
-        why: `its ${ARGUMENTS_NAME} (${kept_as}) is missing; \`soong verify --artifacts\` tells more`,
+        why: `its ${ARGUMENTS_NAME} (${kept_as}) is missing; \`soong verify --artifacts\` says more`,
       }
     : { ok: true, value: new TextDecoder().decode(bytes) };
 }

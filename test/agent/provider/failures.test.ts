@@ -239,7 +239,7 @@ describe("a provider's own words for a failure", () => {
     [compatibleWire, 500, "exceed_context_size_error", "the request exceeds the available size"],
     [googleWire, 400, "INVALID_ARGUMENT", "The input token count (1200000) exceeds the maximum"],
   ])(
-    "%#: a conversation too long is told from other bad requests",
+    "%#: a conversation too long is distinguished from other bad requests",
     async (wire, code, label, message) => {
       verifies("MODEL-1");
       const { server, ask } = await openDesk(wire);

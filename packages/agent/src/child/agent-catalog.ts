@@ -322,7 +322,7 @@ export type ParsedDefinition =
 /** A definition without an id has the name of its file. */
 export function parseAgentDefinition(text: string, file: string): ParsedDefinition {
   const checked = readMarkdown(text, file, FILE_DEFINITION, {
-    purpose: "what the agent is told",
+    purpose: "the agent's instructions",
     maxChars: 100_000,
   });
   if (!checked.ok) return checked;

@@ -126,7 +126,7 @@ describe("the model of an environment", () => {
       () => Promise.reject(Object.assign(new Error("x"), { cause: { code: "ECONNREFUSED" } })),
       "nothing listens there",
     ],
-  ])("that %s is told with what to do", async (_, list, why) => {
+  ])("that %s is reported with what to do", async (_, list, why) => {
     verifies("MODEL-1");
     const env = { OPENAI_BASE_URL: "http://a/v1/" };
     const opening = openModel("openai-compatible:*", { env, fetch: list });

@@ -268,7 +268,7 @@ describe("a bad script", () => {
       '2:10: turns[1].txet: is not a field of a turn; did you mean "text"?',
     ],
     ["turns: [{ text: !mine a }]", "1:17: is not YAML that can be read: Unresolved tag: !mine"],
-  ])("%j is told where", (text, ...expected) => {
+  ])("%j is reported with where", (text, ...expected) => {
     expect(problemsOf(text).toSorted()).toEqual(
       expected.map((problem) => `s.yaml:${problem}`).toSorted(),
     );

@@ -112,7 +112,7 @@ export async function openVerifiedSession(store: Store, run_id: string): Promise
   const verified = await store.verify(session_id);
   if (verified.ok) return store.readSession(session_id);
   throw new CommandError(
-    `The session ${visibleLine(session_id)} is not as it was recorded, so its runs are not replayed: ${verified.problem.message} \`soong verify ${visibleLine(session_id)}\` tells more.`,
+    `The session ${visibleLine(session_id)} is not as it was recorded, so its runs are not replayed: ${verified.problem.message} \`soong verify ${visibleLine(session_id)}\` says more.`,
   );
 }
 

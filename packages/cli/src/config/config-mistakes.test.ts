@@ -208,7 +208,7 @@ describe("a bad value", () => {
     [
       "[[permissions.rules]]\nargv = ['git', 'st*']\ndecision = 'ask'",
       "2:8: permissions.rules[0].argv",
-      '"*" stands for one whole item only',
+      '"*" matches one whole item only',
     ],
     ["[model]\ndefault = 'antropic:x'", "2:11: model.default", 'did you mean "anthropic"?'],
     ["[model]\ndefault = 'openai:'", "2:11: model.default", "names nothing behind its colon"],

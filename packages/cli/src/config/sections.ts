@@ -71,7 +71,7 @@ const model = {
       says: "What one run may use. It is looked at before each request, and a run that has used it up ends there as failed; a request under way is not cut.",
       keys: {
         max_tokens: ANY_COUNT.says(
-          "Tokens in and out, over all requests of a run. What a provider does not tell is not counted.",
+          "Tokens in and out, over all requests of a run. What a provider does not report is not counted.",
           { example: "2_000_000" },
         ),
         max_cost: amount({ above: 0 }).says(

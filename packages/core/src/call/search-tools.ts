@@ -30,7 +30,7 @@ export function searchToolsDefinition(
           type: "integer",
           minimum: 1,
           maximum: MAX_LIMIT,
-          description: `How many tools to load at the most; ${DEFAULT_LIMIT} if left out.`,
+          description: `How many tools to load at the most; default ${DEFAULT_LIMIT}.`,
         },
       },
       required: ["query"],

@@ -82,7 +82,7 @@ describe("a deny or ask on a program holds for every way to run it", () => {
     ["sh", "-c", "src/ls"],
     ["xargs", "/tmp/cat"],
     ["tar", "cf", "o", "--use-compress-program=src/ls", "a"],
-  ])("what runs nobody knows what is asked about: %j %j %j", (...argv) => {
+  ])("a command that runs something unknown requires approval: %j %j %j", (...argv) => {
     verifies("PERM-16");
     const rules = [
       everything,

@@ -29,7 +29,7 @@ function entry(rule: string, verdict: ChainEntry["verdict"], reason: string): Ch
 /** What is in the chain for a layer that has nothing to say. */
 export const NO_OPINION = Object.freeze({
   runtime: entry("runtime", "no_opinion", "The runtime forbids none of its targets."),
-  rules: entry("rules", "no_opinion", "No rule speaks of this call."),
+  rules: entry("rules", "no_opinion", "No rule matches this call."),
 });
 
 const UNRESTRICTED = entry("mode", "no_opinion", "The mode of this run restricts nothing.");
@@ -59,17 +59,17 @@ const ASKS = {
   network: defaults(
     "network_asks",
     "ask",
-    "Calls that use the network are asked about by default.",
+    "Calls that use the network require approval by default.",
   ),
   mcp: defaults(
     "mcp_asks",
     "ask",
-    "Calls to an MCP server are asked about unless its tool is marked readonly.",
+    "Calls to an MCP server require approval unless its tool is marked readonly.",
   ),
-  write: defaults("write_asks", "ask", "Calls that change something are asked about by default."),
+  write: defaults("write_asks", "ask", "Calls that change something require approval by default."),
   destructive: defaults(
     "destructive_asks",
     "ask",
-    "Calls that may destroy something are asked about by default.",
+    "Calls that may destroy something require approval by default.",
   ),
 };

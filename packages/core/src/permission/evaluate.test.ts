@@ -263,7 +263,7 @@ describe("the path boundary", () => {
     "/p/.yarn/releases/yarn-4.0.0.cjs",
     "/p/bunfig.toml",
   ])(
-    "writing %s, which something runs by itself, is asked about whatever a rule allows",
+    "writing %s, which other programs run automatically, requires approval even if a rule allows it",
     (path) => {
       verifies("PATH-6");
       const open = policy({

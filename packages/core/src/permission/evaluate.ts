@@ -115,7 +115,7 @@ const ASKED_EVERY_TIME: ChainEntry = Object.freeze({
   layer: "grant",
   rule: "grants",
   verdict: "insufficient",
-  reason: "This is asked about every time, whatever was granted.",
+  reason: "This requires approval every time, even if it was granted before.",
 });
 
 /** The commonest call by far, judged without building anything: a read no one has a rule about. */

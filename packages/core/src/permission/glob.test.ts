@@ -41,7 +41,7 @@ describe("globs", () => {
     ["/p//a", "empty segment"],
     ["/p/../a", '".."'],
     ["/p/./a", '"."'],
-    ["/p/a**", "stands alone"],
+    ["/p/a**", "must be alone"],
     ["/p/[ab]", "not a wildcard"],
     ["/p/{a,b}", "not a wildcard here; for alternatives, write a rule for each"],
     ["/p/a\\", 'ends a segment in "\\"'],

@@ -74,7 +74,7 @@ function parseSegment(text: string): { segment: Segment } | { problem: string } 
   if (text === "") return { problem: "has an empty segment" };
   if (text === "." || text === "..") return { problem: `has the segment "${text}"` };
   if (text.includes("**")) {
-    return { problem: 'has "**" beside other characters; it stands alone between slashes' };
+    return { problem: 'has "**" beside other characters; it must be alone between slashes' };
   }
   if (!SPECIAL.test(text)) return { segment: text };
   const tokens: Token[] = [];

@@ -76,7 +76,7 @@ export function pathPatternProblem(pattern: string, places: PatternPlaces): stri
     return 'begins with "~/", and the home directory is not known';
   }
   if (pattern.startsWith("~") && !pattern.startsWith("~/")) {
-    return 'begins with "~"; only "~/" stands for the home directory';
+    return 'begins with "~"; only "~/" means the home directory';
   }
   const anchored = pattern.startsWith("/") || pattern.startsWith("~/");
   if (!anchored && places.project === undefined) {

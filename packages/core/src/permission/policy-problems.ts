@@ -180,7 +180,7 @@ function argvProblem(value: unknown): string | undefined {
   if (items.slice(0, -1).includes("**")) return 'has "**" before its end';
   const starred = items.find((item) => item.includes("*") && item !== "*" && item !== "**");
   if (starred !== undefined) {
-    return `has the item ${JSON.stringify(starred)}; "*" stands for one whole item only`;
+    return `has the item ${JSON.stringify(starred)}; "*" matches one whole item only`;
   }
   const [program = ""] = items;
   return program.includes("/") && !program.startsWith("/")

@@ -146,7 +146,7 @@ function firstUnlistedHost(
 const NETWORK_OFF = setting("network", "deny", "The network is switched off for tools.", {
   code: "network_off",
 });
-const NETWORK_ASKS = setting("network", "ask", "Every use of the network is asked about.", {
+const NETWORK_ASKS = setting("network", "ask", "Every use of the network requires approval.", {
   every_time: true,
 });
 const HOSTS_LISTED = setting(

@@ -73,7 +73,7 @@ function findFindings(boundary: Boundary, resource: PathResource): Finding[] {
   }
   const runner = access === "write" ? (selfRunningBy(path) ?? resource.self_running) : undefined;
   if (runner !== undefined) {
-    const sentence = `${quote(path)} is run by other programs without anybody asking (${quote(runner)}).`;
+    const sentence = `${quote(path)} is run by other programs without approval (${quote(runner)}).`;
     findings.push(found("ask", "runs_by_itself", "runs_by_itself", sentence));
   }
   if (access === "search" && boundary.inProject(path) === false) {

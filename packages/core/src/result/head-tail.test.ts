@@ -22,7 +22,7 @@ const anyLimit: fc.Arbitrary<HeadTailLimit> = fc.record(
   { requiredKeys: [] },
 );
 
-const MARKER = /^… (\d+) characters left out \(of (\d+)\) …$/m;
+const MARKER = /^… (\d+) characters omitted \(of (\d+)\) …$/m;
 
 describe("headTail", () => {
   test("a text within the limit comes back as it is", () => {
@@ -46,14 +46,14 @@ describe("headTail", () => {
     expect(lines.at(-2)).toBe("line 999");
     expect(lines[marker + 1]).toMatch(/^line \d+$/);
     expect(preview.original_chars).toBe(text.length);
-    expect(preview.text).toContain(`… ${text.length - preview.kept_chars} characters left out`);
+    expect(preview.text).toContain(`… ${text.length - preview.kept_chars} characters omitted`);
     expect(preview.text.length).toBeGreaterThan(150);
   });
 
   test("a text of one endless line is cut where it must be", () => {
     verifies("RESULT-6");
     const preview = headTail("x".repeat(10_000), { maxChars: 100 });
-    expect(preview.text).toMatch(/^x+\n… \d+ characters left out \(of 10000\) …\nx+$/);
+    expect(preview.text).toMatch(/^x+\n… \d+ characters omitted \(of 10000\) …\nx+$/);
     expect(preview.text.length).toBeGreaterThanOrEqual(98);
   });
 
@@ -103,7 +103,7 @@ describe("headTail", () => {
         }
 
         // The text itself may hold such a line; ours is the one that adds up.
-        const marker = `… ${text.length - preview.kept_chars} characters left out (of ${text.length}) …\n`;
+        const marker = `… ${text.length - preview.kept_chars} characters omitted (of ${text.length}) …\n`;
         const at = preview.text.indexOf(marker);
         if (at === -1) {
           expect(preview.text).toBe(text.slice(0, preview.kept_chars));

@@ -57,7 +57,7 @@ function readLimit(limit: number | undefined): number {
 }
 
 function leftOut(count: number, of: number): string {
-  return `… ${count} characters left out (of ${of}) …`;
+  return `… ${count} characters omitted (of ${of}) …`;
 }
 
 function takeStart(text: string, maxChars: number, maxBytes: number): string {
@@ -140,7 +140,7 @@ export function joinedPreview(
   maxChars: number,
   chars: number,
 ): string {
-  const line = `… about ${chars - maxChars} characters left out (of ${chars}) …`;
+  const line = `… about ${chars - maxChars} characters omitted (of ${chars}) …`;
   const half = Math.max(0, Math.floor((maxChars - line.length - 2) / 2));
   const head = whole(redactor.text(first).slice(0, half));
   const redactedLast = redactor.text(last);

@@ -55,7 +55,9 @@ function fillTable(names: readonly string[], shape: Shape, isSorted = false): Ta
       // Two hashes met. In sorted order, so that the outcome does not depend on the order of the request.
       if (!isSorted) return fillTable([...new Set(names)].toSorted(), shape, true);
       if (again > MAX_REHASH) {
-        throw new RangeError(`${names.length} tools are more than the name profile can tell apart`);
+        throw new RangeError(
+          `${names.length} tools are more than the name profile can distinguish`,
+        );
       }
       wire = hashed(shape, name, again);
     }

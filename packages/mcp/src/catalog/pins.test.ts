@@ -99,7 +99,7 @@ test.each([
   ["servers that are a list", { version: 1, servers: [] }],
   ["a server that is none", { version: 1, servers: { git: 1 } }],
   ["a pin that is none", { version: 1, servers: { git: { log: { hash: "x" } } } }],
-])("pins that are %s are refused: nobody would know what was allowed", async (_case, saved) => {
+])("pins that are %s are refused: no one would know what was allowed", async (_case, saved) => {
   await expect(createPins(memory(saved))).rejects.toThrow("the pins of MCP tools cannot be read");
 });
 

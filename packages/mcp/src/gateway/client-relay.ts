@@ -87,7 +87,7 @@ export function createClientRelay(relay: Relay, mayCall: () => Promise<MayCall>)
     try {
       stop = await relay.watch(uri, may);
     } catch (error) {
-      const message = `the server does not tell of this resource: ${safeLine(messageOf(error), 1_000)}`;
+      const message = `the server does not report changes of this resource: ${safeLine(messageOf(error), 1_000)}`;
       throw new ProtocolError(ProtocolErrorCode.InternalError, message);
     }
     if (stop === undefined) throw notFound(uri);

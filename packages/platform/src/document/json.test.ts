@@ -32,7 +32,7 @@ describe("positions", () => {
     [["a", 1, "b"], "3:12"],
     [["ä"], "4:8"],
     [["c"], "4:18"],
-  ])("the value at %j stands at %s", (path, place) => {
+  ])("the value at %j is at %s", (path, place) => {
     const { line, column } = documentOf(text).positionOf(path);
     expect(`${line}:${column}`).toBe(place);
   });
@@ -41,7 +41,7 @@ describe("positions", () => {
     [["a", 1, "b"], "3:7"],
     [["c"], "4:13"],
     [["a", 0], "2:9"],
-  ])("the key of %j stands at %s", (path, place) => {
+  ])("the key of %j is at %s", (path, place) => {
     const { line, column } = documentOf(text).positionOf(path, "key");
     expect(`${line}:${column}`).toBe(place);
   });

@@ -67,7 +67,7 @@ describe("a holder of this machine", () => {
 test.runIf(process.platform === "linux").each([
   ["another boot", { boot_id: "00000000-0000-0000-0000-000000000000" }],
   ["another namespace", { pid_namespace: "pid:[1]" }],
-])("a holder of %s is a stranger, whatever its process id", async (_what, other) => {
+])("a holder of %s is unknown, with any process id", async (_what, other) => {
   expect(await checkLife({ ...(await thisHolder()), ...other })).toBe("stranger");
   expect(await checkLife({ ...(await thisHolder()), pid: 2 ** 22 - 1, ...other })).toBe("stranger");
 });

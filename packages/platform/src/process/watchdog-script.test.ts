@@ -29,7 +29,7 @@ afterAll(() => rm(bare, { recursive: true, force: true }));
 
 describe.each(SHELLS)("the watchdog in %s", (shell) => {
   test.each(["with grep", "without grep"])(
-    "%s ends the groups it knows and whoever carries the token, and nobody else",
+    "%s ends the groups it knows and every process with the token, and no other",
     async (how) => {
       verifies("CMD-3");
       const token = randomBytes(16).toString("hex");

@@ -31,16 +31,16 @@ const ROOM_FOR_NOTES = 1024;
 const INPUT = fields(
   {
     artifact_id: text("As the earlier result gave it.", { minLength: 1 }),
-    offset: integer("First byte to read; 0 if left out. With query: where to begin searching.", {
+    offset: integer("First byte to read; default 0. With query: where to begin searching.", {
       minimum: 0,
     }),
     length: integer(
-      `Bytes to read, ${DEFAULT_LENGTH} if left out; less comes back if a result may not hold as much.`,
+      `Bytes to read, ${DEFAULT_LENGTH} by default; less comes back if a result may not hold as much.`,
       { minimum: 1, maximum: MAX_LENGTH },
     ),
     query: text("A regular expression, line by line.", { minLength: 1 }),
     literal: flag("Take the query as plain text."),
-    limit: integer(`How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`, {
+    limit: integer(`How many matching lines at the most; default ${DEFAULT_LIMIT}.`, {
       minimum: 1,
       maximum: MAX_LIMIT,
     }),
@@ -60,7 +60,7 @@ export function readArtifactTool(): AnyTool {
     title: "Read an artifact",
     description:
       "Read what was cut from an earlier result: a range of its artifact (offset and length in bytes; " +
-      "next_offset says where to go on), or, with query, the lines of it that match a regular expression.",
+      "next_offset says where to continue), or, with query, the lines of it that match a regular expression.",
     input_schema: INPUT,
     permission: "readonly",
     tags: ["artifact"],
@@ -136,7 +136,7 @@ async function readArtifact(input: ReadArtifactInput, context: ToolContext): Pro
   const range = `Bytes ${page.offset} to ${end} of ${artifact.size}`;
   // Space alone would pass for an empty result.
   const last = text.trim() === "" ? `${range}: white space, the end.` : undefined;
-  const note = more ? `${range}; go on with offset ${end}.` : last;
+  const note = more ? `${range}; continue with offset ${end}.` : last;
   return toolResult({
     content: textBlocks(text, note),
     data: {

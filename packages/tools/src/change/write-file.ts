@@ -10,7 +10,7 @@ const INPUT = fields(
   {
     path: pathField,
     content: text("The whole content, written as UTF-8 just as given."),
-    create_dirs: flag("Make directories that are missing; true if left out.", { default: true }),
+    create_dirs: flag("Make directories that are missing; default true.", { default: true }),
     overwrite: flag("Replace a file that is there; without it, that is an error.", {
       default: false,
     }),

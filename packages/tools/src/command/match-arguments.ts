@@ -62,7 +62,7 @@ export function matchArguments(
   const { options, operands } = read;
   const isMixed = marks.has("mixed") || marks.has("expression");
   const behind = isMixed ? undefined : optionBehindOperand(read, given);
-  if (behind !== undefined) return `the option ${JSON.stringify(behind)} stands behind an argument`;
+  if (behind !== undefined) return `the option ${JSON.stringify(behind)} comes after an argument`;
   const needs = marks.get("needs");
   if (needs !== undefined && !hasFound(options, needs)) {
     return `it is proven only with ${oneOf(needs)}`;

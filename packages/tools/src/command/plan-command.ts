@@ -219,13 +219,13 @@ export function commandInput(defaultTimeoutMs: number, maxTimeoutMs: number) {
       cwd: {
         type: "string",
         minLength: 1,
-        description: "Where to run it, relative to the project. Left out: the project itself.",
+        description: "Where to run it, relative to the project. Default: the project itself.",
       },
       timeout_ms: {
         type: "integer",
         minimum: 1,
         maximum: maxTimeoutMs,
-        description: `After this time it is stopped. Left out: ${defaultTimeoutMs}.`,
+        description: `After this time it is stopped. Default: ${defaultTimeoutMs}.`,
       },
       description: {
         type: "string",

@@ -42,7 +42,7 @@ function showEnds(
   maxBytes: number,
   redact: (text: string) => string,
 ): ShownOutput {
-  const line = `\n… of ${bytes} bytes the middle is left out …\n`;
+  const line = `\n… of ${bytes} bytes the middle is omitted …\n`;
   const half = Math.max(0, Math.floor((maxBytes - Buffer.byteLength(line)) / 2));
   const head = cutToBytes(redactedBeginning(first, redact), half);
   const tail = cutFromEnd(redactedEnd(last, redact), half);

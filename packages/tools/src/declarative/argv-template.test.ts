@@ -80,7 +80,7 @@ describe("items of an argv", () => {
     [
       "a list inside a longer item",
       ["x{{args.list}}"],
-      "[0] {{args.list}} may be a list, which has to be an item by itself",
+      "[0] {{args.list}} may be a list, which must be a separate item",
     ],
     ["an object", ["ok", "{{args.at}}"], "[1] {{args.at}} may be an object"],
     [

@@ -48,7 +48,7 @@ export function compileArgv(
       const mayBeOption = item.length === 0 && !optionsAreClosed;
       if (!found.ok) refuse(found.message);
       else if (found.field.list && parsed.parts.length > 1) {
-        refuse(`${templateName(part.path)} may be a list, which has to be an item by itself`);
+        refuse(`${templateName(part.path)} may be a list, which must be a separate item`);
       } else item.push({ kind: "field", field: found.field, mayBeOption });
     }
     if (text === "--") optionsAreClosed = true;
@@ -111,7 +111,7 @@ function placeProblem(field: SchemaField, place: ShellPlace): string | undefined
   const what = field.list ? "may be a list" : field.optional ? "may be absent" : undefined;
   if (what === undefined) return undefined;
   if (place.isRedirectTarget) return `${what}, which a redirection cannot take`;
-  return place.wholeWord ? undefined : `${what}, so it has to be a word by itself`;
+  return place.wholeWord ? undefined : `${what}, so it must be a separate word`;
 }
 
 export function renderShell(parts: ShellTemplate, input: JsonObject): string {

@@ -49,7 +49,7 @@ test.each([
   [["flag"], { optional: false, list: false, enumerated: true }],
   [["flags"], { optional: false, list: true, enumerated: true }],
   [["mixed"], { optional: false, list: true, enumerated: false }],
-])("%j can stand in a command line", (path, expected) => {
+])("%j can be in a command line", (path, expected) => {
   verifies("DECL-3");
   expect(found(...path)).toEqual(expected);
 });

@@ -61,7 +61,7 @@ export function findShellPlaces(script: string, templates: readonly FieldPart[])
   function takeBackslash(): void {
     const template = templateAt.get(at + 1);
     if (template !== undefined) {
-      refuse(template, "stands behind a backslash, which would undo its quotes");
+      refuse(template, "comes after a backslash, which would undo its quotes");
       at += 1;
       return;
     }
@@ -118,7 +118,7 @@ export function findShellPlaces(script: string, templates: readonly FieldPart[])
   /** What is in `$(…)` is a script of its own, in which quotes mean what they mean outside. */
   function takeSubstitution(): void {
     if (/\bcase\b/.test(script)) {
-      giveUp('"case" beside a command substitution, whose end cannot be told');
+      giveUp('"case" beside a command substitution, whose end cannot be found');
       return;
     }
     words.openSubstitution();
@@ -139,7 +139,7 @@ export function findShellPlaces(script: string, templates: readonly FieldPart[])
   function passOver(end: number, where: string): void {
     for (const template of templates) {
       if (template.start >= at && template.start < end) {
-        refuse(template, `stands ${where}, where its own quotes would not hold`);
+        refuse(template, `is ${where}, where its own quotes would not hold`);
       }
     }
     at = end;

@@ -33,7 +33,7 @@ test.each([
   "{args.a}",
   "{args.a}}",
   "ok {{args.a}} and {{oops}}",
-])("%j is refused instead of being passed on as it stands", (text) => {
+])("%j is refused instead of being passed on", (text) => {
   verifies("DECL-3");
   expect(parseTemplate(text).ok).toBe(false);
 });

@@ -45,7 +45,7 @@ export function explainMiss(file: FileText, old: string): Miss {
   const like = likePlaces(text, wanted);
   const closest = like.length > 0 ? like : unlikePlaces(text, wanted);
   const undecoded = old.includes("\ufffd")
-    ? " It has U+FFFD, which stands for bytes that could not be decoded: leave them out of old."
+    ? " It has U+FFFD, which replaces bytes that could not be decoded: leave them out of old."
     : "";
   if (closest.length === 0) {
     return { words: `Nothing like it is there; read the file again.${undecoded}`, closest };

@@ -98,7 +98,7 @@ function readPatch(unifiedDiff: string, { path, otherPaths = [] }: PatchOptions)
     refuseOtherNames(rest, paths) ??
     refusePlan(
       "unsupported_patch",
-      "After its hunks the patch goes on with a further header or with hunks that do not follow directly. " +
+      "After its hunks the patch continues with a further header or with hunks that do not follow directly. " +
         "Put all hunks of the file one after the other under one header, in the order of their lines.",
     )
   );

@@ -159,7 +159,7 @@ test.each([
   [{ kind: "rule", decision: "deny", by: "rules[0]" }, "rules[0] restricts reading it"],
   [{ kind: "rule", decision: "ask", by: "rules[1]" }, "rules[1] restricts reading it"],
   [{ kind: "hook", decision: "ask", by: "guard" }, 'the hook "guard" restricts reading it'],
-] as const)("a file that %j is about is left out, with the reason", async (restriction, why) => {
+] as const)("a file that %j is about is omitted, with the reason", async (restriction, why) => {
   verifies("PERM-15", "INSTR-2");
   mkdirSync(join(project, "secrets"));
   writeFileSync(join(project, "secrets/real.md"), "the secret");

@@ -104,7 +104,7 @@ function createNote(file: TextAsRead, read: LinesRead, endLine: number): string 
     [cutLines.length > 0, `Too long, so cut: ${listed(cutLines)}.`],
     [text.trim() === "", `${nameFile(file)} has only white space in ${lines}${blank}.`],
     [encoding !== "utf-8", `The encoding is ${encoding}.`],
-    [read.undecodable, "U+FFFD stands for bytes that do not decode."],
+    [read.undecodable, "U+FFFD replaces bytes that do not decode."],
     [lineEnding === "crlf", "Lines end in CRLF, shown here as LF."],
     [lineEnding === "mixed", "Some lines end in CRLF, all are shown with LF."],
     [file.changed, "The file was written to while it was read: read it again."],

@@ -45,11 +45,11 @@ const MAX_LINES = 1000;
 const INPUT = fields(
   {
     path: pathField,
-    start_line: integer("The first line to read, counted from 1; 1 if left out.", {
+    start_line: integer("The first line to read, counted from 1; default 1.", {
       minimum: 1,
       default: 1,
     }),
-    max_lines: integer(`How many lines to read at the most; ${DEFAULT_LINES} if left out.`, {
+    max_lines: integer(`How many lines to read at the most; default ${DEFAULT_LINES}.`, {
       minimum: 1,
       maximum: MAX_LINES,
       default: DEFAULT_LINES,
@@ -67,7 +67,7 @@ export function readFileTool(options: ReadFileOptions = {}): AnyTool {
     description:
       `Read lines of a text file, without line numbers, so that the text can be used for an edit. ` +
       `More lines than max_lines: read on at next_start_line. A line is cut after ${MAX_LINE_BYTES} bytes. ` +
-      `An image is shown; of other binary files only type and size are told.`,
+      `An image is shown; of other binary files only type and size are shown.`,
     input_schema: INPUT,
     permission: "readonly",
     tags: ["code", "readonly", "filesystem"],

@@ -121,7 +121,7 @@ describe.each(OPENINGS)("a commit %s", (_how, opening) => {
       ["was removed", undefined, sha256("old")],
       ["appeared", "other", null],
       ["appeared", "", null],
-    ])("that %s is refused and left alone", async (how, there, expected) => {
+    ])("that %s is refused and left unchanged", async (how, there, expected) => {
       verifies("EDIT-6");
       const path = join(folder, "a");
       if (there !== undefined) {

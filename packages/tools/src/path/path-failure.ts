@@ -38,14 +38,14 @@ export function pathChanged(path: string): ToolFailure {
   return failAt(
     path,
     "path_changed",
-    "What stands at {} is not what was judged: a link or another directory was put " +
+    "What is at {} is not what was judged: a link or another directory was put " +
       "in its way meanwhile. Nothing was read or written. Ask again.",
     RETRY,
   );
 }
 
 export function changedSinceApproval(path: string, how: string): ToolFailure {
-  const says = `{} ${how} since this change was planned. It was left alone. Read it again and plan anew.`;
+  const says = `{} ${how} since this change was planned. It is unchanged. Read it again and plan anew.`;
   return failAt(path, "changed_since_approval", says, RETRY);
 }
 

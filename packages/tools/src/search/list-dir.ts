@@ -26,23 +26,23 @@ const DEFAULT_LIMIT = 1000;
 const MOST_ENTRIES = 50_000;
 
 const INPUT = fields({
-  path: text("Relative to the project, or absolute; the project if left out.", {
+  path: text("Relative to the project, or absolute; default: the project.", {
     minLength: 1,
     default: ".",
   }),
-  recursive: flag("The whole tree below; false if left out.", { default: false }),
+  recursive: flag("The whole tree below; default false.", { default: false }),
   glob: text(
     'Only matching entries: "*.ts" names at any depth, "src/**/*.ts" paths below the directory, ' +
       '"*.{js,ts}" either, "!*.map" all but these.',
     { minLength: 1 },
   ),
-  limit: integer(`How many entries at the most; ${DEFAULT_LIMIT} if left out.`, {
+  limit: integer(`How many entries at the most; default ${DEFAULT_LIMIT}.`, {
     minimum: 1,
     maximum: MOST_ENTRIES,
     default: DEFAULT_LIMIT,
   }),
-  hidden: flag("Also names that begin with a dot; true if left out.", { default: true }),
-  ignored: flag("With recursive: also what .gitignore leaves out; false if left out.", {
+  hidden: flag("Also names that begin with a dot; default true.", { default: true }),
+  ignored: flag("With recursive: also what .gitignore excludes; default false.", {
     default: false,
   }),
 });
@@ -225,14 +225,14 @@ function listNotes(
     [needsDepth, 'The glob has a slash, which only a listing with "recursive": true can match.'],
     [
       ignored_left_out > 0 && !ignored,
-      `${ignored_left_out} left out by .gitignore; "ignored": true lists them.`,
+      `${ignored_left_out} omitted by .gitignore; "ignored": true lists them.`,
     ],
     [unreadable_directories > 0, `Directories that could not be read: ${unreadable_directories}.`],
     [
       sensitive > 0,
-      `Sensitive directories not looked into: ${sensitive}. List one by itself to ask for it.`,
+      `Sensitive directories not looked into: ${sensitive}. List one directly to ask for it.`,
     ],
-    [restricted_left_out > 0, `Left out because a rule restricts them: ${restricted_left_out}.`],
+    [restricted_left_out > 0, `Omitted because a rule restricts them: ${restricted_left_out}.`],
     [
       entries.some(({ path }) => path.includes("\ufffd")),
       'Names that are not UTF-8 are shown with "\ufffd" and cannot be opened by that name.',

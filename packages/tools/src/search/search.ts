@@ -37,36 +37,33 @@ const INPUT = fields(
       minLength: 1,
       maxLength: LONGEST_QUERY,
     }),
-    literal: flag("Take the query as it is written; false if left out.", { default: false }),
-    path: text(
-      "A file or directory, relative to the project or absolute; the project if left out.",
-      {
-        minLength: 1,
-        default: ".",
-      },
-    ),
+    literal: flag("Take the query as it is written; default false.", { default: false }),
+    path: text("A file or directory, relative to the project or absolute; default: the project.", {
+      minLength: 1,
+      default: ".",
+    }),
     glob: text(
       'Only these files: "*.ts" by name, "src/**/*.ts" by path below the directory, "*.{js,ts}" either, ' +
         '"!*.map" all but these.',
       { minLength: 1 },
     ),
-    limit: integer(`How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`, {
+    limit: integer(`How many matching lines at the most; default ${DEFAULT_LIMIT}.`, {
       minimum: 1,
       maximum: MOST_MATCHES,
       default: DEFAULT_LIMIT,
     }),
-    context_lines: integer("How many lines to show before and after each; none if left out.", {
+    context_lines: integer("How many lines to show before and after each; default none.", {
       minimum: 0,
       maximum: MOST_CONTEXT,
       default: 0,
     }),
-    case_sensitive: flag("Whether upper and lower case differ; true if left out.", {
+    case_sensitive: flag("Whether upper and lower case differ; default true.", {
       default: true,
     }),
-    hidden: flag("Also files and directories that begin with a dot; false if left out.", {
+    hidden: flag("Also files and directories that begin with a dot; default false.", {
       default: false,
     }),
-    ignored: flag("Also what .gitignore leaves out; false if left out.", { default: false }),
+    ignored: flag("Also what .gitignore excludes; default false.", { default: false }),
   },
   "query",
 );
@@ -79,9 +76,9 @@ export function searchTool(options: SearchToolOptions = {}) {
     title: "Search in files",
     description:
       `Find lines that match a regular expression (Rust syntax, within one line) in a file or in all files of ` +
-      `a directory. Matches come by path and line; column counts characters from 1. Left out: binary files, ` +
-      `links, and, unless asked for, hidden files and what .gitignore leaves out. Sensitive files, and those a ` +
-      `rule restricts, are left out, too, and counted.`,
+      `a directory. Matches come by path and line; column counts characters from 1. Omitted: binary files, ` +
+      `links, and, unless asked for, hidden files and what .gitignore excludes. Sensitive files, and those a ` +
+      `rule restricts, are omitted, too, and counted.`,
     input_schema: INPUT,
     permission: "readonly",
     tags: ["code", "readonly", "filesystem"],
@@ -251,8 +248,8 @@ function listNotes(data: SearchData, summary: string): string[] {
   const notes: [boolean, string][] = [
     [true, summary],
     [truncated, "There is more. Raise limit, or narrow the search by query, path or glob."],
-    [sensitive > 0, `Sensitive files left out: ${sensitive}. Search one by itself to ask for it.`],
-    [restricted > 0, `Left out because a rule restricts them: ${restricted}.`],
+    [sensitive > 0, `Sensitive files omitted: ${sensitive}. Search one directly to ask for it.`],
+    [restricted > 0, `Omitted because a rule restricts them: ${restricted}.`],
     [unreadable > 0, `Could not be read: ${unreadable}.`],
   ];
   return notes.flatMap(([holds, note]) => (holds ? [`(${note})`] : []));

@@ -91,7 +91,7 @@ function openAt(path: DiskPath, flags: number): number {
   const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | flags);
   if (!HAS_HANDLES || isAt(fd, path)) return fd;
   closeSync(fd);
-  throw new Error("another directory stands in the way");
+  throw new Error("another directory is in the way");
 }
 
 function isAt(fd: number, path: DiskPath): boolean {

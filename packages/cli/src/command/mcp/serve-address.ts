@@ -59,7 +59,7 @@ const NOT_HERE = "is no address of this machine; without --host it is 127.0.0.1.
 
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ["EADDRINUSE", "is taken: something listens there. Choose another port, or 0 for any free one."],
-  ["EACCES", "is not for this user; ports from 1024 on are for everybody."],
+  ["EACCES", "is not for this user; ports from 1024 on are for everyone."],
   ["EADDRNOTAVAIL", NOT_HERE],
   ["ENOTFOUND", NOT_HERE],
   ["EAI_AGAIN", NOT_HERE],

@@ -106,7 +106,7 @@ function listChanges(mcp: McpServers, server: string): readonly AcceptedChange[]
   if (status?.state === "connected") return mcp.changes(server);
   const why = status?.message ?? status?.excluded[0]?.detail ?? "it has not answered";
   throw new CommandError(
-    `The tools of ${visibleLine(server)} cannot be looked at: ${visibleLine(why)} \`soong mcp list ${visibleLine(server)}\` tells more.`,
+    `The tools of ${visibleLine(server)} cannot be looked at: ${visibleLine(why)} \`soong mcp list ${visibleLine(server)}\` says more.`,
   );
 }
 

@@ -55,7 +55,7 @@ function refuseWithoutServer(mcp: Runtime["mcp"], server_id: string, given: stri
   if (status.state === "connected") return;
   const why = status.message ?? status.excluded[0]?.detail ?? "it is closed";
   throw new CommandError(
-    `${visibleLine(given)} cannot be had: ${visibleLine(why)} \`soong mcp list ${visibleLine(server_id)}\` tells more.`,
+    `${visibleLine(given)} cannot be had: ${visibleLine(why)} \`soong mcp list ${visibleLine(server_id)}\` says more.`,
   );
 }
 

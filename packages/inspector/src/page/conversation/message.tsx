@@ -57,7 +57,7 @@ export function Message(props: {
 
 function wordFor({ role, kind }: ConversationItem): string {
   if (kind === "tool_result") return "Result ";
-  if (kind === "message") return role === "user" ? "Person" : "Model";
+  if (kind === "message") return role === "user" ? "User" : "Model";
   return kind.replaceAll("_", " ");
 }
 
