@@ -12,6 +12,7 @@ import {
   type MemoryJournal,
   type PolicyInput,
   type Session,
+  type SessionOptions,
 } from "@soong/core";
 import { readArtifactTool } from "@soong/tools";
 import { createGatewayBroker, type GatewayBroker } from "../../packages/mcp/src/gateway/broker.ts";
@@ -35,6 +36,8 @@ export interface StageOptions {
   readonly ask?: AskPermission;
   readonly policy?: PolicyInput;
   readonly more?: readonly AnyTool[];
+  /** Where the session is stored; default: in memory, in the journal of the stage. */
+  readonly stored?: SessionOptions;
 }
 
 export async function setStage(options: StageOptions = {}): Promise<Stage> {
@@ -57,7 +60,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   });
   const broker = createGatewayBroker(options.ask === undefined ? {} : { ask: options.ask });
   const session = await kernel.openSession({
-    journal,
+    ...(options.stored ?? { journal }),
     ask: broker.ask,
     elicit: broker.elicit,
     ...(options.policy === undefined ? {} : { policy: options.policy }),

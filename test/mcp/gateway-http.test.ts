@@ -1,10 +1,14 @@
 // The gateway over HTTP, with the SDK's own client in both eras: what is listed, called, asked, found, shortened
 // and given up (GATE-1…4).
 
+import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { defineTool } from "@soong/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { defineTool, type SessionOptions } from "@soong/core";
+import { openStore } from "@soong/store";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { verifies } from "#laws";
 import {
   serveGatewayHttp,
@@ -35,6 +39,14 @@ async function serve(
   const served = await serveGatewayHttp({ ...stage, token: TOKEN, ...http });
   cleanUp.push(() => served.close());
   return { ...stage, served };
+}
+
+async function createStored(): Promise<SessionOptions> {
+  const directory = await mkdtemp(join(tmpdir(), "soong-mcp-"));
+  cleanUp.push(() => rm(directory, { recursive: true, force: true }));
+  const store = await openStore({ directory });
+  cleanUp.push(() => store.close());
+  return store.createSession();
 }
 
 async function connect(served: ServedHttp, host: Host): Promise<Host> {
@@ -140,19 +152,22 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(textOf(rows).split("\n")).toEqual(["two rows", '{"rows":[1,2]}', soong_notice]);
   });
 
-  it("sends the progress of a call before its result, and only what increases", async () => {
-    const { served } = await serve();
-    const { client } = await connect(served, createHost(mode));
-    const updates: object[] = [];
-    await client.callTool(
-      { name: "note__count" },
-      { onprogress: (update: object) => updates.push(update) },
-    );
-    expect(updates).toEqual([
-      { message: "one", progress: 1, total: 3 },
-      { message: "two", progress: 2, total: 3 },
-    ]);
-  });
+  it.each(["memory", "disk"])(
+    "sends the progress of a call before its result, and only what increases (%s)",
+    async (where) => {
+      const { served } = await serve(where === "disk" ? { stored: await createStored() } : {});
+      const { client } = await connect(served, createHost(mode));
+      const updates: object[] = [];
+      await client.callTool(
+        { name: "note__count" },
+        { onprogress: (update: object) => updates.push(update) },
+      );
+      expect(updates).toEqual([
+        { message: "one", progress: 1, total: 3 },
+        { message: "two", progress: 2, total: 3 },
+      ]);
+    },
+  );
 
   it("asks for permission through the client, and remembers what was allowed for the session", async () => {
     verifies("GATE-2");
@@ -359,6 +374,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
   it("answers many calls at once, each once, and all are on record", async () => {
     verifies("GATE-1");
     const { served, journal } = await serve();
+    const reads = vi.spyOn(journal, "read");
     const { client } = await connect(served, createHost(mode));
     const texts = Array.from({ length: 60 }, (_, i) => `n${i}`);
     const results = await Promise.all(
@@ -370,6 +386,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     const count = (wanted: string) => journal.facts.filter(({ type }) => type === wanted).length;
     expect(count("tool.requested")).toBe(60);
     expect(count("tool.completed")).toBe(60);
+    expect(reads, "what was recorded is not read back").not.toHaveBeenCalled();
   });
 });
 

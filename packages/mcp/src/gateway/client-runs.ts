@@ -17,8 +17,8 @@ import type { AnsweringCalls, GatewayBroker } from "./broker.ts";
 import { INLINE_LIMIT_BYTES, underOwnNames } from "./list-tools.ts";
 
 export interface GatewayOptions {
-  /** What is served: runs are started in it, and its facts read. */
-  readonly session: Pick<Session, "startRun" | "facts">;
+  /** What is served: runs are started in it, and its facts watched. */
+  readonly session: Pick<Session, "startRun" | "watch">;
   readonly broker: GatewayBroker;
   /** Of every run that is started for a client. */
   readonly run?: Pick<RunOptions, "allowedTools" | "taskDenied" | "mode" | "policy" | "connecting">;

@@ -3,15 +3,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { ProtocolError, ProtocolErrorCode, type Tool } from "@modelcontextprotocol/server";
-import {
-  isTerminalFact,
-  SEARCH_TOOLS,
-  type Fact,
-  type FactData,
-  type ModelTools,
-  type Run,
-  type ToolResult,
-} from "@soong/core";
+import { SEARCH_TOOLS, type Fact, type ModelTools, type Run, type ToolResult } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import type { Relay, RelayChange } from "../relay/relay.ts";
 import { createClientRelay } from "./client-relay.ts";
@@ -61,8 +53,6 @@ export function createClient(
   const working = new Set<Promise<unknown>>();
   /** Calls whose client was asked and has not come back, by what it has to come back with; ended ones too. */
   const left = new Map<string, { readonly call: OpenCall; readonly timer: NodeJS.Timeout }>();
-  /** Calls whose terminal fact has not come by yet, with what waits for it. */
-  const unlearned = new Map<string, () => void>();
   const lane = createLane(MAX_RUNNING);
   const runs = createClientRuns(options, {
     find: (id) => calls.get(id),
@@ -74,7 +64,6 @@ export function createClient(
   });
   let listed: ModelTools | undefined;
   let closed = false;
-  let learns = true;
 
   return {
     /** Waits for the servers behind, within bounds: what they can do is announced only once. */
@@ -127,20 +116,15 @@ export function createClient(
       return atWork(follow(run, call, waiter));
     },
 
-    /** What happened in the session. */
-    learn(fact: Fact): void {
-      const { tool_call_id: id } = fact;
-      if (fact.type.startsWith("mcp.server.")) void notice();
-      if (id === undefined) return;
-      if (fact.type === "tool.progress") progressed(id, fact.data);
-      else if (isTerminalFact(fact)) unlearned.get(id)?.();
+    /** A call of the session reported progress; its result comes after it. */
+    progressed({ tool_call_id: id = "", data }: Fact<"tool.progress">): void {
+      const said = isJsonObject(data.data) ? data.data["log"] : undefined;
+      if (isJsonObject(said)) calls.get(id)?.logged(said);
+      else calls.get(id)?.reached(data);
     },
 
-    /** Nothing more can be learned of the session. */
-    learnedAll(): void {
-      learns = false;
-      for (const learned of unlearned.values()) learned();
-    },
+    /** The servers behind have changed. */
+    notice: () => void notice(),
 
     /** Whether a call came with this id of the client's and is being answered. */
     isServing: (request_id: string | number) =>
@@ -176,12 +160,6 @@ export function createClient(
     return { ...asked, name: names.toCanonical(asked.name) ?? asked.name };
   }
 
-  function progressed(id: string, data: FactData<"tool.progress">): void {
-    const said = isJsonObject(data.data) ? data.data["log"] : undefined;
-    if (isJsonObject(said)) calls.get(id)?.logged(said);
-    else calls.get(id)?.reached(data);
-  }
-
   function atWork<T>(work: Promise<T>): Promise<T> {
     working.add(work);
     const forget = (): boolean => working.delete(work);
@@ -195,18 +173,12 @@ export function createClient(
     call.enters(place);
     const turn = run.openTurn();
     const stop = (): void => void turn.abort(String(call.unwanted.reason));
-    const learned = new Promise<void>((resolve) => {
-      unlearned.set(call.id, resolve);
-    });
     // One that no one waits for any more is on record all the same, and does nothing.
     if (call.unwanted.aborted) stop();
     else call.unwanted.addEventListener("abort", stop);
     turn.push({ id: call.id, name: request.name, arguments: request.arguments });
     turn.end();
     const [result] = (await turn.settled()) as [ToolResult];
-    // Progress goes out before the result; without a journal there is nothing to wait for.
-    if (learns && result.error?.code !== "journal_unavailable") await learned;
-    unlearned.delete(call.id);
     calls.delete(call.id);
     call.ends(result);
   }

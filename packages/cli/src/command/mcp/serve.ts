@@ -155,30 +155,19 @@ function openSessionLazily(open: () => Promise<Session>): GatewayOptions["sessio
         opening = undefined;
         throw error;
       });
-      const here = await opening;
-      opened(here);
-      return here.startRun(options);
+      opened(await opening);
+      // After those who watch it.
+      return (await session).startRun(options);
     },
-    facts(options) {
-      let end: (none: undefined) => void = () => {};
-      const ended = new Promise<undefined>((resolve) => {
-        end = resolve;
+    watch(wanted, listener) {
+      let stop: (() => void) | undefined;
+      let isOver = false;
+      void session.then((here) => {
+        if (!isOver) stop = here.watch(wanted, listener);
       });
-      let facts: ReturnType<Session["facts"]> | undefined;
-      return {
-        async next() {
-          facts ??= (await Promise.race([session, ended]))?.facts(options);
-          return facts === undefined ? { done: true, value: undefined } : facts.next();
-        },
-        // Can be ended before there are any.
-        async return() {
-          end(undefined);
-          await facts?.return?.();
-          return { done: true, value: undefined };
-        },
-        [Symbol.asyncIterator]() {
-          return this;
-        },
+      return () => {
+        isOver = true;
+        stop?.();
       };
     },
   };
