@@ -124,7 +124,7 @@ export function beginRun(
     };
     try {
       state.runRegistry?.add(running);
-      return await runToEnd(running, blocks, after);
+      return await runToEnd(running, blocks);
     } finally {
       state.runRegistry?.remove(running);
     }
@@ -133,12 +133,9 @@ export function beginRun(
   async function runToEnd(
     running: Running,
     blocks: readonly ContentBlock[] | undefined,
-    after: number,
   ): Promise<RunEnd> {
     const { run, usage } = running;
-    const facts = session.facts({ run_id, after });
-    // A journal that cannot be read ends this, and nothing else.
-    void forwardFacts(facts, log).catch(() => {});
+    const stopWatching = session.watch({ types: FORWARDED, run_id }, (fact) => log.addFact(fact));
     const ended = buildRunEnd(await runLoop(running, blocks), running);
     control.close();
     try {
@@ -148,7 +145,7 @@ export function beginRun(
     } catch (error) {
       return { ...ended, ...endWith("failed", "journal_unavailable", messageOf(error)) };
     } finally {
-      void facts.return?.();
+      stopWatching();
     }
   }
 
@@ -208,10 +205,6 @@ const FORWARDED: ReadonlySet<FactType> = new Set<FactType>([
   "permission.resolved",
   "permission.failed",
 ]);
-
-async function forwardFacts(facts: AsyncIterable<Fact>, log: EventLog): Promise<void> {
-  for await (const fact of facts) if (FORWARDED.has(fact.type)) log.add({ type: "fact", fact });
-}
 
 function buildRunEnd({ reason, error }: Ending, running?: Running): RunEnd {
   const unheard = running?.control.takeInput() ?? [];

@@ -76,7 +76,8 @@ export type LoopEvent =
 
 /** Events are kept until they are read, late, slowly or never, by any number of readers. */
 export class EventLog {
-  readonly #events: LoopEvent[] = [];
+  /** Facts are made when they are read. */
+  readonly #events: (LoopEvent | (() => LoopEvent))[] = [];
   readonly #waiting: (() => void)[] = [];
   /** How many events were read: text is only appended to an event that was not. */
   #taken = 0;
@@ -84,26 +85,36 @@ export class EventLog {
   add(event: LoopEvent): void {
     const last = this.#events.at(-1);
     const isUnread = this.#taken < this.#events.length;
-    if (event.type === "text_delta" && last?.type === "text_delta" && isUnread) {
+    const isMore = typeof last === "object" && last.type === "text_delta" && isUnread;
+    if (event.type === "text_delta" && isMore) {
       this.#events[this.#events.length - 1] = { type: "text_delta", text: last.text + event.text };
-    } else this.#events.push(event);
-    for (const wake of this.#waiting.splice(0)) wake();
+    } else this.#push(event);
+  }
+
+  addFact(fact: () => Fact): void {
+    this.#push(() => ({ type: "fact", fact: fact() }));
   }
 
   /** From the first event; ends after `end`. */
   async *read(): AsyncGenerator<LoopEvent, undefined> {
     for (let at = 0; ;) {
-      const event = this.#events[at];
-      if (event === undefined) {
+      const held = this.#events[at];
+      if (held === undefined) {
         await new Promise<void>((resolve) => {
           this.#waiting.push(resolve);
         });
         continue;
       }
+      const event = typeof held === "function" ? held() : held;
       at += 1;
       this.#taken = Math.max(this.#taken, at);
       yield event;
       if (event.type === "end") return undefined;
     }
+  }
+
+  #push(event: LoopEvent | (() => LoopEvent)): void {
+    this.#events.push(event);
+    if (this.#waiting.length > 0) for (const wake of this.#waiting.splice(0)) wake();
   }
 }
