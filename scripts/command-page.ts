@@ -31,7 +31,7 @@ export function commandPage(): string {
     "",
     "<!-- Made from the program by `node scripts/run.mjs scripts/write-command-page.ts`. -->",
     "",
-    "Everything that can be typed, as `soong COMMAND --help` says it. What the commands are for is told in",
+    "Everything that can be typed, as `soong COMMAND --help` says it. What the commands are for:",
     "[the command line](cli.md).",
     "",
     ...(program === undefined ? [] : sectionOf(program, helpOf(program))),
