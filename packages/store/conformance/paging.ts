@@ -1,6 +1,7 @@
 // Facts in pages: by seq from either end, by run and by call (EVENT-1).
 
 import assert from "node:assert/strict";
+import type { Fact } from "@soong/core";
 import type { SessionReader, Store } from "@soong/store";
 import { storeCheck, type ConformanceCheck } from "./check.ts";
 import { expectRefusal, range, seqsOf } from "./expect.ts";
@@ -60,6 +61,46 @@ export const paging: readonly ConformanceCheck[] = [
     }
     assert.deepEqual(seqsOf(await reader.facts({ limit: 2.9 })), [1, 2]);
   }),
+  storeCheck(
+    "facts of many sessions are found by type, and the last ones of runs",
+    ["EVENT-1"],
+    async (place) => {
+      const store = await place.open();
+      const ids: string[] = [];
+      for (const session_id of ["one", "two", "three"]) {
+        const session = await store.createSession({ session_id });
+        const writer = createFactWriter(session);
+        const run = (run_id: string): object => ({
+          run_id: `${session_id}_${run_id}`,
+          agent_id: "a",
+        });
+        writer.add({ ...run("a"), type: "run.started", run_seq: 1 });
+        writer.add({ ...run("b"), type: "run.started", run_seq: 1 });
+        writer.add({ ...run("a"), type: "tool.progress", run_seq: 2 });
+        writer.add({ ...run("b"), type: "artifact.created", run_seq: 2 });
+        writer.add({ ...run("a"), type: "run.completed", run_seq: 3 });
+        writer.add();
+        await session.close();
+        ids.push(session_id);
+      }
+      const shown = (facts: readonly Fact[]): string[] =>
+        facts.map(({ session_id, seq }) => `${session_id} ${seq}`).toSorted();
+      const found = await store.factsOfTypes(["two", "one"], ["tool.progress", "artifact.created"]);
+      assert.deepEqual(shown(found), ["one 3", "one 4", "two 3", "two 4"]);
+      assert.deepEqual(await store.factsOfTypes(ids, []), []);
+      assert.deepEqual(await store.factsOfTypes(["nowhere", "\0"], ["artifact.created"]), []);
+      const last = await store.lastFacts(["one", "three", "nowhere"]);
+      const ends = last.filter(({ type }) => type === "run.completed");
+      assert.deepEqual(shown(ends), ["one 5", "three 5"]);
+      assert.deepEqual(last.map(({ run_id }) => run_id).toSorted(), [
+        "one_a",
+        "one_b",
+        "three_a",
+        "three_b",
+      ]);
+      assert.deepEqual(await store.lastFacts([]), []);
+    },
+  ),
   storeCheck("a session that is not there cannot be read", ["STORE-3"], async (place) => {
     const store = await place.open();
     await expectRefusal("session_unknown", () => store.readSession("nowhere"));

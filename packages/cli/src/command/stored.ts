@@ -133,11 +133,16 @@ const SESSIONS_PAGE = 200;
 const FACTS_PAGE = 500;
 
 /** Last used first. */
-export async function* iterateSessions(store: Store): AsyncGenerator<SessionRecord, undefined> {
-  const pages = readPages<SessionRecord>(SESSIONS_PAGE, (after) =>
+export function readSessionPages(
+  store: Store,
+): AsyncGenerator<readonly SessionRecord[], undefined> {
+  return readPages<SessionRecord>(SESSIONS_PAGE, (after) =>
     store.sessions({ limit: SESSIONS_PAGE, after }),
   );
-  for await (const page of pages) yield* page;
+}
+
+export async function* iterateSessions(store: Store): AsyncGenerator<SessionRecord, undefined> {
+  for await (const page of readSessionPages(store)) yield* page;
   return undefined;
 }
 

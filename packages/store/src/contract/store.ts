@@ -7,6 +7,7 @@ import type {
   ByteRange,
   ConversationNode,
   Fact,
+  FactType,
   Journal,
   Recorder,
   JsonObject,
@@ -30,6 +31,10 @@ export interface Store {
    * any field: who asks looks closer.
    */
   searchNodes(text: string, page?: NodeSearchPage): Promise<FoundNode[]>;
+  /** Of each run of these sessions the last fact once it has ended, or some fact before that. */
+  lastFacts(session_ids: readonly string[]): Promise<Fact[]>;
+  /** The facts of these types in these sessions. Costs little more than those facts, however many others there are. */
+  factsOfTypes(session_ids: readonly string[], types: readonly FactType[]): Promise<Fact[]>;
   /** Undefined when no session has such a run. */
   findRun(run_id: string): Promise<RunRecord | undefined>;
   /** Checks the chain of a session, fact by fact, or what is left of one that was removed (EVENT-6). */

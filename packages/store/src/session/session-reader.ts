@@ -203,7 +203,10 @@ export function sessionReader(place: SessionPlace): SessionReader {
   }
 }
 
-export function parseFact(row: { seq: number; line: string }, place: SessionPlace): Fact {
+export function parseFact(
+  row: { seq: number; line: string },
+  place: Pick<SessionPlace, "session_id" | "path">,
+): Fact {
   try {
     return JSON.parse(row.line) as Fact;
   } catch (error) {

@@ -2,12 +2,13 @@
 // reading can do.
 
 import { join } from "node:path";
-import type { ConversationNode } from "@soong/core";
+import type { ConversationNode, Fact } from "@soong/core";
 import type { SessionPage, Store, Tombstone } from "../contract/store.ts";
 import { StoreError } from "../contract/store-error.ts";
-import { asCount, type SessionPlace, sessionReader } from "../session/session-reader.ts";
+import { asCount, parseFact, type SessionPlace, sessionReader } from "../session/session-reader.ts";
 import {
   parseOpenState,
+  placeOfSession,
   runRecord,
   type RunRow,
   sessionRecord,
@@ -23,6 +24,8 @@ export interface StoreTables extends Pick<
   | "readSession"
   | "sessions"
   | "searchNodes"
+  | "lastFacts"
+  | "factsOfTypes"
   | "findRun"
   | "verify"
   | "tombstones"
@@ -36,6 +39,15 @@ export interface StoreTables extends Pick<
 }
 
 const DEFAULT_PAGE = 100;
+
+/** How many facts a session has room for. */
+const PLACES = placeOfSession(1);
+
+interface SessionFactRow {
+  readonly session_id: string;
+  readonly seq: number;
+  readonly line: string;
+}
 
 export function storeTables(query: Query, home: string, path: string): StoreTables {
   return {
@@ -62,6 +74,19 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
         position,
       }));
     },
+    async lastFacts(session_ids) {
+      const rows = query<SessionFactRow>`SELECT session_id, runs.last_seq AS seq, line FROM json_each(${JSON.stringify(session_ids)})
+         JOIN sessions ON session_id = value JOIN runs USING (session_no)
+         JOIN facts ON place = session_no * ${PLACES} + runs.last_seq ORDER BY place`;
+      return rows.map(sessionFact);
+    },
+    async factsOfTypes(session_ids, types) {
+      const rows = query<SessionFactRow>`SELECT session_id, place % ${PLACES} AS seq, line FROM json_each(${JSON.stringify(session_ids)})
+         JOIN sessions ON session_id = value
+         JOIN facts ON place BETWEEN session_no * ${PLACES} AND session_no * ${PLACES} + last_seq
+         WHERE facts.type IN (SELECT value FROM json_each(${JSON.stringify(types)})) ORDER BY place`;
+      return rows.map(sessionFact);
+    },
     async unfinishedRemovals() {
       const rows = query`SELECT DISTINCT session_id FROM leavings ORDER BY session_id`;
       return (rows as { session_id: string }[]).map(({ session_id }) => session_id);
@@ -86,6 +111,10 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
       return (rows as TombstoneRow[]).map(tombstoneRecord);
     },
   };
+
+  function sessionFact({ session_id, ...fact }: SessionFactRow): Fact {
+    return parseFact(fact, { session_id, path });
+  }
 
   function row(session_id: string): SessionRow | undefined {
     const rows = query<SessionRow>`SELECT * FROM sessions WHERE session_id = ${session_id}`;

@@ -26,7 +26,7 @@ export const printEvents: Handler<"events"> = async (
     let seen = 0;
     await printMore();
     if (follow) await printToTheEnd();
-    const used = describeUsage(await sumRunUsage(reader, run_id));
+    const used = describeUsage(await sumRunUsage(store, reader, run_id));
     if (!json && used !== "") output.note(used, "dim");
 
     async function printMore(): Promise<void> {

@@ -1,37 +1,45 @@
 // Sessions as a whole: `soong sessions` lists them, `sessions rm` removes some (ART-4), `verify` checks that they are as
 // they were recorded (EVENT-6), `rewind` lets one continue from an earlier node (STORE-2, CLI-7).
 
-import { describeUsage, type UsageTotal } from "@soong/agent";
+import { describeUsage, sumUsage } from "@soong/agent";
 import { createKernel } from "@soong/core";
-import type { Store, StoreError, Tombstone, Verification } from "@soong/store";
+import type { Store, Tombstone, Verification } from "@soong/store";
 import { EXIT, fit, UsageError, visibleLine, type Colours } from "../../output/index.ts";
 import type { Handler } from "../handler.ts";
-import { iterateSessions, refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
+import {
+  iterateSessions,
+  readSessionPages,
+  refuseNothingStored,
+  withReadOnlyStore,
+  withStore,
+} from "../stored.ts";
 import { sumSessionUsage } from "./stored-usage.ts";
 
-const DRAIN_EACH = 200;
 const NO_SESSIONS = "No sessions are kept yet; `soong call` makes one.";
 
 export const listSessions: Handler<"sessions"> = async (context) => {
   const { output, print } = context;
   const { bold, dim } = output.colours;
-  let count = 0;
   await withReadOnlyStore<void>(context, noSessions, async (store) => {
-    for await (const record of iterateSessions(store)) {
+    let count = 0;
+    for await (const page of readSessionPages(store)) {
       if (output.isClosed) return;
-      const usage = await readUsage(store, record.session_id);
-      if (usage === undefined) continue;
-      print({ ...record, usage }, () => {
+      const ids = page.map(({ session_id }) => session_id);
+      const usages = await sumSessionUsage(store, ids);
+      for (const record of page) {
         const { session_id, updated_at, last_seq, title = "", project = "" } = record;
-        const about = [title, project].filter((text) => text !== "").map(visibleLine);
-        const details = [about.join("  "), describeUsage(usage)].filter((text) => text !== "");
-        return [
-          `${bold(visibleLine(session_id))}  ${updated_at}  ${last_seq} facts`,
-          ...details.map((text) => dim(`    ${fit(text, output.width - 4)}`)),
-        ];
-      });
-      count += 1;
-      if (count % DRAIN_EACH === 0) await output.drained();
+        const usage = usages.get(session_id) ?? sumUsage([]);
+        print({ ...record, usage }, () => {
+          const about = [title, project].filter((text) => text !== "").map(visibleLine);
+          const details = [about.join("  "), describeUsage(usage)].filter((text) => text !== "");
+          return [
+            `${bold(visibleLine(session_id))}  ${updated_at}  ${last_seq} facts`,
+            ...details.map((text) => dim(`    ${fit(text, output.width - 4)}`)),
+          ];
+        });
+      }
+      count += page.length;
+      await output.drained();
     }
     if (count === 0) noSessions();
   });
@@ -40,17 +48,6 @@ export const listSessions: Handler<"sessions"> = async (context) => {
     output.note(NO_SESSIONS);
   }
 };
-
-/** Undefined when it was removed since it was listed. */
-async function readUsage(store: Store, session_id: string): Promise<UsageTotal | undefined> {
-  try {
-    return await sumSessionUsage(await store.readSession(session_id));
-  } catch (error) {
-    const { code } = error as Partial<StoreError>;
-    if (code === "session_unknown" || code === "session_removed") return undefined;
-    throw error;
-  }
-}
 
 export const removeSessions: Handler<"sessions rm"> = async (
   context,

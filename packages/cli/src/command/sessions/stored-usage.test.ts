@@ -1,5 +1,5 @@
 import type { Fact, FactType } from "@soong/core";
-import type { RunRecord, SessionReader } from "@soong/store";
+import type { RunRecord } from "@soong/store";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { writtenFact } from "../../../../../test/facts.ts";
@@ -28,17 +28,14 @@ function session(...runs: readonly [id: string, parent: string | undefined, ende
     };
   });
   const asked: unknown[] = [];
-  const reader = {
-    runs: async () => records,
-    facts: async (page: { run_id?: string; after?: number; limit?: number } = {}) => {
-      asked.push(page);
-      const { run_id, after = 0, limit = 1000 } = page;
-      return facts
-        .filter((fact) => fact.seq > after && (run_id === undefined || fact.run_id === run_id))
-        .slice(0, limit);
+  const store = {
+    lastFacts: async () => records.flatMap(({ last_seq }) => facts[last_seq - 1] ?? []),
+    factsOfTypes: async (session_ids: readonly string[], types: readonly FactType[]) => {
+      asked.push(...session_ids);
+      return facts.filter(({ type }) => types.includes(type));
     },
-  } as unknown as SessionReader;
-  return { reader, asked };
+  };
+  return { store, reader: { session_id: "s", runs: async () => records }, asked };
 
   function add(run_id: string, type: FactType, data: object): void {
     facts.push(writtenFact({ seq: facts.length + 1, type, run_id, data }));
@@ -47,13 +44,13 @@ function session(...runs: readonly [id: string, parent: string | undefined, ende
 
 test("the use of a session is that of all its runs, and that of a run is with all it started", async () => {
   verifies("EVENT-7");
-  const { reader } = session(
+  const { store, reader } = session(
     ["root", undefined, true],
     ["other", undefined, true],
     ["child", "root", true],
     ["grandchild", "child", false],
   );
-  expect(await sumSessionUsage(reader)).toEqual({
+  expect((await sumSessionUsage(store, ["s"])).get("s")).toEqual({
     requests: 4,
     untold: 0,
     unpriced: 0,
@@ -61,14 +58,20 @@ test("the use of a session is that of all its runs, and that of a run is with al
     output_tokens: 4,
     cost: [{ currency: "USD", micros: 20 }],
   });
-  expect(await sumRunUsage(reader, "root")).toMatchObject({ requests: 3, input_tokens: 30 });
-  expect(await sumRunUsage(reader, "child")).toMatchObject({ requests: 2, input_tokens: 20 });
-  expect(await sumRunUsage(reader, "other")).toMatchObject({ requests: 1, input_tokens: 10 });
+  expect(await sumRunUsage(store, reader, "root")).toMatchObject({ requests: 3, input_tokens: 30 });
+  expect(await sumRunUsage(store, reader, "child")).toMatchObject({
+    requests: 2,
+    input_tokens: 20,
+  });
+  expect(await sumRunUsage(store, reader, "other")).toMatchObject({
+    requests: 1,
+    input_tokens: 10,
+  });
 });
 
 test("a run that has ended is not read through for it", async () => {
   verifies("EVENT-7");
-  const { reader, asked } = session(["root", undefined, true]);
-  await sumSessionUsage(reader);
-  expect(asked).toEqual([{ after: 1, limit: 1 }]);
+  const { store, asked } = session(["root", undefined, true]);
+  await sumSessionUsage(store, ["s"]);
+  expect(asked).toEqual([]);
 });

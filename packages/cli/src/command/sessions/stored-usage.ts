@@ -1,36 +1,66 @@
 // What stored runs used of models (EVENT-7). The last fact of a run says it; where a run has none, because it still works
-// or was killed, its facts are read.
+// or was killed, the ends of its requests are read.
 
 import { sumUsage, readEndUsage, reportUsage, type UsageTotal } from "@soong/agent";
-import type { RunRecord, SessionReader } from "@soong/store";
-import { readFactPages } from "../stored.ts";
+import type { Fact } from "@soong/core";
+import type { SessionReader, Store } from "@soong/store";
 
+type UsageFacts = Pick<Store, "lastFacts" | "factsOfTypes">;
+
+/** By session; none for a session without runs. */
 export async function sumSessionUsage(
-  reader: SessionReader,
-  runs?: readonly RunRecord[],
-): Promise<UsageTotal> {
-  const totals: UsageTotal[] = [];
-  for (const { run_id, last_seq } of runs ?? (await reader.runs())) {
-    const [last] = await reader.facts({ after: last_seq - 1, limit: 1 });
-    const reported = last?.run_id === run_id ? readEndUsage(last) : undefined;
-    if (reported !== undefined) totals.push(reported);
-    else {
-      for await (const page of readFactPages(reader, { run_id })) {
-        totals.push(reportUsage(page).session);
-      }
-    }
+  store: UsageFacts,
+  session_ids: readonly string[],
+): Promise<ReadonlyMap<string, UsageTotal>> {
+  const totals = new Map<string, UsageTotal[]>();
+  for (const { session_id, usage } of await readRunUsage(store, session_ids)) {
+    const ofRuns = totals.get(session_id) ?? [];
+    totals.set(session_id, ofRuns);
+    ofRuns.push(usage);
   }
-  return sumUsage(totals);
+  return new Map([...totals].map(([session_id, ofRuns]) => [session_id, sumUsage(ofRuns)]));
 }
 
 /** Of a run and all it started. */
-export async function sumRunUsage(reader: SessionReader, run_id: string): Promise<UsageTotal> {
+export async function sumRunUsage(
+  store: UsageFacts,
+  reader: Pick<SessionReader, "session_id" | "runs">,
+  run_id: string,
+): Promise<UsageTotal> {
   const wanted = new Set([run_id]);
   // A child comes after its parent.
-  const runs = (await reader.runs()).filter((run) => {
-    const isOfIt = wanted.has(run.run_id) || wanted.has(run.parent_run_id ?? "");
-    if (isOfIt) wanted.add(run.run_id);
-    return isOfIt;
-  });
-  return sumSessionUsage(reader, runs);
+  for (const run of await reader.runs()) {
+    if (wanted.has(run.parent_run_id ?? "")) wanted.add(run.run_id);
+  }
+  const used = await readRunUsage(store, [reader.session_id]);
+  return sumUsage(used.flatMap((run) => (wanted.has(run.run_id) ? [run.usage] : [])));
+}
+
+interface RunUsage {
+  readonly session_id: string;
+  readonly run_id: string;
+  readonly usage: UsageTotal;
+}
+
+async function readRunUsage(
+  store: UsageFacts,
+  session_ids: readonly string[],
+): Promise<readonly RunUsage[]> {
+  const used: RunUsage[] = [];
+  const unreported = new Map<string, { readonly session_id: string; readonly facts: Fact[] }>();
+  for (const fact of await store.lastFacts(session_ids)) {
+    const { session_id, run_id = "" } = fact;
+    const usage = readEndUsage(fact);
+    if (usage === undefined) unreported.set(run_id, { session_id, facts: [] });
+    else used.push({ session_id, run_id, usage });
+  }
+  const unread = new Set([...unreported.values()].map(({ session_id }) => session_id));
+  if (unread.size === 0) return used;
+  for (const fact of await store.factsOfTypes([...unread], ["model.completed", "model.failed"])) {
+    unreported.get(fact.run_id ?? "")?.facts.push(fact);
+  }
+  for (const [run_id, { session_id, facts }] of unreported) {
+    used.push({ session_id, run_id, usage: reportUsage(facts).session });
+  }
+  return used;
 }
