@@ -193,7 +193,7 @@ export function createRequests(
     options: ToolCallOptions,
     work: (sending: RequestOptions, call: OpenCall) => Promise<T>,
   ): Promise<T> {
-    const { signal, timeoutMs, onProgress, ...asking } = options;
+    const { signal, timeoutMs } = options;
     const aborted = () => new McpRequestFailure("aborted", "the call was aborted");
     if (signal.aborted) throw aborted();
     const stop = new AbortController();
@@ -207,7 +207,7 @@ export function createRequests(
     const onAbort = () => stop.abort("the call was aborted");
     signal.addEventListener("abort", onAbort, { once: true });
     const call: OpenCall = {
-      ...asking,
+      ...options,
       timer,
       untilEnd() {
         ended ??= new AbortController();
@@ -216,7 +216,7 @@ export function createRequests(
       asked: { all: 0, open: 0 },
       onProgress(progress) {
         timer.restart();
-        onProgress?.(progress);
+        options.onProgress?.(progress);
       },
     };
     open.add(call);

@@ -27,6 +27,8 @@ const EMPTY = new Map<string, JsonObject>([
   ["logging/setLevel", {}],
 ]);
 
+const COMPLETE = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+
 /** From now on answers of `transport` carry what the server really sent. */
 export function keepRawResults(transport: Transport): void {
   const asked = new Map<string | number, string>();
@@ -66,8 +68,7 @@ export function keepRawResults(transport: Transport): void {
     // A question instead of an answer is the SDK's to read.
     const { resultType = "complete" } = result ?? {};
     if (resultType !== "complete") return message;
-    const cover = { ...empty, resultType, ttlMs: 0, cacheScope: "private" };
-    return { ...message, result: { ...cover, ...(result && { [RAW]: result }) } };
+    return { ...message, result: { ...empty, ...COMPLETE, [RAW]: result } };
   }
 }
 

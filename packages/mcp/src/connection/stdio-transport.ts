@@ -84,9 +84,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   function start(): void {
     const lines = createLineReader(MAX_LINE_BYTES);
     running = startServer(options, {
-      async onStdout(bytes) {
-        for (const line of lines.take(bytes)) await takeLine(line);
-      },
+      onStdout: (bytes) => deliver(messagesIn(lines.take(bytes))),
       onStderr(bytes) {
         options.log?.append(bytes);
         lastWords = (lastWords + bytes.toString("utf8")).slice(-LAST_WORDS_BYTES);
@@ -107,19 +105,28 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     );
   }
 
-  async function takeLine(line: string): Promise<void> {
-    if (isOver || line.trim() === "") return;
-    for (const message of parseMessages(line)) {
-      if (message === undefined) {
+  function* messagesIn(lines: Iterable<string>): Generator<JSONRPCMessage, void> {
+    for (const line of lines) {
+      if (isOver || line.trim() === "") continue;
+      for (const message of parseMessages(line)) {
+        if (message !== undefined) {
+          yield message;
+          continue;
+        }
         garbageLines += 1;
         if (garbageLines <= MAX_LOGGED_GARBAGE) {
           options.log?.append(Buffer.from(`[not a message] ${line.slice(0, 1000)}\n`));
         }
-        continue;
       }
-      transport.onmessage?.(message);
+    }
+  }
+
+  /** Without a promise for answers: it would stop and start the pipe for each of them. */
+  function deliver(messages: Generator<JSONRPCMessage, void>): void | Promise<void> {
+    for (let next = messages.next(); next.done !== true; next = messages.next()) {
+      transport.onmessage?.(next.value);
       // The SDK handles a notification a little later, and drops progress whose answer came meanwhile.
-      if (!("id" in message)) await immediately();
+      if (!("id" in next.value)) return immediately().then(() => deliver(messages));
     }
   }
 
