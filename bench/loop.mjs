@@ -3,21 +3,21 @@
 
 /**
  * @import { Script } from "@soong/agent"
- * @import { Store } from "@soong/store"
+ * @import { OpenSession, Store } from "@soong/store"
  */
 
 export const TOOL = "bench.work";
 
 /**
- * Plays a script through one run of a session of its own, to its end.
+ * Plays a script through one run, to its end.
  *
  * @param {Script} script
- * @param {Store} [store]  left out: in memory
+ * @param {Store | OpenSession} [where]  in a session of its own, or in this one; default: in memory
  * @returns {Promise<void>}
  */
-export async function playRun(script, store) {
+export async function playRun(script, where) {
   const { openConversation, scriptedModel } = await import("@soong/agent");
-  const kept = await store?.createSession();
+  const kept = where && "createSession" in where ? await where.createSession() : where;
   const session = await (
     await kernel()
   ).openSession({

@@ -1,6 +1,7 @@
 // Contenders measured in turns (A B, A B, …), so that a slow moment of the machine falls on all alike. The
 // ratio is the median of the ratios of each round.
 
+import { timed } from "./measure.mjs";
 import { median, pairedRatio } from "./statistics.mjs";
 
 /** @import { ReportRow } from "./benchmarks/index.mjs" */
@@ -8,7 +9,8 @@ import { median, pairedRatio } from "./statistics.mjs";
 /**
  * @typedef {object} Contender
  * @property {string} name
- * @property {() => Promise<unknown>} run  once; its time is taken
+ * @property {() => Promise<unknown>} [run]  once; its time is taken
+ * @property {() => Promise<number>} [time]  the same, for one that takes its own time, in milliseconds
  * @property {string} [note]
  */
 
@@ -23,12 +25,11 @@ export async function paired(contenders, { rounds, unit, per = 1 }) {
   const scale = (unit === "µs" ? 1000 : 1) / per;
   /** @type {number[][]} */
   const times = contenders.map(() => []);
-  for (const { run } of contenders) await run();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, { run }] of contenders.entries()) {
-      const begun = performance.now();
-      await run();
-      times[index]?.push((performance.now() - begun) * scale);
+  // The first round is for the compiler.
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [index, { run, time }] of contenders.entries()) {
+      const ms = time ? await time() : (await timed(() => run?.())).ms;
+      if (round > 0) times[index]?.push(ms * scale);
     }
   }
   const floor = times[0] ?? [];

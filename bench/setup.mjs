@@ -1,35 +1,17 @@
-// Makes what a run needs and nothing twice: the workspace installed, our packages built, each peer in
-// its own folder. A peer that cannot be installed is an answer, not an error.
+// Makes what a run needs and nothing twice: our packages built, each peer in its own folder. A peer that cannot be
+// installed is an answer, not an error.
 
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const root = fileURLToPath(new URL("..", import.meta.url));
+import { isInstalled, root } from "../scripts/setup.mjs";
 
 /** @typedef {(line: string) => void} Say */
 
-/** Builds our packages whose output is missing or older than their source. @param {Say} say */
+/** Builds what has changed of our packages, and the bundles of the command and the page. @param {Say} say */
 export async function buildPackages(say) {
-  if (!existsSync(join(root, "node_modules/typescript"))) {
-    say("installing the workspace");
-    await run("npm", ["install", "--no-save"], root);
-  }
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  for (const name of ["core", "tools", "store", "mcp", "agent", "inspector"]) {
-    const folder = join(root, "packages", name);
-    if (newest(join(folder, "src")) <= modified(join(folder, "dist/index.js"))) continue;
-    say(`building packages/${name}`);
-    const failure = await run(process.execPath, [tsc, "-p", folder], root);
-    if (failure) say(`tsc: ${failure}`);
-  }
-  say("bundling the command and the page");
-  for (const script of ["bundle-page.mjs", "bundle-cli.mjs"]) {
-    const failure = await run(process.execPath, [join(root, "scripts", script)], root);
-    if (failure) say(`${script}: ${failure}`);
-  }
+  say("building the packages");
+  const failure = await run(process.execPath, ["scripts/run.mjs", "scripts/build.ts"], root);
+  if (failure) say(failure);
 }
 
 /**
@@ -39,16 +21,10 @@ export async function buildPackages(say) {
  */
 export async function installPeer(peer, say) {
   const folder = join(root, "bench/peers", peer);
-  const marker = join(folder, "node_modules/.installed");
-  const lock = createHash("sha256")
-    .update(readFileSync(join(folder, "package-lock.json")))
-    .digest("hex");
-  if (existsSync(marker) && readFileSync(marker, "utf8") === lock) return undefined;
+  if (isInstalled(folder)) return undefined;
   say(`installing peer ${peer}`);
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"];
-  const failure = await run("npm", ["ci", ...flags, "--prefix", folder], folder);
-  if (!failure) writeFileSync(marker, lock);
-  return failure;
+  return run("npm", ["ci", ...flags, "--prefix", folder], folder);
 }
 
 /**
@@ -70,13 +46,3 @@ function run(command, args, cwd) {
     });
   });
 }
-
-/** @param {string} folder */
-function newest(folder) {
-  if (!existsSync(folder)) return 0;
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return Math.max(0, ...names.map((name) => modified(join(folder, name))));
-}
-
-/** @param {string} path */
-const modified = (path) => (existsSync(path) ? statSync(path).mtimeMs : -1);

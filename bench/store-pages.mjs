@@ -6,7 +6,7 @@ import { median } from "./statistics.mjs";
 const [directory = "", count = ""] = process.argv.slice(2);
 const facts = Number(count);
 const middle = facts / 2;
-const run_id = `run_${Math.floor(facts / 2000)}`;
+const run_id = `run_${Math.floor(facts / 4000)}`;
 const idle = process.memoryUsage().rss;
 
 /** @type {import("./benchmarks/index.mjs").ReportRow[]} */
@@ -18,7 +18,7 @@ const { reader, journal } = session;
 await page("first page of 1 000", 1000, () => reader.facts());
 await page("page of 1 000 in the middle", 1000, () => reader.facts({ after: middle }));
 await page("last page, backwards", 1000, () => reader.facts({ before: facts + 1 }));
-await page("facts of one run in the middle", 1000, () => reader.facts({ run_id }));
+await page("facts of a run of 1 000", 1000, () => reader.facts({ run_id }));
 await page("facts of one call of that run", 7, () =>
   reader.facts({ run_id, tool_call_id: "call_9" }),
 );

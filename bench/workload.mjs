@@ -80,11 +80,14 @@ export function makeCall(index, tool, limit) {
   return { id: `call_${index}`, name, wireName, args: JSON.stringify(input), input };
 }
 
-/** Bytes of what a turn of one call adds to a conversation: the call and its result as JSON messages. @param {Call} call */
-export function bytesOfMessages({ id, wireName: name, args, input }) {
+/**
+ * Bytes of what a turn of one call adds to a conversation: the call and its result as JSON messages.
+ * @param {Call} call @param {Output} [output]
+ */
+export function bytesOfMessages({ id, wireName: name, args, input }, output = answer(input)) {
   const messages = [
     { role: "assistant", tool_calls: [{ id, name, arguments: args }] },
-    { role: "tool", tool_call_id: id, content: JSON.stringify(answer(input)) },
+    { role: "tool", tool_call_id: id, content: JSON.stringify(output) },
   ];
   return Buffer.byteLength(JSON.stringify(messages));
 }
@@ -147,6 +150,6 @@ const handlers = {
 };
 
 /** @param {Input} input @returns {Output} */
-function answer({ path, limit, recursive }) {
+export function answer({ path, limit, recursive }) {
   return { note: noteOf(path), count: limit + 1, more: recursive };
 }

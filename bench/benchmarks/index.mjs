@@ -3,11 +3,15 @@
 
 import { call } from "./call.mjs";
 import { catalog } from "./catalog.mjs";
+import { commandCalls } from "./command-calls.mjs";
+import { commandProcesses } from "./command-processes.mjs";
+import { commandSessions } from "./command-sessions.mjs";
 import { coldStart } from "./cold-start.mjs";
 import { editFile } from "./edit-file.mjs";
 import { flat } from "./flat.mjs";
 import { inspector } from "./inspector.mjs";
 import { listDir } from "./list-dir.mjs";
+import { loopMemory } from "./loop-memory.mjs";
 import { loopStream } from "./loop-stream.mjs";
 import { loopTurns } from "./loop-turns.mjs";
 import { loopCall, loopRun, loopSession, loopTools } from "./loops.mjs";
@@ -72,6 +76,7 @@ export const benchmarks = [
   loopRun,
   loopSession,
   loopTools,
+  loopMemory,
   catalog,
   flat,
   search,
@@ -92,4 +97,7 @@ export const benchmarks = [
   mcpCall,
   inspector,
   coldStart,
+  commandCalls,
+  commandSessions,
+  commandProcesses,
 ];

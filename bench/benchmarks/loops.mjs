@@ -1,11 +1,11 @@
 // The loop of each runtime over a scripted model, as a user runs it: 100 and 10 calls in a turn, a fresh run, and a
 // long conversation. Every loop gets the same turns; what it keeps of them is its own affair.
 
-import { liveHeap, now } from "../measure.mjs";
-import { bytesOfMessages, makeCalls, makeTools, proveWork } from "../workload.mjs";
+import { now } from "../measure.mjs";
+import { heapPerTurn, perTurn, spanOfTurns, timeTurns } from "../turns.mjs";
+import { makeCalls, makeTools, proveWork } from "../workload.mjs";
 
 /** @import { Benchmark, Prepared, Values } from "./index.mjs" */
-/** @import { Instant } from "../measure.mjs" */
 /** @import { Call } from "../workload.mjs" */
 /** @import { Installed, Subject } from "../subjects/index.mjs" */
 
@@ -94,7 +94,7 @@ export const loopSession = {
         if (!stopped) {
           const long = await timeTurns(installed, calls, 10_000, 2 * budgetMs);
           const turns = long.length - 1;
-          if (turns === 10_000) return { values: { ...values, ...valuesOfLong(long) } };
+          if (turns === 10_000) return { values: { ...values, ...spanOfTurns(long) } };
           stopped = `stopped at ${turns} of 10 000 turns`;
         }
         const early = thousand.length <= 1_000 ? [`and at ${thousand.length - 1} of 1 000`] : [];
@@ -172,12 +172,13 @@ async function install(subject, count) {
  * Microseconds of one run, by the clock and by CPU of all threads, over as many runs as fit the budget of CPU time.
  * @param {Installed} installed @param {{ calls: Call[], turns: number, budgetMs: number }} work
  */
-async function timeRuns(installed, { calls, turns, budgetMs }) {
+async function timeRuns({ loop }, { calls, turns, budgetMs }) {
+  if (!loop) throw new Error("has no loop of its own");
   const begun = now();
   let runs = 0;
   while (now().cpu - begun.cpu < budgetMs * 1_000) {
     let turn = 0;
-    await loopOf(installed)(() => {
+    await loop(() => {
       turn += 1;
       return turn > turns
         ? undefined
@@ -187,73 +188,4 @@ async function timeRuns(installed, { calls, turns, budgetMs }) {
   }
   const ended = now();
   return { us: (ended.us - begun.us) / runs, cpu: (ended.cpu - begun.cpu) / runs };
-}
-
-/**
- * When each turn began, and when the last one ended. Ends early when the CPU time is used up.
- * @param {Installed} installed @param {Call[]} calls @param {number} turns @param {number} budgetMs
- */
-async function timeTurns(installed, calls, turns, budgetMs) {
-  /** @type {Instant[]} */
-  const starts = [];
-  const end = now().cpu + budgetMs * 1_000;
-  await loopOf(installed)(() => {
-    const begun = now();
-    starts.push(begun);
-    const turn = starts.length - 1;
-    return turn === turns || begun.cpu > end ? undefined : [callOf(calls, turn)];
-  });
-  return starts;
-}
-
-/** @param {Instant[]} starts @returns {Values} */
-function valuesOfLong(starts) {
-  const { us: all, cpu: all_cpu } = perTurn(starts, 0, 10_000);
-  const { cpu: first_cpu } = perTurn(starts, 0, 1_000);
-  const { cpu: last_cpu } = perTurn(starts, 9_000, 10_000);
-  return { all, all_cpu, first_cpu, last_cpu, growth: last_cpu / first_cpu };
-}
-
-/** @param {Instant[]} starts @param {number} from @param {number} to @returns {Instant} */
-function perTurn(starts, from, to) {
-  const [begun, ended] = /** @type {[Instant, Instant]} */ ([starts[from], starts[to]]);
-  const turns = to - from;
-  return { us: (ended.us - begun.us) / turns, cpu: (ended.cpu - begun.cpu) / turns };
-}
-
-/**
- * What a turn leaves in memory while its run continues, over 1 000 turns or as many as there is time for.
- * @param {Installed} installed @param {Call[]} calls @param {number} budgetMs @returns {Promise<Values>}
- */
-async function heapPerTurn(installed, calls, budgetMs) {
-  const settled = 100;
-  const end = now().cpu + budgetMs * 1_000;
-  let turn = 0;
-  let before = 0;
-  let after = 0;
-  let bytes = 0;
-  await loopOf(installed)(() => {
-    if (turn === settled) before = liveHeap();
-    if (turn === settled + 1_000 || (turn > settled && now().cpu > end)) {
-      after = liveHeap();
-      return undefined;
-    }
-    const call = callOf(calls, turn);
-    if (turn >= settled) bytes += bytesOfMessages(call);
-    turn += 1;
-    return [call];
-  });
-  return { heap: (after - before) / (turn - settled), heap_ratio: (after - before) / bytes };
-}
-
-/** @param {Installed} installed */
-function loopOf({ loop }) {
-  if (!loop) throw new Error("has no loop of its own");
-  return loop;
-}
-
-/** @param {Call[]} calls @param {number} turn @returns {Call} */
-function callOf(calls, turn) {
-  const call = /** @type {Call} */ (calls[turn % calls.length]);
-  return { ...call, id: `call_${turn}` };
 }

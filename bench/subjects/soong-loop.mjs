@@ -1,55 +1,59 @@
-// Our own loop, whole: context, model request, stream, the kernel's pipeline, every fact recorded in memory.
+// Our own loop, whole: context, model request, stream, the kernel's pipeline, every fact recorded.
 
 import { openConversation } from "@soong/agent";
 import { createKernel, PORTABLE_PROFILE } from "@soong/core";
 import { toSoong } from "./soong.mjs";
 
 /** @import { Model, ModelEvent, ModelRequest } from "@soong/agent" */
-/** @import { Call } from "../workload.mjs" */
-/** @import { NextTurn, Subject } from "./index.mjs" */
+/** @import { Store } from "@soong/store" */
+/** @import { Call, ToolSpec } from "../workload.mjs" */
+/** @import { Installed, NextTurn, Subject } from "./index.mjs" */
 
 const profile = { ...PORTABLE_PROFILE, max_tools: Number.MAX_SAFE_INTEGER };
 const config = { tools: { defer_budget_tokens: Number.MAX_SAFE_INTEGER } };
 
 /** @type {Subject} */
-export const soongLoop = {
-  async create({ tools }) {
-    const kernel = createKernel({ tools: tools.map(toSoong), config });
-    /** @param {NextTurn} next @param {(request: ModelRequest) => void} [seen] */
-    const run = async (next, seen) => {
-      const session = await kernel.openSession({});
-      const conversation = await openConversation({
-        session,
-        models: [scripted(next, seen)],
-        limits: { max_turns: Number.MAX_SAFE_INTEGER },
-      });
-      const { reason, error } = await conversation.send("go").end;
-      await session.close();
-      if (reason !== "completed") throw new Error(`the run ended ${reason}: ${error?.message}`);
-    };
-    return {
-      session: async () => ({
-        turn: async (calls) => {
-          /** @type {unknown[]} */
-          let results = [];
-          /** @type {Call[] | undefined} */
-          let ahead = calls;
-          const next = () => {
-            const now = ahead;
-            ahead = undefined;
-            return now;
-          };
-          await run(next, ({ messages }) => {
-            const last = messages.at(-1);
-            if (last?.role === "tool") results = [...last.results];
-          });
-          return results;
-        },
-      }),
-      loop: (next) => run(next),
-    };
-  },
-};
+export const soongLoop = { create: ({ tools }) => createLoop(tools) };
+
+/** @param {ToolSpec[]} tools @param {Store} [store]  default: every fact in memory @returns {Promise<Installed>} */
+export async function createLoop(tools, store) {
+  const kernel = createKernel({ tools: tools.map(toSoong), config });
+  /** @param {NextTurn} next @param {(request: ModelRequest) => void} [seen] */
+  const run = async (next, seen) => {
+    const kept = await store?.createSession();
+    const session = await kernel.openSession({ ...kept });
+    const conversation = await openConversation({
+      session,
+      models: [scripted(next, seen)],
+      limits: { max_turns: Number.MAX_SAFE_INTEGER },
+    });
+    const { reason, error } = await conversation.send("go").end;
+    await session.close();
+    await kept?.close();
+    if (reason !== "completed") throw new Error(`the run ended ${reason}: ${error?.message}`);
+  };
+  return {
+    session: async () => ({
+      turn: async (calls) => {
+        /** @type {unknown[]} */
+        let results = [];
+        /** @type {Call[] | undefined} */
+        let ahead = calls;
+        const next = () => {
+          const now = ahead;
+          ahead = undefined;
+          return now;
+        };
+        await run(next, ({ messages }) => {
+          const last = messages.at(-1);
+          if (last?.role === "tool") results = [...last.results];
+        });
+        return results;
+      },
+    }),
+    loop: (next) => run(next),
+  };
+}
 
 const usage = { input_tokens: 1, output_tokens: 1 };
 
