@@ -92,12 +92,10 @@ export const paging: readonly ConformanceCheck[] = [
       const last = await store.lastFacts(["one", "three", "nowhere"]);
       const ends = last.filter(({ type }) => type === "run.completed");
       assert.deepEqual(shown(ends), ["one 5", "three 5"]);
-      assert.deepEqual(last.map(({ run_id }) => run_id).toSorted(), [
-        "one_a",
-        "one_b",
-        "three_a",
-        "three_b",
-      ]);
+      assert.deepEqual(
+        new Set(last.map(({ run_id }) => run_id)),
+        new Set(["one_a", "one_b", "three_a", "three_b"]),
+      );
       assert.deepEqual(await store.lastFacts([]), []);
     },
   ),
