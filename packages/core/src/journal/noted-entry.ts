@@ -71,6 +71,11 @@ export class NotedEntry implements JournalEntry {
     });
   }
 
+  hasAny(types: ReadonlySet<FactType>): boolean {
+    const own = this.#types;
+    return typeof own === "string" ? types.has(own) : own.some((type) => types.has(type));
+  }
+
   /** What is known of the facts without making them. */
   get heads(): readonly Pick<Fact, "type" | "seq" | "run_id">[] {
     const { run_id } = this.#origin;

@@ -124,12 +124,14 @@ class SessionLog {
   }
 
   #tellWatchers(entry: JournalEntry): void {
-    const heads = entry instanceof NotedEntry ? entry.heads : entry.facts;
-    for (const [i, { type, seq, run_id }] of heads.entries()) {
-      for (const [listener, wanted] of this.watchers) {
-        const isWanted = wanted.run_id === undefined || wanted.run_id === run_id;
-        if (isWanted && wanted.types.has(type)) listener(() => entry.facts[i] as Fact, seq);
-      }
+    for (const [listener, { types, run_id: wanted }] of this.watchers) {
+      // Most entries have nothing for most watchers, and are not looked into for them.
+      if (entry instanceof NotedEntry && !entry.hasAny(types)) continue;
+      const heads = entry instanceof NotedEntry ? entry.heads : entry.facts;
+      heads.forEach(({ type, seq, run_id }, i) => {
+        const isWanted = types.has(type) && (wanted === undefined || wanted === run_id);
+        if (isWanted) listener(() => entry.facts[i] as Fact, seq);
+      });
     }
   }
 
