@@ -28,11 +28,17 @@ export function definitionsKeeper(artifacts: ArtifactStore): KeepDefinitions {
 
   return async (snapshot, of) => {
     try {
-      const { text, sha256 } = describeDefinitions(snapshot);
+      const { text, sha256, size } = describeDefinitions(snapshot);
       const known = kept.get(sha256);
       if (known !== undefined) return { ref: artifactRef(await known) };
-      const about = { media_type: "application/json", name: DEFINITIONS_NAME, ...of };
-      const writing = artifacts.write(text, about);
+      const { session_id, run_id } = of;
+      const writing = artifacts.write(text, {
+        media_type: "application/json",
+        name: DEFINITIONS_NAME,
+        session_id,
+        run_id,
+        known: { sha256, size },
+      });
       kept.set(sha256, writing);
       writing.catch(() => kept.delete(sha256));
       const created = await writing;

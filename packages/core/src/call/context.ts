@@ -1,7 +1,7 @@
 // What a planner and a handler are given (DEF-7). Parts are made when they are looked at, because most
 // handlers look at few; each can be taken out of the object and used by itself.
 
-import type { JsonObject } from "@soong/schema";
+import { omitUndefined, type JsonObject } from "@soong/schema";
 import type { ArtifactInput, ArtifactRecord } from "../journal/index.ts";
 import {
   READING_SUBJECT,
@@ -228,7 +228,8 @@ export async function writeArtifact(
 
 function artifactInput({ run, tool_call_id }: Call, about: ArtifactDescription): ArtifactInput {
   const { session_id, run_id } = run.identity;
-  return { ...about, session_id, run_id, tool_call_id };
+  const { media_type, name } = about;
+  return { media_type, ...omitUndefined({ name }), session_id, run_id, tool_call_id };
 }
 
 /** A record has more fields, which are no business of the model's. */

@@ -28,6 +28,20 @@ async function codeOf(action: () => Promise<unknown>): Promise<string | undefine
 }
 
 describe("artifacts in memory", () => {
+  test("a text whose measures are known is kept and read like any other", async () => {
+    verifies("ART-1");
+    const artifacts = createMemoryArtifacts({ clock, maxBytes: 20 });
+    const { sha256, size, artifact_id } = await artifacts.write("grüße", about);
+    const again = await artifacts.write("grüße", { ...about, known: { sha256, size } });
+    expect(again).toEqual({ ...again, sha256, size });
+    expect(await artifacts.read(again.artifact_id)).toEqual(await artifacts.read(artifact_id));
+    expect(await artifacts.read(again.artifact_id, { offset: 0, length: 2 })).toEqual(utf8("gr"));
+    const known = { sha256, size: 7 };
+    expect(await codeOf(() => artifacts.write("grüße", { ...about, known }))).toBe(
+      "artifact_store_full",
+    );
+  });
+
   test("the record says what the bytes are and which call made them", async () => {
     verifies("ART-1");
     const artifacts = createMemoryArtifacts({ clock });

@@ -25,6 +25,14 @@ export interface ArtifactInput extends ArtifactDescription {
   run_id: string;
   tool_call_id?: string;
   retention?: string;
+  /** Of a text that is written again and again: a store need not find it out each time. */
+  known?: TextMeasures;
+}
+
+export interface TextMeasures {
+  readonly sha256: string;
+  /** In bytes. */
+  readonly size: number;
 }
 
 export interface ByteRange {
@@ -67,37 +75,44 @@ const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 /** An artifact store in memory, bounded by `maxBytes`. */
 export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): MemoryArtifacts {
   const { maxBytes = DEFAULT_MAX_BYTES, ids, clock = Date } = options;
-  const kept = new Map<string, { record: ArtifactRecord; bytes: Uint8Array }>();
+  const kept = new Map<string, { record: ArtifactRecord; held: Held }>();
   let used = 0;
   let count = 0;
 
   return {
     async write(bytes, about) {
-      // A copy: a caller may use its buffer again.
-      const held = typeof bytes === "string" ? utf8Bytes(bytes) : bytes.slice();
-      if (used + held.length > maxBytes) throw storeFull(maxBytes);
-      used += held.length;
-      return keep(held, about);
+      const { known } = about;
+      if (typeof bytes === "string" && known !== undefined) return add(bytes, known, about);
+      // Of bytes a copy: a caller may use its buffer again.
+      const copy = typeof bytes === "string" ? utf8Bytes(bytes) : bytes.slice();
+      return add(copy, measureBytes(copy), about);
     },
     open,
     async read(artifact_id, range) {
       const found = kept.get(artifact_id);
+      if (found === undefined) return undefined;
+      if (typeof found.held === "string") found.held = utf8Bytes(found.held);
       // A copy: an artifact is what its hash says, whatever a reader does with the bytes.
-      return found && (range === undefined ? found.bytes.slice() : part(found.bytes, range));
+      return range === undefined ? found.held.slice() : part(found.held, range);
     },
     stat: async (artifact_id) => kept.get(artifact_id)?.record,
     list: () => Array.from(kept.values(), ({ record }) => record),
   };
 
-  function keep(bytes: Uint8Array, about: ArtifactInput): ArtifactRecord {
+  function add(held: Held, measures: TextMeasures, about: ArtifactInput): ArtifactRecord {
+    if (used + measures.size > maxBytes) throw storeFull(maxBytes);
+    used += measures.size;
+    return keep(held, measures, about);
+  }
+
+  function keep(held: Held, { sha256, size }: TextMeasures, about: ArtifactInput): ArtifactRecord {
     const { media_type, name, session_id, run_id, tool_call_id, retention } = about;
-    const sha256 = sha256Hex(bytes);
     count += 1;
     const record: ArtifactRecord = Object.freeze({
       artifact_id: ids?.next("art") ?? `art_${count}_${sha256.slice(0, 12)}`,
       sha256,
       media_type,
-      size: bytes.length,
+      size,
       ...omitUndefined({ name }),
       session_id,
       run_id,
@@ -105,7 +120,7 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
       created_at: new Date(clock.now()).toISOString(),
       ...omitUndefined({ retention }),
     });
-    kept.set(record.artifact_id, { record, bytes });
+    kept.set(record.artifact_id, { record, held });
     return record;
   }
 
@@ -135,7 +150,7 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
         state = "closed";
         const held = buffer.length === size ? buffer : buffer.slice(0, size);
         buffer = new Uint8Array(0);
-        return keep(held, described);
+        return keep(held, measureBytes(held), described);
       },
       async discard() {
         if (state === "open") release("discarded");
@@ -181,6 +196,13 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
       }
     }
   }
+}
+
+/** A text whose measures are known stays one until somebody reads it. */
+type Held = string | Uint8Array;
+
+function measureBytes(bytes: Uint8Array): TextMeasures {
+  return { sha256: sha256Hex(bytes), size: bytes.length };
 }
 
 function part(bytes: Uint8Array, { offset, length }: ByteRange): Uint8Array {

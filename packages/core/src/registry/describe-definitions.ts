@@ -2,7 +2,7 @@
 // tools where none of their code is. The same definitions give the same text, on every machine.
 
 import { canonicalJson } from "@soong/schema";
-import { sha256Hex, type AnyTool } from "../tool/index.ts";
+import { sha256Hex, utf8Bytes, type AnyTool } from "../tool/index.ts";
 import { DATA_FIELDS, FUNCTION_FIELDS, type DataField } from "./definition-fields.ts";
 import type { RegisteredTool, SourceInfo } from "./registered-tool.ts";
 import type { ExcludedTool, RegistrySnapshot } from "./registry.ts";
@@ -30,6 +30,8 @@ export interface RecordedDefinition extends Pick<
 export interface DescribedDefinitions {
   readonly text: string;
   readonly sha256: string;
+  /** In bytes. */
+  readonly size: number;
 }
 
 /** Made once a snapshot, however many runs begin on it. */
@@ -37,7 +39,7 @@ export function describeDefinitions(snapshot: RegistrySnapshot): DescribedDefini
   let described = known.get(snapshot);
   if (described === undefined) {
     const text = canonicalJson(recordDefinitions(snapshot));
-    described = { text, sha256: sha256Hex(text) };
+    described = { text, sha256: sha256Hex(text), size: utf8Bytes(text).length };
     known.set(snapshot, described);
   }
   return described;
