@@ -44,8 +44,10 @@ export function createSpyJournal(options: SpyOptions = {}): SpyJournal {
     },
     append(entry) {
       options.onAppend?.(entry, entries.length);
-      entries.push(entry);
-      memory.append(entry);
+      const { facts, nodes } = entry;
+      const read = { facts, nodes };
+      entries.push(read);
+      memory.append(read);
     },
     async flush() {
       flushes += 1;

@@ -5,6 +5,7 @@ import type { ConversationNode, Fact } from "./fact.ts";
 
 /** Committed whole or not at all (PIPE-3): a result's node never without its terminal fact. */
 export interface JournalEntry {
+  /** May be made when they are read, and anew each time: a journal keeps what it read. */
   readonly facts: readonly Fact[];
   readonly nodes?: readonly ConversationNode[] | undefined;
 }
