@@ -25,7 +25,9 @@ export function createFinder(
   return function find(text, scope) {
     const isFull = scope === "full";
     const hasKnown = needles.length > 0;
-    if (!isFull && !hasKnown) return NO_SPANS;
+    if (!hasKnown && (!isFull || (text.length < SHORTEST_FOUND && !text.includes("@")))) {
+      return NO_SPANS;
+    }
     const spans: Span[] = [];
     if (hasKnown || text.length >= SHORTEST_LEAD) {
       for (const { needle, at } of isFull ? scanAll(text) : scanKnown(text)) {
@@ -43,6 +45,7 @@ export function createFinder(
 const NO_SPANS: readonly Span[] = [];
 const SCAN_LEADS = createScan(LEADS);
 const SHORTEST_LEAD = Math.min(...LEADS.map(({ text }) => text.length));
+const SHORTEST_FOUND = Math.min(SHORTEST_LEAD, SHORTEST_KEY);
 
 /** The value itself and its other forms; of base64 the part that shows wherever in the encoded bytes it begins. */
 function createNeedles({ name, value }: KnownSecret): Needle[] {
