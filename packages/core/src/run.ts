@@ -210,6 +210,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
   readonly policy: Policy;
   readonly roots: Roots;
   readonly mappingRules: CallRun["mappingRules"] = new Map();
+  readonly plainVerdicts: CallRun["plainVerdicts"] = new Map();
   readonly inlineLimitBytes: number;
   childrenStarted = 0;
   readonly registry: Registry;

@@ -5,11 +5,12 @@ import type {
   ArtifactStore,
   Clock,
   ConversationNode,
+  FactData,
   IdSource,
   Recorder,
   Redactor,
 } from "../journal/index.ts";
-import type { Grants, Policy } from "../permission/index.ts";
+import type { Grants, Judgement, PermissionFacts, Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/registered-tool.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { MappingRules } from "../result/map-result.ts";
@@ -18,6 +19,7 @@ import type { Role } from "../surface/ceiling.ts";
 import type { SearchAnswer } from "../surface/search-deferred.ts";
 import type { Surface } from "../surface/surface.ts";
 import type {
+  Effects,
   ElicitationAnswer,
   ElicitationRequest,
   FindPath,
@@ -62,6 +64,16 @@ export interface RunAuthority extends Pick<SharedParts, "findPath"> {
   readonly roots: Roots;
 }
 
+/** A judgement that holds for every call of a tool with these effects, while the context of the run is the same. */
+export interface PlainVerdict {
+  readonly effects: Effects;
+  readonly context: RunContext;
+  readonly facts: PermissionFacts;
+  readonly judgement: Judgement;
+  /** As it is recorded. */
+  readonly data: FactData<"permission.evaluated">;
+}
+
 /** Due at a moment of the clock. */
 export interface Deadline {
   readonly at: number;
@@ -78,8 +90,9 @@ export interface CallRun extends SharedParts, RunAuthority {
   childrenStarted: number;
   /** The gateway's own bound on inline results, if it has one (RESULT-6). */
   readonly inlineLimitBytes: number;
-  /** How results of a tool are mapped, kept from call to call. */
+  /** What is the same for the calls of a tool in this run, kept from call to call. */
   readonly mappingRules: Map<RegisteredTool, MappingRules>;
+  readonly plainVerdicts: Map<RegisteredTool, PlainVerdict>;
   readonly admitContext: AdmitContext | undefined;
   readonly onPersonAsked: OnPersonAsked | undefined;
   /** The tools as they are registered now. */

@@ -33,6 +33,20 @@ export function permissionFacts(call: AcceptedCall, context: RunContext): Permis
   };
 }
 
+/** Whether nothing but the tool, its effects and the run says what the call is judged on: not its input, a hook or a plan. */
+export function hasPlainFacts(call: AcceptedCall): boolean {
+  const { targets, plan, hookVerdict, mutated, tool, record } = call;
+  return (
+    targets === undefined &&
+    plan === undefined &&
+    hookVerdict === undefined &&
+    !mutated &&
+    record.evaluated === undefined &&
+    tool.definition.prepare === undefined &&
+    !tool.tags.includes("network")
+  );
+}
+
 /** A command says of itself why it is not proven to only read (PERM-17). */
 function whyNotReadOnly({ targets, tool }: AcceptedCall): string | undefined {
   const { why_not_read_only: why } = asRecord(targets?.facts);

@@ -2,6 +2,7 @@
 // plan added → execute. The stages before it are in accept-call.ts, those after it in finish.ts. No call is executed in
 // any other way, and nothing else judges one: the evaluator decides; where it says ask, a person does (PERM-1…8, HOOK-4).
 
+import type { FactData } from "../journal/index.ts";
 import { evaluate, type Judgement } from "../permission/index.ts";
 import { toolError } from "../tool/index.ts";
 import { checkDefinitionCurrent } from "./accept-call.ts";
@@ -18,6 +19,7 @@ import { runLateHooks, runPreToolHooks, seenInput } from "./call-hooks.ts";
 import { endCall, endCancelled, endWith } from "./endings.ts";
 import { Execution } from "./execute.ts";
 import {
+  hasPlainFacts,
   isFinalDeny,
   isPrivatePreview,
   isUntoldBeforeYes,
@@ -147,6 +149,11 @@ async function askThenJudge(call: AcceptedCall, turn: TurnControl): Promise<Endi
 
 function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
   const { run, mutated } = call;
+  const isPlain = stage === "targets" && hasPlainFacts(call);
+  const known = isPlain ? run.plainVerdicts.get(call.tool) : undefined;
+  if (known?.effects === call.effects && known.context === run.context) {
+    return recordVerdict(call, known, known.data);
+  }
   const facts = permissionFacts(call, run.context);
   const judgement = evaluate(run.policy, facts, run.grants);
   const { decision, reason, chain, grant_id } = judgement;
@@ -170,14 +177,28 @@ function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
   // Without targets there is nothing in it but the words of rules and our own.
   const isOurs =
     !mutated && resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
-  if (isOurs && call.record.evaluated === undefined) {
-    call.record.evaluated = data;
-    call.decisionSeq = run.recorder.note(call.record, "permission.evaluated");
-  } else {
-    call.decisionSeq = run.recorder.record("permission.evaluated", data, call).seq;
+  if (isPlain && decision === "allow" && grant_id === undefined) {
+    const { input_digest: _ofThisCall, ...ofAll } = facts;
+    const verdict = { effects: call.effects, context: run.context, facts: ofAll, judgement, data };
+    run.plainVerdicts.set(call.tool, verdict);
   }
+  if (isOurs && call.record.evaluated === undefined) {
+    return recordVerdict(call, { facts, judgement }, data);
+  }
+  call.decisionSeq = run.recorder.record("permission.evaluated", data, call).seq;
   call.decision = decision;
   return (call.judged = { facts, judgement });
+}
+
+function recordVerdict(
+  call: AcceptedCall,
+  judged: Judged,
+  data: FactData<"permission.evaluated">,
+): Judged {
+  call.record.evaluated = data;
+  call.decisionSeq = call.run.recorder.note(call.record, "permission.evaluated");
+  call.decision = judged.judgement.decision;
+  return (call.judged = judged);
 }
 
 function denyByPolicy({ tool_name }: Call, { reason, code = "policy_denied" }: Judgement): Ending {
