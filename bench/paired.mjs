@@ -3,6 +3,7 @@
 
 import { timed } from "./measure.mjs";
 import { median, pairedRatio } from "./statistics.mjs";
+import { digits } from "./table.mjs";
 
 /** @import { ReportRow } from "./benchmarks/index.mjs" */
 
@@ -18,31 +19,34 @@ import { median, pairedRatio } from "./statistics.mjs";
  * The first contender is the floor.
  *
  * @param {Contender[]} contenders
- * @param {{ rounds: number, unit: "ms" | "µs", per?: number }} options  `per`: how many things one run does
+ * @param {{ rounds: number, unit: "ms" | "µs", per?: number, cpu?: boolean }} options
+ *   `per`: how many things one run does; `cpu`: all of it is done by this process, so its CPU time counts, too
  * @returns {Promise<ReportRow[]>}
  */
-export async function paired(contenders, { rounds, unit, per = 1 }) {
+export async function paired(contenders, { rounds, unit, per = 1, cpu = false }) {
   const scale = (unit === "µs" ? 1000 : 1) / per;
-  /** @type {number[][]} */
-  const times = contenders.map(() => []);
+  const measured = contenders.map(({ name, note }) => ({
+    name,
+    notes: note === undefined ? [] : [note],
+    times: /** @type {number[]} */ ([]),
+    cpuTimes: /** @type {number[]} */ ([]),
+  }));
   // The first round is for the compiler.
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, { run, time }] of contenders.entries()) {
-      const ms = time ? await time() : (await timed(() => run?.())).ms;
-      if (round > 0) times[index]?.push(ms * scale);
+      const { ms, cpuMs } = time ? { ms: await time(), cpuMs: 0 } : await timed(() => run?.());
+      if (round === 0) continue;
+      measured[index]?.times.push(ms * scale);
+      measured[index]?.cpuTimes.push(cpuMs * scale);
     }
   }
-  const floor = times[0] ?? [];
-  return contenders.map(({ name, note }, index) => {
-    const own = times[index] ?? [];
-    const against = index === 0 ? "the floor" : `${pairedRatio(own, floor)?.toFixed(2)} × floor`;
-    const best = `best ${Math.min(...own).toPrecision(3)}`;
-    return {
-      name,
-      value: median(own),
-      unit,
-      series: own,
-      note: [against, best, note].filter(Boolean).join(", "),
-    };
+  const [floor] = measured;
+  return measured.map(({ name, times, cpuTimes, notes }) => {
+    const ratios = [`${pairedRatio(times, floor?.times)?.toFixed(2)} × floor`];
+    if (cpu) ratios.push(`${pairedRatio(cpuTimes, floor?.cpuTimes)?.toFixed(2)} × its CPU time`);
+    const against = times === floor?.times ? ["the floor"] : ratios;
+    const best = `best ${digits(Math.min(...times))}`;
+    const note = [...against, best, ...notes].join(", ");
+    return { name, value: median(times), unit, series: times, note };
   });
 }

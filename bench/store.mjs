@@ -140,45 +140,40 @@ export async function openBare(path) {
 }
 
 /**
- * The lines and node texts that so many turns leave in a store, transaction by transaction.
+ * The texts of the facts and nodes that so many turns leave in a store, transaction by transaction: one text for each.
  *
  * @param {string} home @param {Shape} shape @param {number} turns
  * @returns {Promise<Batches>}
  */
 export async function recordBatches(home, shape, turns) {
   const { openStore } = await import("@soong/store");
-  let taken = 0;
-  /** @type {number[]} */
-  const ends = [];
+  /** @type {string[]} */
+  let waiting = [];
+  /** @type {Batches} */
+  const batches = [];
   const store = await openStore({
     directory: home,
-    at: (point) => void (point === "commit.written" && ends.push(taken)),
+    at(point) {
+      if (point !== "commit.written" || waiting.length === 0) return;
+      batches.push(waiting);
+      waiting = [];
+    },
   });
   const opened = await store.createSession();
   /** @type {Journal} */
-  const counting = {
+  const noting = {
     ...opened.journal,
     append(entry) {
       opened.journal.append(entry);
-      taken = entry.facts.at(-1)?.seq ?? taken;
+      for (const part of [...entry.facts, ...(entry.nodes ?? [])]) {
+        waiting.push(JSON.stringify(part));
+      }
     },
   };
-  const { run } = await turnsOn(shape, { ...opened, journal: counting });
+  const { run } = await turnsOn(shape, { ...opened, journal: noting });
   await opened.journal.flush();
-  const before = taken;
+  batches.length = 0;
   await run(turns);
   await store.close();
-  const database = await openBare(join(home, "store", "soong.db"));
-  const select = database.prepare(
-    `SELECT line AS text FROM facts WHERE place > (1 << 32) + ? AND place <= (1 << 32) + ?
-     UNION ALL SELECT text FROM nodes WHERE seq > ? AND seq <= ?`,
-  );
-  const bounds = [...new Set(ends)].filter((end) => end > before);
-  const batches = bounds.map((end, index) => {
-    const from = bounds[index - 1] ?? before;
-    const rows = /** @type {{ text: string }[]} */ (select.all(from, end, from, end));
-    return rows.map(({ text }) => text);
-  });
-  database.close();
   return batches;
 }

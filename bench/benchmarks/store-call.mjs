@@ -39,6 +39,7 @@ async function measure(home, shape, quick) {
     rounds: quick ? 8 : 25,
     unit: "µs",
     per: turns * calls,
+    cpu: true,
   });
 
   const bare = await bareInserts(
@@ -54,7 +55,7 @@ async function measure(home, shape, quick) {
   const durable = await turnsOn(shape, await store.createSession());
   const inMemory = await turnsOn(shape, { journal: createMemoryJournal() });
   // The compiler needs some thousand calls of the whole path to be done with it.
-  for (const { run } of [durable, inMemory]) await run(quick ? 200 : 3000);
+  for (const { run } of [durable, inMemory]) await run(quick ? 1500 : 3000);
 
   const rows = await paired(
     [

@@ -40,7 +40,7 @@ export const storeSessions = {
                 run: () => Promise.all(sessions.map((session) => session.run(turns))),
               },
             ],
-            { rounds: quick ? 4 : 15, unit: "µs", per: turns * SESSIONS * calls },
+            { rounds: quick ? 4 : 15, unit: "µs", per: turns * SESSIONS * calls, cpu: true },
           )),
         );
       }
