@@ -1,7 +1,13 @@
 // One run of the loop (LOOP-1): build context, stream, execute, repeat, until one of its ends. Never throws; what goes
 // wrong is an end, and a journal that fails ends everything at once.
 
-import { JournalFailure, messageOf, type ContentBlock, type Turn } from "@soong/core";
+import {
+  JournalFailure,
+  messageOf,
+  type ContentBlock,
+  type ModelTools,
+  type Turn,
+} from "@soong/core";
 import { userNode } from "../context/index.ts";
 import { compactContext } from "./compact-context.ts";
 import {
@@ -53,6 +59,7 @@ function recordRecoveredAnswer(running: Running): void {
 async function runTurns(running: Running, backoff: Backoff): Promise<Ending> {
   const { run, control, limits } = running;
   let compactedForLength = false;
+  let shown: ModelTools | undefined;
   for (;;) {
     for (const text of control.takeInput()) await submitPrompt(running, [{ type: "text", text }]);
     if (running.requests >= limits.max_turns) {
@@ -61,7 +68,8 @@ async function runTurns(running: Running, backoff: Backoff): Promise<Ending> {
     }
     await awaitTools(running.toolProvider, control);
     const tools = await run.tools();
-    rememberLoadedTools(running);
+    if (tools !== shown) rememberLoadedTools(running);
+    shown = tools;
     const context = await resolveContext(running, tools);
     if (context === "aborted" || control.aborted !== undefined) return endAborted(running);
     running.requests += 1;
