@@ -33,14 +33,17 @@ const MAX_BESIDE_CHARS = 64 * 1024;
 export function fitsInline(result: ToolResult, outcome: HandlerOutcome, limit: Limit): boolean {
   if (!besideFits(result.metadata.tool) || !besideFits(result.error?.details)) return false;
   let chars = outcome.data?.chars ?? 0;
+  let textChars = 0;
   for (const block of result.content) {
-    if (block.type === "text") chars += block.text.length;
+    if (block.type === "text") textChars += block.text.length;
     else if (isMediaBlock(block)) {
       if (readBytes(block).length > MAX_MEDIA_CHARS) return false;
     } else if (block.type !== "json" || block.json !== result.data) {
       chars += JSON.stringify(block).length;
     }
   }
+  if (textChars > Math.min(limit.maxChars, limit.maxBytes)) return false;
+  chars += textChars;
   // Three bytes at the most for one UTF-16 unit: only a long text has to be looked at closely.
   if (chars <= limit.maxChars && chars * 3 <= limit.maxBytes) return true;
   return fits(inlineText(result), limit);
@@ -69,9 +72,10 @@ export async function boundResult(
   }
   if (data === undefined || isShown(result)) return bounded;
   // Data beside the content stays where both fit; else it is kept on its own.
-  const isFitting = fits(`${joinText(content)}\n${JSON.stringify(data)}`, limit);
-  if (isFitting) return { ...bounded, data };
-  const raw = JSON.stringify(outcome.data?.value ?? data);
+  const given = outcome.data?.value ?? data;
+  const raw = JSON.stringify(given);
+  const shown = given === data ? raw : JSON.stringify(data);
+  if (fits(`${joinText(content)}\n${shown}`, limit)) return { ...bounded, data };
   await keepAs(raw, "application/json", `${tool_name}.json`);
   return bounded;
 

@@ -101,12 +101,12 @@ export function rulesInside(
 ): IgnoreRules {
   let { files, excludes } = outer;
   const { began } = outer;
-  const names = new Set(entries.map(({ name }) => name));
-  if (names.has(".git")) {
+  const holds = (wanted: string) => entries.some(({ name }) => name === wanted);
+  if (holds(".git")) {
     if (began === "inside") files = undefined;
     excludes = withRules(began === "inside" ? undefined : excludes, path, excludeFile(disk));
   }
-  if (names.has(".gitignore")) files = withRules(files, path, joinDisk(disk, ".gitignore"));
+  if (holds(".gitignore")) files = withRules(files, path, joinDisk(disk, ".gitignore"));
   return { files, excludes, began };
 }
 

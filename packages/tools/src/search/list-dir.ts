@@ -124,7 +124,7 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
         listing.truncated = true;
         break;
       }
-      listing.entries.push(withoutRestrictedTarget(listed(entry), root, context));
+      listing.entries.push(listEntry(entry, root, context));
     }
     const text = listedText(listing, { recursive, ignored, glob });
     return toolResult({
@@ -137,23 +137,20 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
   }
 }
 
-/** Where a link leads is a name, too: one that a rule keeps from being listed is not told (PERM-15). */
-function withoutRestrictedTarget(
-  entry: ListedEntry,
+/** What has gone since its directory was read is listed without what only the entry itself could tell. */
+function listEntry(
+  { path, type, disk }: WalkedEntry,
   root: string,
   { restrictedBy }: Pick<ToolContext, "restrictedBy">,
 ): ListedEntry {
-  const { target, ...rest } = entry;
-  if (target === undefined) return entry;
-  const found = restrictedBy(resolve(root, dirname(entry.path), target), "list");
-  return found === undefined || found.kind === "sensitive" ? entry : rest;
-}
-
-/** What has gone since its directory was read is listed without what only the entry itself could tell. */
-function listed({ path, type, disk }: WalkedEntry): ListedEntry {
   try {
     if (type === "file") return { path, type, size: lstatSync(disk).size };
-    if (type === "symlink") return { path, type, target: readlinkSync(disk) };
+    if (type === "symlink") {
+      const target = readlinkSync(disk);
+      // Where a link leads is a name, too: one that a rule keeps from being listed is not told (PERM-15).
+      const found = restrictedBy(resolve(root, dirname(path), target), "list");
+      if (found === undefined || found.kind === "sensitive") return { path, type, target };
+    }
   } catch {
     // Then without.
   }

@@ -55,8 +55,19 @@ export function restrictedFilesBelow(
     const slash = path.lastIndexOf("/");
     return slash > 0 ? reasonForDirectory(path.slice(0, slash)) : undefined;
   };
+  // A walk asks for one entry of a directory after the other.
+  let lastDirectory = "";
+  let lastReason: ReasonLeftOut | undefined;
+  const reasonFor = (path: string): ReasonLeftOut | undefined => {
+    const end = path.lastIndexOf("/") + 1;
+    if (end !== lastDirectory.length || !path.startsWith(lastDirectory)) {
+      lastDirectory = path.slice(0, end);
+      lastReason = reasonAbove(path);
+    }
+    return lastReason ?? ownReason(path);
+  };
   return {
-    reasonFor: (path) => reasonAbove(path) ?? ownReason(path),
+    reasonFor,
     excluded: links.size > 0 ? undefined : excludedBelow(root, access, places),
     caseInsensitive: restrictedBy("/.ENV", access)?.kind === "sensitive",
   };
