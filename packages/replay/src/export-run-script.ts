@@ -81,8 +81,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   /** An input holds the placeholder of a secret: its result, and what follows, may differ from the record. */
   let isAltered = false;
   const carried = new CarriedGuards();
-  const running = new Set<string>();
-  const beside = new Map<string, Set<string>>();
+  const parallel = new ParallelCalls();
   /** The last answer made calls, and nothing was sent after it. */
   let isUnanswered = false;
   /** How the calls of the last answer were halted, where that is on record. */
@@ -116,72 +115,75 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   };
 
   async function applyFact(fact: Fact): Promise<void> {
-    const { type, data, tool_call_id = "" } = fact;
-    if (type === "model.started") {
-      const isCompaction = data.purpose === "compaction";
-      isUnanswered = false;
-      haltKind = undefined;
-      answer = { parts: [], isCompaction, expect: isCompaction ? [] : expectations() };
-    } else if (type === "model.delta") answer?.parts.push(data.text);
-    else if (type === "turn.halted") {
-      haltKind = data.kind;
-      noteRunning();
-    } else if (type === "tool.requested") takeCall(fact);
-    else if (type === "artifact.created") await takeKept(tool_call_id, data);
-    else if (type === "model.completed" || type === "model.failed") await takeEnd(fact);
-    else if (type === "context.compaction.completed") await takeSummary(data);
-    else if (type === "hook.completed" && isObserverEvent(data.event)) {
-      replaced.add(tool_call_id);
-    } else if (type === "tool.started") {
-      noteStart(tool_call_id);
-      carried.start(tool_call_id);
-    } else if (type === "hook.denied") carried.deny(tool_call_id, data);
-    else if (type === "agent.child.created") children.push(data);
-    else if (type === "run.aborted") {
-      isStopped = data.error?.code === "stopped_by_hook";
-      if (!isStopped) {
+    const { tool_call_id = "" } = fact;
+    switch (fact.type) {
+      case "model.started": {
+        const isCompaction = fact.data.purpose === "compaction";
+        isUnanswered = false;
+        haltKind = undefined;
+        answer = { parts: [], isCompaction, expect: isCompaction ? [] : expectations() };
+        return;
+      }
+      case "model.delta":
+        answer?.parts.push(fact.data.text);
+        return;
+      case "model.completed":
+      case "model.failed":
+        return takeEnd(fact);
+      case "turn.halted":
+        haltKind = fact.data.kind;
+        return noteRunning();
+      case "context.compaction.completed":
+        return takeSummary(fact.data);
+      case "tool.requested":
+        return takeCall(fact);
+      case "artifact.created":
+        return takeKept(tool_call_id, fact.data);
+      case "tool.started":
+        parallel.start(tool_call_id);
+        return carried.start(tool_call_id);
+      case "hook.denied":
+        return carried.deny(tool_call_id, fact.data);
+      case "hook.completed":
+        if (isObserverEvent(fact.data.event)) replaced.add(tool_call_id);
+        return;
+      case "agent.child.created":
+        children.push(fact.data);
+        return;
+      case "run.aborted":
+        isStopped = fact.data.error?.code === "stopped_by_hook";
+        if (isStopped) return;
         notes.add("The run was aborted; a script has no such end, and continues to its last turn.");
-      }
-    } else if (isTerminalFact(fact)) {
-      const { result } = fact.data;
-      if (result === undefined) return;
-      noteEnd(tool_call_id, result.status);
-      results.set(tool_call_id, result);
-      carried.end(tool_call_id, fact.data);
-      if (result.error?.code !== "interrupted") return;
-      if (wasStoppedByHook(result, haltKind)) carried.stop(tool_call_id);
-      else if (result.status !== "discarded") {
-        // Ends that came from when things happened, which a script does not say.
-        notes.add(
-          `${fact.tool_name ?? ""} (${tool_call_id}) was ended by new input. A script has none: the call continues to its end.`,
-        );
-      }
+        return;
+      default:
+        takeResult(fact);
     }
   }
 
-  /** A call that ends on its own beside a failure might also have been cancelled by it: that is a matter of time. */
-  function noteEnd(tool_call_id: string, status: ToolStatus): void {
-    running.delete(tool_call_id);
-    if (!ENDS_BY_ITSELF.has(status)) return;
-    const siblings = beside.get(tool_call_id) ?? [];
-    const isTimed = [...siblings].some((id) => {
-      const other = results.get(id)?.status;
-      return other !== undefined && ENDS_BY_ITSELF.has(other) && [status, other].includes("failed");
-    });
-    if (!isTimed) return;
-    notes.add(
-      `${tool_call_id} ended on its own while something else ended the calls beside it: played again it may be cancelled, or the other way round.`,
-    );
-  }
-
-  function noteStart(tool_call_id: string): void {
-    for (const id of running) beside.get(id)?.add(tool_call_id);
-    beside.set(tool_call_id, new Set(running));
-    running.add(tool_call_id);
+  function takeResult(fact: Fact): void {
+    if (!isTerminalFact(fact)) return;
+    const { tool_name = "", tool_call_id = "", data } = fact;
+    const { result } = data;
+    if (result === undefined) return;
+    if (parallel.end(tool_call_id, result.status)) {
+      notes.add(
+        `${tool_call_id} ended on its own while something else ended the calls beside it: played again it may be cancelled, or the other way round.`,
+      );
+    }
+    results.set(tool_call_id, result);
+    carried.end(tool_call_id, data);
+    if (result.error?.code !== "interrupted") return;
+    if (wasStoppedByHook(result, haltKind)) carried.stop(tool_call_id);
+    else if (result.status !== "discarded") {
+      // Ends that came from when things happened, which a script does not say.
+      notes.add(
+        `${tool_name} (${tool_call_id}) was ended by new input. A script has none: the call continues to its end.`,
+      );
+    }
   }
 
   function noteRunning(): void {
-    for (const id of running) {
+    for (const id of parallel.running) {
       notes.add(
         `${id} was still running when its answer ended: played again it may have ended by then.`,
       );
@@ -289,6 +291,30 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   function endDone(note: string): void {
     turns.push({ ...expecting(expectations()), text: "Done." });
     notes.add(note);
+  }
+}
+
+/** Which calls ran beside which. */
+class ParallelCalls {
+  readonly running = new Set<string>();
+  readonly #beside = new Map<string, Set<string>>();
+  readonly #ended = new Map<string, ToolStatus>();
+
+  start(tool_call_id: string): void {
+    for (const id of this.running) this.#beside.get(id)?.add(tool_call_id);
+    this.#beside.set(tool_call_id, new Set(this.running));
+    this.running.add(tool_call_id);
+  }
+
+  /** True: it ended on its own beside a failure, which might also have cancelled it. That is a matter of time. */
+  end(tool_call_id: string, status: ToolStatus): boolean {
+    this.running.delete(tool_call_id);
+    this.#ended.set(tool_call_id, status);
+    if (!ENDS_BY_ITSELF.has(status)) return false;
+    return [...(this.#beside.get(tool_call_id) ?? [])].some((id) => {
+      const other = this.#ended.get(id);
+      return other !== undefined && ENDS_BY_ITSELF.has(other) && [status, other].includes("failed");
+    });
   }
 }
 
