@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { verifies } from "#laws";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
-import { sourceAlias } from "../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "./node-bundle.ts";
 import { allSamples, documentedSamples } from "./samples/documented-samples.ts";
 import type { Sample } from "./samples/extract-samples.ts";
 
@@ -95,17 +95,12 @@ async function typeCheck(): Promise<string> {
 /** All at once: most of what they need is the same. */
 async function bundleSamples(): Promise<void> {
   await build({
+    ...NODE_BUNDLE,
     entryPoints: samples.map((sample) => join(folder, fileName(sample))),
     outdir: join(folder, "run"),
     outExtension: { ".js": ".mjs" },
-    bundle: true,
     splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
     packages: "external",
-    alias: sourceAlias(),
-    logLevel: "error",
   });
 }
 

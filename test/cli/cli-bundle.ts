@@ -21,7 +21,7 @@ import { promisify } from "node:util";
 import { build, type Metafile } from "esbuild";
 import type { loadConfig } from "../../packages/cli/src/config/index.ts";
 import type { openRuntime } from "../../packages/cli/src/runtime/open-runtime.ts";
-import { sourceAlias } from "../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../node-bundle.ts";
 
 export interface CliBundle {
   readonly program: string;
@@ -140,6 +140,7 @@ async function builtOnce(own: string): Promise<string> {
 
 async function buildProgram(folder: string): Promise<void> {
   const { metafile } = await build({
+    ...NODE_BUNDLE,
     entryPoints: {
       soong: here("../../packages/cli/src/command/start.ts"),
       config: here("../../packages/cli/src/config/index.ts"),
@@ -147,22 +148,16 @@ async function buildProgram(folder: string): Promise<void> {
     },
     outdir: folder,
     outExtension: { ".js": ".mjs" },
-    bundle: true,
     // As it is published, and every start reads less.
     minify: true,
     splitting: true,
     metafile: true,
     mainFields: ["module", "main"],
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    alias: sourceAlias(),
     external: ["@photostructure/sqlite", "@vscode/ripgrep"],
     // What is not a module asks for Node's own parts in the old way.
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },
-    logLevel: "error",
   });
   await writeFile(join(folder, "metafile.json"), JSON.stringify(metafile));
   await symlink(here("../../node_modules"), join(folder, "node_modules"));

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { verifies } from "#laws";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { sourceAlias } from "../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../node-bundle.ts";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";
 import { canUseTmux, openTmux, type Tmux } from "./tmux.ts";
 
@@ -17,17 +17,12 @@ let folder: string;
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "soong-terminal-")));
   await build({
+    ...NODE_BUNDLE,
     entryPoints: [
       fileURLToPath(new URL("../../packages/cli/src/terminal/screen-terminal.ts", import.meta.url)),
     ],
     outfile: join(folder, "terminal.mjs"),
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
     packages: "external",
-    alias: sourceAlias(),
-    logLevel: "error",
   });
 });
 

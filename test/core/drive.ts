@@ -78,9 +78,9 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const kernel = createKernel({
     clock,
     ids: { next: (prefix) => `${prefix}_${(count += 1)}` },
-    ...(rest.tools === undefined ? {} : { tools: rest.tools }),
-    ...(rest.sources === undefined ? {} : { sources: rest.sources }),
-    ...(rest.config === undefined ? {} : { config: rest.config }),
+    tools: rest.tools,
+    sources: rest.sources,
+    config: rest.config,
   });
   const session = await drive(clock, kernel.openSession({ journal, artifacts, ...rest }));
   const run = await drive(clock, session.startRun(rest));

@@ -54,9 +54,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const kernel = createKernel({
     clock,
     ids: { next: (prefix) => `${prefix}_${(count += 1)}` },
-    ...(options.tools === undefined ? {} : { tools: options.tools }),
-    ...(options.sources === undefined ? {} : { sources: options.sources }),
-    ...(options.config === undefined ? {} : { config: options.config }),
+    tools: options.tools,
+    sources: options.sources,
+    config: options.config,
   });
   const session = await kernel.openSession({ journal, artifacts, ...options });
   const run = await session.startRun(options);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { sourceAlias } from "../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../node-bundle.ts";
 
 export interface StoreBundle {
   readonly folder: string;
@@ -44,15 +44,10 @@ export async function bundleStore(): Promise<StoreBundle> {
   const folder = await openFolder(join(tmpdir(), "soong-store-"));
   const program = join(folder, "store-runtime.mjs");
   await build({
+    ...NODE_BUNDLE,
     entryPoints: [here("./store-runtime.ts")],
     outfile: program,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    alias: sourceAlias(),
     external: ["@photostructure/sqlite"],
-    logLevel: "error",
   });
   await symlink(here("../../node_modules"), join(folder, "node_modules"));
   await chmod(program, 0o644);

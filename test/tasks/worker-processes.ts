@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { sourceAlias } from "../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../node-bundle.ts";
 
 export interface WorkerJob {
   readonly directory: string;
@@ -61,15 +61,10 @@ export async function bundleWorkers(): Promise<WorkerProcesses> {
   const folder = await mkdtemp(join(inMemory() ?? tmpdir(), "soong-workers-"));
   const program = join(folder, "worker-runtime.mjs");
   await build({
+    ...NODE_BUNDLE,
     entryPoints: [here("./worker-runtime.ts")],
     outfile: program,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    alias: sourceAlias(),
     external: ["@photostructure/sqlite"],
-    logLevel: "error",
   });
   await symlink(here("../../node_modules"), join(folder, "node_modules"));
   const started: WorkerProcess[] = [];

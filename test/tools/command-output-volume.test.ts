@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { verifies } from "#laws";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { sourceAlias } from "../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../node-bundle.ts";
 
 const execute = promisify(execFile);
 
@@ -21,15 +21,10 @@ test("a gigabyte of output costs neither memory nor the run: its ends are shown,
   try {
     const outfile = join(folder, "runtime.mjs");
     await build({
+      ...NODE_BUNDLE,
       entryPoints: ["test/tools/output-volume-runtime.ts"],
       outfile,
-      bundle: true,
-      format: "esm",
-      platform: "node",
-      target: "node20",
       packages: "external",
-      alias: sourceAlias(),
-      logLevel: "error",
     });
     const { stdout } = await execute(process.execPath, [outfile, script(megabytes)]);
     const told = JSON.parse(stdout) as Record<string, unknown>;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { PermissionRule } from "@soong/core";
 import { verifies } from "#laws";
-import { createWorkbench, type Workbench } from "./workbench.ts";
+import { createWorkbench, explainCommand, type Workbench } from "./workbench.ts";
 
 const GIT: PermissionRule = {
   tool: "code.run_command",
@@ -29,11 +29,7 @@ async function repository(bench: Workbench, at: string, config: string): Promise
 }
 
 async function explained(bench: Workbench, argv: string[], cwd?: string) {
-  const run = await bench.session.startRun();
-  const { judgements } = await run.explain({
-    name: "code.run_command",
-    arguments: { argv, ...(cwd === undefined ? {} : { cwd }) },
-  });
+  const { judgements } = await explainCommand(bench, argv, cwd);
   return { decision: judgements?.[0]?.decision, reason: judgements?.[0]?.reason };
 }
 

@@ -7,7 +7,7 @@ import { NO_GRANTS } from "../../packages/core/src/permission/index.ts";
 import { resolvePathNow } from "@soong/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { allowCode, createWorkbench } from "./workbench.ts";
+import { explainCommand, allowCode, createWorkbench } from "./workbench.ts";
 
 const DENY: PermissionRule = { path: "secrets/**", decision: "deny" };
 
@@ -33,10 +33,7 @@ async function benchWith(rules: readonly PermissionRule[], tracks: "nothing" | "
 }
 
 async function decided(bench: Awaited<ReturnType<typeof benchWith>>, argv: string[], cwd?: string) {
-  const run = await bench.session.startRun();
-  const given = { argv, ...(cwd === undefined ? {} : { cwd }) };
-  const explained = await run.explain({ name: "code.run_command", arguments: given });
-  return explained.outcome;
+  return (await explainCommand(bench, argv, cwd)).outcome;
 }
 
 const HARMLESS: string[][] = [

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { sourceAlias } from "../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../node-bundle.ts";
 
 export interface SecondProcess {
   readonly child: ChildProcess;
@@ -81,14 +81,9 @@ let bundle: Promise<Uint8Array> | undefined;
 
 async function bundleRoom(): Promise<Uint8Array> {
   const { outputFiles } = await build({
+    ...NODE_BUNDLE,
     entryPoints: [here("../../packages/tools/src/path/index.ts")],
     write: false,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    alias: sourceAlias(),
-    logLevel: "error",
   });
   return outputFiles[0]?.contents ?? new Uint8Array();
 }

@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { PermissionRule } from "@soong/core";
 import { verifies } from "#laws";
-import { allowCode, createWorkbench, type Workbench } from "./workbench.ts";
+import { explainCommand, allowCode, createWorkbench, type Workbench } from "./workbench.ts";
 
 async function open(rules: readonly PermissionRule[] = []): Promise<Workbench> {
   const bench = await createWorkbench({ rules: [...allowCode, ...rules] });
@@ -18,8 +18,7 @@ async function open(rules: readonly PermissionRule[] = []): Promise<Workbench> {
 }
 
 async function decided(bench: Workbench, argv: string[]) {
-  const run = await bench.session.startRun();
-  const { judgements } = await run.explain({ name: "code.run_command", arguments: { argv } });
+  const { judgements } = await explainCommand(bench, argv);
   return judgements?.[0]?.decision;
 }
 

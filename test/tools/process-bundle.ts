@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { sourceAlias } from "../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../node-bundle.ts";
 
 export interface ProcessBundle {
   folder: string;
@@ -30,14 +30,9 @@ export async function bundleProcessRoom(): Promise<ProcessBundle> {
     (name) => join(folder, name),
   ) as [string, string, string];
   await build({
+    ...NODE_BUNDLE,
     entryPoints: [here("../../packages/platform/src/process/index.ts")],
     outfile: room,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    alias: sourceAlias(),
-    logLevel: "error",
   });
   await copyFile(here("./process-runtime.mjs"), runtime);
   await copyFile(here("./process-family.sh"), family);

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sourceAlias } from "../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../node-bundle.ts";
 
 const isFull = process.env["SOONG_TEST_FULL"] === "1";
 const MIB = 1024 * 1024;
@@ -23,14 +23,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "soong-huge-"));
   reader = join(folder, "reader.mjs");
   await build({
+    ...NODE_BUNDLE,
     stdin: { contents: READER, resolveDir: here("."), loader: "ts" },
     outfile: reader,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    alias: sourceAlias(),
-    logLevel: "error",
   });
 });
 

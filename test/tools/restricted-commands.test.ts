@@ -7,7 +7,7 @@ import { defineHook, type AnyHook, type PermissionRule } from "@soong/core";
 import { resolveRulePath } from "@soong/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { allowCode, createWorkbench, type Workbench } from "./workbench.ts";
+import { explainCommand, allowCode, createWorkbench, type Workbench } from "./workbench.ts";
 
 async function benchWith(rules: readonly PermissionRule[], hooks: AnyHook[] = []) {
   const bench = await createWorkbench({
@@ -27,13 +27,7 @@ async function benchWith(rules: readonly PermissionRule[], hooks: AnyHook[] = []
 }
 
 async function decided(bench: Workbench, argv: string[], cwd?: string) {
-  // A run of its own: where the links of a rule lead is looked up when a run starts.
-  const run = await bench.session.startRun();
-  const explained = await run.explain({
-    name: "code.run_command",
-    arguments: { argv, ...(cwd === undefined ? {} : { cwd }) },
-  });
-  return explained.outcome;
+  return (await explainCommand(bench, argv, cwd)).outcome;
 }
 
 const DENY: PermissionRule = { path: "config/secrets", decision: "deny" };

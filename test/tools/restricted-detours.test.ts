@@ -8,7 +8,7 @@ import type { PermissionRule } from "@soong/core";
 import { resolvePathNow } from "@soong/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { allowCode, createWorkbench, type Workbench } from "./workbench.ts";
+import { explainCommand, allowCode, createWorkbench, type Workbench } from "./workbench.ts";
 
 const DENY: PermissionRule = { path: "secrets/**", decision: "deny" };
 
@@ -25,12 +25,7 @@ async function projectWithSecrets(rules: readonly PermissionRule[] = [DENY]): Pr
 }
 
 async function decided(bench: Workbench, argv: string[], cwd?: string) {
-  const run = await bench.session.startRun();
-  const explained = await run.explain({
-    name: "code.run_command",
-    arguments: { argv, ...(cwd === undefined ? {} : { cwd }) },
-  });
-  return explained.outcome;
+  return (await explainCommand(bench, argv, cwd)).outcome;
 }
 
 describe("jq, which loads modules and programs from files,", () => {

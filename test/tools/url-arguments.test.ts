@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { createWorkbench, type Workbench } from "./workbench.ts";
+import { createWorkbench, explainCommand, type Workbench } from "./workbench.ts";
 
 async function projectWithSecret(): Promise<Workbench> {
   const bench = await createWorkbench();
@@ -19,8 +19,7 @@ async function projectWithSecret(): Promise<Workbench> {
 }
 
 async function sensitivePaths(bench: Workbench, argv: string[]): Promise<string[]> {
-  const run = await bench.session.startRun();
-  const explained = await run.explain({ name: "code.run_command", arguments: { argv } });
+  const explained = await explainCommand(bench, argv);
   const [judgement] = explained.judgements ?? [];
   const { rule, reason } = judgement?.chain.find(({ decisive }) => decisive === true) ?? {};
   return rule === "runtime.sensitive_path" ? [reason ?? ""] : [];

@@ -5,7 +5,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { createWorkbench, type Workbench } from "./workbench.ts";
+import { createWorkbench, explainCommand, type Workbench } from "./workbench.ts";
 
 async function projectWithSecrets(): Promise<Workbench> {
   const bench = await createWorkbench();
@@ -28,11 +28,7 @@ async function projectWithSecrets(): Promise<Workbench> {
 }
 
 async function judged(bench: Workbench, argv: string[], cwd?: string) {
-  const run = await bench.session.startRun();
-  const explained = await run.explain({
-    name: "code.run_command",
-    arguments: { argv, ...(cwd === undefined ? {} : { cwd }) },
-  });
+  const explained = await explainCommand(bench, argv, cwd);
   // A program that is not installed is refused after it was judged.
   const judgement = explained.judgements?.[0];
   const { rule } = judgement?.chain.find(({ decisive }) => decisive === true) ?? {};

@@ -125,6 +125,17 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
   };
 }
 
+/** How a command would be judged, in a run of its own: a run looks up where the links of a rule lead when it starts. */
+export async function explainCommand(
+  { session }: Pick<Workbench, "session">,
+  argv: readonly string[],
+  cwd?: string,
+) {
+  const run = await session.startRun();
+  const given = cwd === undefined ? { argv } : { argv, cwd };
+  return run.explain({ name: "code.run_command", arguments: given });
+}
+
 export function textOf(result: ToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }

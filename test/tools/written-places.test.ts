@@ -6,7 +6,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { createWorkbench, type Workbench } from "./workbench.ts";
+import { createWorkbench, explainCommand, type Workbench } from "./workbench.ts";
 
 async function projectWithRepository(): Promise<Workbench> {
   const bench = await createWorkbench();
@@ -23,11 +23,7 @@ async function projectWithRepository(): Promise<Workbench> {
 }
 
 async function judged(bench: Workbench, argv: string[], cwd?: string) {
-  const run = await bench.session.startRun();
-  const explained = await run.explain({
-    name: "code.run_command",
-    arguments: { argv, ...(cwd === undefined ? {} : { cwd }) },
-  });
+  const explained = await explainCommand(bench, argv, cwd);
   const judgement = explained.judgements?.[0];
   const rules = judgement?.chain.filter(({ verdict }) => verdict === "ask" || verdict === "deny");
   return {

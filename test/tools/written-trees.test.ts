@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { allowCode, createWorkbench, type Workbench } from "./workbench.ts";
+import { explainCommand, allowCode, createWorkbench, type Workbench } from "./workbench.ts";
 
 const WRITE: PermissionRule = { path: "infra/**", tags: ["write"], decision: "deny" };
 
@@ -39,11 +39,7 @@ async function repositoryWith(rules: readonly PermissionRule[]): Promise<Workben
 }
 
 async function decided(bench: Workbench, argv: string[], cwd?: string) {
-  const run = await bench.session.startRun();
-  const { judgements } = await run.explain({
-    name: "code.run_command",
-    arguments: { argv, ...(cwd === undefined ? {} : { cwd }) },
-  });
+  const { judgements } = await explainCommand(bench, argv, cwd);
   return judgements?.[0]?.decision;
 }
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { SAYS, type CrashJob, type ReportLine } from "./crash-job.ts";
-import { sourceAlias } from "../../../scripts/source-alias.mjs";
+import { NODE_BUNDLE } from "../../node-bundle.ts";
 
 export interface Runtimes {
   /** A folder for the stores and projects of one test file. */
@@ -37,15 +37,10 @@ export async function openRuntimes(): Promise<Runtimes> {
   // Where the bundle finds the packages that are not in it.
   symlinkSync(here("../../../node_modules"), join(folder, "node_modules"));
   await build({
+    ...NODE_BUNDLE,
     entryPoints: [here("./crashing-runtime.ts")],
     outfile: program,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
     external: ["@photostructure/sqlite", "@vscode/ripgrep"],
-    alias: sourceAlias(),
-    logLevel: "error",
   });
   const alive = new Set<ChildProcess>();
   let next: ChildProcess | undefined;
