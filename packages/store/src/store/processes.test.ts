@@ -17,8 +17,8 @@ import { openStore } from "./open-store.ts";
 const WRITERS = process.env.SOONG_TEST_FULL === "1" ? 6 : 4;
 const ENTRIES = process.env.SOONG_TEST_FULL === "1" ? 400 : 40;
 const OPENERS = 8;
-const VISITORS = process.env.SOONG_TEST_FULL === "1" ? 50 : 16;
-const VISITS = 4;
+const VISITORS = process.env.SOONG_TEST_FULL === "1" ? 100 : 16;
+const VISITS = process.env.SOONG_TEST_FULL === "1" ? 10 : 4;
 
 let bundle: StoreBundle;
 beforeAll(async () => {
