@@ -78,10 +78,10 @@ test.each([
       expect(result?.status).toBe("succeeded");
       return { statements: counted.statements - statements, rows: counted.rows - rows };
     };
-    for (let i = 0; i < 5; i += 1) await turn();
-    const early = await turn();
+    await turn();
+    const early = await leastOf(5, turn);
     for (let i = 0; i < 300; i += 1) await turn();
-    expect(await turn()).toEqual(early);
+    expect(await leastOf(5, turn)).toEqual(early);
     // Seven facts, the node of the result and the call; the session once a commit.
     expect(early.rows).toBe(9 + commits);
   },
