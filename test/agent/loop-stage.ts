@@ -169,7 +169,7 @@ export async function openStage(
     sources,
     clock,
     ids,
-    ...(config === undefined ? {} : { config }),
+    config,
   });
   const session = await kernel.openSession({
     session_id: "s1",

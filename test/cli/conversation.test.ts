@@ -48,7 +48,7 @@ async function talkIn(project: string, home: string, options: Options & { resume
     env: {},
     cwd: project,
     config,
-    flags: { allow, ...(mode === undefined ? {} : { mode }) },
+    flags: { allow, mode },
     broker,
   });
   onTestFinished(() => runtime.close());
@@ -59,8 +59,8 @@ async function talkIn(project: string, home: string, options: Options & { resume
     config,
     env: {},
     models: [model],
-    ...(mode === undefined ? {} : { mode }),
-    ...(resume === undefined ? {} : { resume }),
+    mode,
+    resume,
   });
   const opening = await openingText(terminal, talk, project);
   const hurried: number[] = [];

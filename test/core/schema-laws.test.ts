@@ -377,7 +377,7 @@ describe("a schema the chosen model cannot take", () => {
       const world = await createWorld({
         sources,
         profile: picky,
-        ...(allowedTools === undefined ? {} : { allowedTools }),
+        allowedTools,
       });
       expect((await world.run.tools()).tools.map(({ name }) => name)).toEqual(["mcp__s__good"]);
       expect(world.run.surface.standing.get("mcp.s.bad")).toMatchObject({

@@ -186,7 +186,7 @@ describe("allowed_tools", () => {
     const { config, policy, ...rest } = options;
     const target = config === undefined ? world : await createWorld({ ...base, config });
     const refused = await target.session
-      .startRun({ ...rest, ...(policy === undefined ? {} : { policy }) })
+      .startRun({ ...rest, policy })
       .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RunRefused);
     expect((refused as RunRefused).problems.map(({ code }) => code)).toEqual(codes);

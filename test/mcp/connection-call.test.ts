@@ -195,7 +195,7 @@ describe.each(ERAS)("a call to a server of the era %s", (era) => {
     for (const onElicitation of answers) {
       const { structuredContent } = await server.callTool(
         { name: "ask", arguments: {} },
-        { ...callOptions(), ...(onElicitation === undefined ? {} : { onElicitation }) },
+        { ...callOptions(), onElicitation },
       );
       expect(structuredContent).toMatchObject({ reply: { action: "decline" } });
       expect(JSON.stringify(structuredContent)).not.toContain("blue");

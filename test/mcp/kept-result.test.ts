@@ -49,7 +49,7 @@ async function serve(returnWithinMs?: number) {
   const options = { session, broker, server: { name: "soong", version: "1" }, token: TOKEN };
   const served = await serveGatewayHttp({
     ...options,
-    ...(returnWithinMs === undefined ? {} : { returnWithinMs }),
+    returnWithinMs,
   });
   cleanUp.push(() => served.close());
   const ended = () => vi.waitFor(() => expect(journal.facts.some(isTerminalFact)).toBe(true));

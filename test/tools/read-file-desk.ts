@@ -51,7 +51,7 @@ export async function createDesk(options: DeskOptions = {}): Promise<Desk> {
     roots: { project, write: [] },
     secrets,
     policy: { home: join(base, "home"), ...policy },
-    ...(inlineLimitBytes === undefined ? {} : { inlineLimitBytes }),
+    inlineLimitBytes,
     ...(ask === undefined
       ? {}
       : {

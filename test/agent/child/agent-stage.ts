@@ -43,7 +43,7 @@ export async function openAgentStage(
     sources: [agents.source, ...sources],
     runRegistry: agents.activeRuns,
     board: agents.board,
-    ...(config === undefined ? {} : { config }),
+    config,
     ...stageOptions,
     models(made) {
       holder.clock = made;

@@ -57,7 +57,7 @@ async function opened(
     session_id,
     journal,
     artifacts,
-    ...(lastSeq === undefined ? {} : { lastSeq }),
+    lastSeq,
   });
   const conversation = await openConversation({
     session,

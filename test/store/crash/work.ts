@@ -53,7 +53,7 @@ export async function beginWork(place: WorkPlace): Promise<Work> {
     session_id,
     journal,
     artifacts,
-    ...(lastSeq === undefined ? {} : { lastSeq }),
+    lastSeq,
     roots: { project, write: [] },
     ask: answerLater,
     policy: {

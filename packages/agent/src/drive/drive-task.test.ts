@@ -48,7 +48,7 @@ async function stage(steps: Steps, luck: Luck, given: StageOptions = {}) {
   const journal = createMemoryJournal();
   const session = await kernel.openSession({
     journal,
-    ...(policy === undefined ? {} : { policy }),
+    policy,
   });
   closing.push(async () => {
     await keeper.close();

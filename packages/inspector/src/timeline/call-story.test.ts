@@ -39,7 +39,7 @@ function storyOf(facts: readonly Fact[], id: string, stage?: Stage): CallStory {
     session_id: "s",
     lane,
     facts: facts.filter(({ tool_call_id }) => tool_call_id === id),
-    ...(node === undefined ? {} : { node }),
+    node,
     ...timeline.childrenOf(lane),
   });
 }

@@ -50,7 +50,7 @@ describe("a conversation", () => {
     const ids = (before?: string) => {
       const page = conversation(path, {
         agent_id: "a",
-        ...(before === undefined ? {} : { before }),
+        before,
       });
       return [page.items[0]?.node_id, page.items.at(-1)?.node_id, page.older];
     };

@@ -44,7 +44,7 @@ async function definitionsOf(stage: Stage, revision?: number): Promise<unknown> 
 const options = async (stage: Stage, revision?: number) => ({
   run_id: stage.run.identity.run_id,
   definitions: await definitionsOf(stage, revision),
-  ...(revision === undefined ? {} : { revision }),
+  revision,
 });
 
 describe("the surface of a run", () => {
