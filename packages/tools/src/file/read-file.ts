@@ -88,8 +88,10 @@ async function readFile(
   { filesRead, instructionLimitBytes = INSTRUCTION_LIMIT_BYTES }: ReadFileOptions,
 ): Promise<HandlerResult> {
   const planned = plannedPath(context.plan?.resources);
-  await refuseMissing(input.path, planned.path, context);
-  const file = await openRegularFile(planned.path);
+  const file = await openRegularFile(planned.path).catch(async (error: unknown) => {
+    await refuseMissing(input.path, planned.path, context);
+    throw error;
+  });
   try {
     const result = await readOpened(file, input, context);
     filesRead?.note(context.runId, file.path, file.stamp);

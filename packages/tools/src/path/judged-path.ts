@@ -1,7 +1,7 @@
 // A path as a call is judged by it: resolved, and with every further name that a rule could know it by (PATH-1,
 // PERM-15): as it was given, in another case where the disk ignores that, or through another hard link.
 
-import { lstat } from "node:fs/promises";
+import { type BigIntStats, lstatSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { Places, RestrictedAccess, Resource, Targets } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
@@ -28,7 +28,7 @@ export async function judgedPath(
   const named = resolve(project === "" ? "/" : project, given);
   const also = new Set<string>();
   if (restrictedBy(named, access) !== undefined) also.add(named);
-  const node = await lstat(path, { bigint: true }).catch(() => undefined);
+  const node = readNode(path);
   const nameFinder = restrictedNameFinder({ restrictedBy, restrictedGlobs, project }, access);
   const linked = node && nameFinder(path, node);
   if (linked !== undefined) also.add(linked);
@@ -52,6 +52,15 @@ export async function judgedPath(
       ignores_case: anyCase || undefined,
     }),
   };
+}
+
+/** Without another thread: the disk has just resolved the path. */
+function readNode(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The targets of a call that names one path. */
