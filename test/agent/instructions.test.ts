@@ -13,6 +13,7 @@ import {
 import { openStore, type OpenSession, type Store } from "@soong/store";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { contextsIn } from "../facts.ts";
 import {
   openConversation,
   readHistory,
@@ -238,7 +239,7 @@ test("reading an instruction file registers the whole body once, by content, wit
     ["One.\nTwo.\nThree.\n"],
     ["One.\nTwo.\nThree.\n"],
   ]);
-  const last = stage.facts("context.resolved").at(-1)?.data;
+  const last = contextsIn(stage.journal.facts).at(-1);
   expect(last?.["instruction_refs"]).toMatchObject([
     { origin: "read", tool_call_id: "8", sha256: registered[2]?.data?.sha256 },
   ]);

@@ -3,7 +3,7 @@
 import { defineHook, defineTool, toolResult, type AnyTool } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
-import { writtenFact } from "../facts.ts";
+import { contextsIn, writtenFact } from "../facts.ts";
 import { reportUsage } from "../../packages/agent/src/loop/index.ts";
 import { calls, done, failed, openStage, says, texts, USED } from "./loop-stage.ts";
 import { readTool } from "./loop-tools.ts";
@@ -47,6 +47,8 @@ test("over its budget the conversation is compacted by the model itself, on reco
     continuation: { requests: ["Read both files"] },
   });
   expect(data.tokens_after).toBeLessThan(data.tokens_before);
+  const since = stage.facts("context.resolved").map((fact) => fact.data.since);
+  expect(since).toEqual([undefined, 1, undefined]);
   const [node] = stage.journal.nodes.filter(({ kind }) => kind === "compaction");
   expect(node?.node_id).toBe(data.node_id);
 });
@@ -263,7 +265,7 @@ test("files and sources of a request are named once, with the node that brought 
     { type: "resource_link" as const, uri: "file:///work/here/a.ts" },
   ];
   await stage.finish(stage.conversation.send(prompt));
-  const { data } = stage.facts("context.resolved")[1]!;
+  const data = contextsIn(stage.journal.facts)[1]!;
   const nodes = stage.journal.nodes.map(({ node_id, kind }) => [kind, node_id]);
   const [asked, , result, , read] = nodes.map(([, id]) => id);
   const kinds = nodes.map(([kind]) => kind);

@@ -39,6 +39,7 @@ import { openStore } from "@soong/store";
 import { findPath } from "@soong/tools";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { contextsIn } from "../facts.ts";
 import {
   openToolConversation,
   pathTo,
@@ -134,7 +135,7 @@ test("memories come into the conversation as notes, each once, and are reported 
     { memories: [], left_out: 0 },
     { scope: "project", considered: 0 },
   ]);
-  expect(run.facts("context.resolved").at(-1)?.data.memory_refs).toMatchObject([
+  expect(contextsIn(run.journal.facts).at(-1)?.memory_refs).toMatchObject([
     { node_id: node?.node_id, memories: [{ id: "tabs" }] },
     { memories: [{ id: "token" }] },
   ]);

@@ -15,6 +15,7 @@ import { skillTools, type ScriptTurn } from "@soong/agent";
 import { findPath } from "@soong/tools";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { contextsIn } from "../facts.ts";
 import {
   openToolConversation,
   pathTo,
@@ -95,10 +96,10 @@ test("a skill is loaded once per content: in one answer, in the next, and after 
     tool_name: "internal.load_skill",
     data: { skill: "deploy", file: join(folder, "deploy", "SKILL.md"), chars: 15 },
   });
-  const resolved = first.facts("context.resolved");
-  expect(resolved[0]?.data).toMatchObject({ skill_refs: [] });
-  expect(resolved[0]?.data.missing).toContainEqual({ what: "skill", why: "none was asked for" });
-  expect(resolved.at(-1)?.data).toMatchObject({
+  const resolved = contextsIn(first.journal.facts);
+  expect(resolved[0]).toMatchObject({ skill_refs: [] });
+  expect(resolved[0]?.missing).toContainEqual({ what: "skill", why: "none was asked for" });
+  expect(resolved.at(-1)).toMatchObject({
     skill_refs: [{ node_id: node?.node_id, skill: "deploy", sha256: fact?.data.sha256 }],
   });
 

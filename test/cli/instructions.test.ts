@@ -6,6 +6,7 @@ import type { ContextData } from "@soong/agent";
 import type { Fact } from "@soong/core";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { contextsIn } from "../facts.ts";
 import { bundleCli, type CliBundle, type Ended } from "./cli-bundle.ts";
 
 let bundle: CliBundle;
@@ -40,8 +41,8 @@ it("loads the user's and the project's, registers one that is read, grants nothi
   expect(run.stdout).not.toContain(key);
   await expect(place.read("b.txt")).rejects.toThrow("ENOENT");
   const facts = factsOf(run);
-  const resolved = facts.filter((fact) => fact.type === "context.resolved");
-  expect(resolved.map(({ data }) => refsOf(data))).toEqual([
+  const resolved = contextsIn(facts);
+  expect(resolved.map(refsOf)).toEqual([
     [
       ["user", join(place.home, "AGENTS.md"), false],
       ["project", join(place.project, "CLAUDE.md"), true],
@@ -58,13 +59,13 @@ it("loads the user's and the project's, registers one that is read, grants nothi
   const { session_id = "" } = facts[0] ?? {};
   const again = await place.run(["resume", session_id, "--model", "script:t.yaml", "--json", "on"]);
   expect(again.code).toBe(0);
-  const now = factsOf(again).find((fact) => fact.type === "context.resolved")!.data;
+  const now = contextsIn(factsOf(again))[0]!;
   expect(refsOf(now).map(([, path, cut]) => [path, cut])).toEqual([
     [join(place.home, "AGENTS.md"), false],
     [join(place.project, "CLAUDE.md"), false],
     [join(place.project, "part/AGENTS.md"), false],
   ]);
-  expect(now.instruction_refs[2]).toEqual(resolved[2]?.data.instruction_refs[2]);
+  expect(now.instruction_refs[2]).toEqual(resolved[2]?.instruction_refs[2]);
   expect(now.omissions).toMatchObject([{ reason: "a newer version of the file was read" }]);
   expect((await place.run(["verify", session_id])).code).toBe(0);
 });
@@ -84,8 +85,8 @@ it("continues without a file that is none, says so in the facts, and takes none 
   await place.write(join(place.home, "config.toml"), "[context]\ninstructions = false\n");
   const off = await place.run(["run", "--model", "script:s.yaml", "--json", "go"]);
   expect(off.code).toBe(0);
-  const resolved = factsOf(off).filter((fact) => fact.type === "context.resolved");
-  expect(resolved.map(({ data }) => data.instruction_refs)).toEqual([[], [], []]);
+  const resolved = contextsIn(factsOf(off));
+  expect(resolved.map(({ instruction_refs }) => instruction_refs)).toEqual([[], [], []]);
   expect(factsOf(off).some((fact) => fact.type === "error")).toBe(false);
 });
 

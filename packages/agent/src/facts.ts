@@ -80,6 +80,8 @@ export interface AgentFactPayloads {
 /** What one model request is put together from (CTX-1). */
 export interface ContextData {
   request: number;
+  /** The request before it: each list names what was added to the one of that request (`deriveContext`). Absent: all of it. */
+  since?: number;
   system: readonly { ref: string; from: string; chars: number }[];
   memory_refs: readonly object[];
   knowledge_refs: readonly object[];

@@ -4,6 +4,7 @@ import { type Script, reportUsage } from "@soong/agent";
 import { defineHook, type Fact, type ToolResult } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
+import { contextsIn } from "../../facts.ts";
 import { readTool } from "../loop-tools.ts";
 import { openAgentStage, start, told, type AgentStage } from "./agent-stage.ts";
 
@@ -128,8 +129,10 @@ test("a sub agent gets its task and its context and no more, and its answer is t
     content: [],
     data: { status: "completed", role: "sub" },
   });
-  const last = stage.facts("context.resolved").findLast((fact) => fact.run_id === run_id);
-  expect(last?.data.agent_refs).toMatchObject([{ run_id: created?.data.child_run_id }]);
+  const ofParent = stage.journal.facts.filter((fact) => fact.run_id === run_id);
+  expect(contextsIn(ofParent).at(-1)?.agent_refs).toMatchObject([
+    { run_id: created?.data.child_run_id },
+  ]);
 });
 
 test("a fork has read the conversation up to the answer that starts it, and goes its own way", async () => {

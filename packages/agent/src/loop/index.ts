@@ -1,6 +1,7 @@
 // The loop module: a conversation over any model, on the kernel's runs. The only module that requests a model.
 
 export type { LoopRun } from "./begin-run.ts";
+export { deriveContext } from "./context-record.ts";
 export { openConversation, type Conversation } from "./conversation.ts";
 export type {
   InstructionSource,

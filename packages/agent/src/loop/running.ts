@@ -7,6 +7,7 @@ import type {
   Fact,
   FactData,
   FactLevel,
+  FactRecord,
   FactType,
   IdSource,
   Run,
@@ -174,6 +175,19 @@ export function recordFact<T extends FactType>(
   recorder.commit([fact as Fact], running.pending.splice(0));
   running.lastSeq = fact.seq;
   return fact;
+}
+
+/** The same for a fact that is made of a record when somebody reads it. */
+export function noteFact(running: Running, record: NodesRecord, type: FactType): void {
+  const { pending } = running;
+  const hasNodes = pending.length > 0;
+  if (hasNodes) record.nodes = pending.splice(0);
+  running.lastSeq = running.run.recorder.note(record, type, "info", hasNodes);
+}
+
+/** What is committed with a fact is set when it is noted, once. */
+interface NodesRecord extends FactRecord {
+  nodes: readonly ConversationNode[] | undefined;
 }
 
 /** Something went wrong, and the run continues. */

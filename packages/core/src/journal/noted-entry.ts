@@ -13,10 +13,10 @@ export interface FactCall {
  * What facts can be made of at any later time, as they were when they were noted: whatever a fact tells is set once,
  * before that fact is noted.
  */
-export interface FactRecord extends FactCall {
+export interface FactRecord extends Partial<FactCall> {
   factData(type: FactType): FactData;
   /** What is committed with its last fact. */
-  readonly nodes: readonly ConversationNode[];
+  readonly nodes?: readonly ConversationNode[] | undefined;
 }
 
 /** Of one fact, or of several of one record that are one entry. */
@@ -109,7 +109,7 @@ export function makeFact<T extends FactType>(
   run_seq: number | undefined,
   ms: number,
   level: FactLevel,
-  call: FactCall | undefined,
+  call: Partial<FactCall> | undefined,
 ): Fact<T> {
   const { session_id, run_id, agent_id, parent_run_id, parent_agent_id } = origin;
   const fact = {
