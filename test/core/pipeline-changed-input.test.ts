@@ -3,7 +3,7 @@
 import { defineHook, type AnyHook } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import { telling } from "./telling.ts";
+import { recordingTool } from "./recording-tool.ts";
 import { allowAll, createWorld } from "./world.ts";
 
 describe("an input that a hook changed", () => {
@@ -23,7 +23,7 @@ describe("an input that a hook changed", () => {
     const requests: unknown[] = [];
     const world = await createWorld({
       tools: [
-        telling([], {
+        recordingTool([], {
           normalise(input: unknown) {
             const { text } = input as { text: string };
             return { text: text.toLowerCase() };
@@ -77,7 +77,11 @@ describe("an input that a hook changed", () => {
       event: "PreToolUse",
       run: () => ({ input: { text: 5 } }),
     });
-    const world = await createWorld({ tools: [telling(log)], policy: allowAll, hooks: [hook] });
+    const world = await createWorld({
+      tools: [recordingTool(log)],
+      policy: allowAll,
+      hooks: [hook],
+    });
     const [result] = await world.execute({
       id: "c",
       name: "notes.write",
@@ -93,7 +97,7 @@ describe("an input that a hook changed", () => {
     const log: string[] = [];
     const world = await createWorld({
       tools: [
-        telling(log, {
+        recordingTool(log, {
           prepare: (input: unknown) => ({
             resources: [
               { kind: "path", access: "write", path: `/p/${(input as { text: string }).text}` },
@@ -126,7 +130,7 @@ describe("an input that a hook changed", () => {
         (input as { text: string }).text === "bad" ? { decision: "deny" as const } : undefined,
     });
     const world = await createWorld({
-      tools: [telling(log)],
+      tools: [recordingTool(log)],
       policy: allowAll,
       hooks: [guard, change("good", "bad")],
     });
@@ -139,7 +143,7 @@ describe("an input that a hook changed", () => {
     verifies("PIPE-2", "PIPE-1");
     const log: string[] = [];
     const world = await createWorld({
-      tools: [telling(log)],
+      tools: [recordingTool(log)],
       policy: allowAll,
       hooks: [change("a", "b"), change("b", "a")],
     });

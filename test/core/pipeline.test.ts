@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { atOnce, drive, heldTool, setStage } from "./drive.ts";
 import { createSpyJournal } from "./spy-journal.ts";
-import { telling, tellingHook } from "./telling.ts";
+import { recordingTool, recordingHook } from "./recording-tool.ts";
 import { allowAll, createWorld, reader, textOf, writer } from "./world.ts";
 
 describe("the stages of a call", () => {
@@ -19,11 +19,11 @@ describe("the stages of a call", () => {
     });
     const stage = await setStage({
       spy,
-      tools: [telling(log)],
+      tools: [recordingTool(log)],
       hooks: [
-        tellingHook(log, "PreToolUse"),
-        tellingHook(log, "PermissionRequest"),
-        tellingHook(log, "PostToolUse"),
+        recordingHook(log, "PreToolUse"),
+        recordingHook(log, "PermissionRequest"),
+        recordingHook(log, "PostToolUse"),
       ],
       ask: () => {
         log.push("ask");
@@ -192,7 +192,7 @@ describe("the stages of a call", () => {
     const log: string[] = [];
     const asked: string[] = [];
     const world = await createWorld({
-      tools: [telling(log, end.tool)],
+      tools: [recordingTool(log, end.tool)],
       ask: () => {
         asked.push("ask");
         return { decision: "allow_once" };
@@ -220,7 +220,7 @@ describe("the stages of a call", () => {
     const first = heldTool("notes.first", { permission: "write" });
     const log: string[] = [];
     const stage = await setStage({
-      tools: [first.tool, telling(log)],
+      tools: [first.tool, recordingTool(log)],
       policy: allowAll,
       config: { tools: { early_start: "all" } },
     });
@@ -275,8 +275,11 @@ describe("a call without a model", () => {
     verifies("PIPE-8");
     const log: string[] = [];
     const world = await createWorld({
-      tools: [telling(log), telling(log, { name: "notes.broken", validate: () => "never right" })],
-      hooks: [tellingHook(log, "PreToolUse")],
+      tools: [
+        recordingTool(log),
+        recordingTool(log, { name: "notes.broken", validate: () => "never right" }),
+      ],
+      hooks: [recordingHook(log, "PreToolUse")],
       ask: () => ({ decision: "allow_once" }),
     });
     const before = world.facts().length;

@@ -46,16 +46,16 @@ const PLAN = {
   ],
 };
 
-let desk: Desk | undefined;
+let fixture: Fixture | undefined;
 afterEach(async () => {
-  await desk?.keeper.close();
-  desk = undefined;
+  await fixture?.keeper.close();
+  fixture = undefined;
 });
 
 describe("the task tools", () => {
   test("are eleven, readonly, and only those that change nothing run beside others", async () => {
     verifies("TASK-1", "SURF-10");
-    const { tools } = taskTools(await openDesk());
+    const { tools } = taskTools(await openFixture());
     expect(tools.map(({ name }) => name).toSorted()).toEqual(TOOLS);
     const safe = tools.filter(({ concurrency_safe }) => concurrency_safe === true);
     expect(safe.map(({ name }) => name).toSorted()).toEqual([
@@ -72,7 +72,7 @@ describe("the task tools", () => {
 
   test("change nothing while the answer can still be abandoned", async () => {
     verifies("SCHED-5", "SCHED-6", "LOOP-3");
-    const { orchestrator, tasks } = await openDesk();
+    const { orchestrator, tasks } = await openFixture();
     const main = await orchestrator();
     const list = () => tasks.list(main.caller, {});
     const abandoned = main.run.openTurn();
@@ -89,7 +89,7 @@ describe("the task tools", () => {
 
   test("take a task from its plan to its end, and record each step of it as a fact", async () => {
     verifies("TASK-1", "TASK-2", "EVENT-2");
-    const { orchestrator, worker, facts } = await openDesk();
+    const { orchestrator, worker, facts } = await openFixture();
     const main = await orchestrator();
     const template = await main.call("agent.task_template", {});
     expect(template.status).toBe("succeeded");
@@ -173,7 +173,7 @@ describe("the task tools", () => {
 
   test("leave the template as a node of the conversation", async () => {
     verifies("TASK-1");
-    const { orchestrator, nodes } = await openDesk();
+    const { orchestrator, nodes } = await openFixture();
     await ok((await orchestrator()).call("agent.task_template", {}));
     const [node] = nodes().filter(({ kind }) => kind === "task_instruction");
     expect(JSON.stringify(node?.content)).toContain("How to plan and run a task");
@@ -195,7 +195,7 @@ describe("the task tools", () => {
     ["agent.task_cancel", { task_id: "task_none" }, "reason"],
   ])("%s refuses %j with words a model can act on", async (name, input, message) => {
     verifies("TASK-1", "TASK-5");
-    const { orchestrator, facts } = await openDesk();
+    const { orchestrator, facts } = await openFixture();
     const result = await (await orchestrator()).call(name, input);
     expect(result.is_error).toBe(true);
     expect(JSON.stringify(result.content)).toContain(message);
@@ -204,7 +204,7 @@ describe("the task tools", () => {
 
   test("do nothing for a run that is neither, even when it has them on its surface", async () => {
     verifies("TASK-5");
-    const { orchestrator, run, nobody } = await openDesk();
+    const { orchestrator, run, nobody } = await openFixture();
     const main = await orchestrator();
     const { task_id } = data(await main.call("agent.task_create", PLAN)) as { task_id: string };
     // The surface is the first wall: a main agent in its normal mode has none of them.
@@ -228,7 +228,7 @@ describe("the task tools", () => {
 
   test("keep the lease of a worker for as long as it lives, and refuse it once it is lost", async () => {
     verifies("TASK-4");
-    const { orchestrator, worker, clock, keeper } = await openDesk();
+    const { orchestrator, worker, clock, keeper } = await openFixture();
     const main = await orchestrator();
     const { task_id } = data(await main.call("agent.task_create", PLAN)) as { task_id: string };
     const hand = await worker(task_id);
@@ -250,7 +250,7 @@ describe("the task tools", () => {
   });
 });
 
-interface Desk {
+interface Fixture {
   readonly tasks: ReturnType<typeof createTasks>;
   readonly keeper: ClaimKeeper;
   readonly resolveCaller: Parameters<typeof taskTools>[0]["resolveCaller"];
@@ -271,12 +271,12 @@ interface Hand {
 
 type CallerOf = (run: Run) => TaskCaller["actor"];
 
-async function openDesk(): Promise<Desk> {
+async function openFixture(): Promise<Fixture> {
   const clock = createHeldClock(Date.UTC(2026, 0, 2));
   const tasks = createTasks({ storage: createMemoryTasks(), clock, leaseMs: LEASE_MS });
   const keeper = createClaimKeeper({ tasks, clock });
   const seats = new Map<string, TaskCaller>();
-  const resolveCaller: Desk["resolveCaller"] = ({ runId }) => {
+  const resolveCaller: Fixture["resolveCaller"] = ({ runId }) => {
     const caller = seats.get(runId);
     if (caller === undefined) throw new Error("nobody sits there");
     return caller;
@@ -300,7 +300,7 @@ async function openDesk(): Promise<Desk> {
     run_id: identity.run_id,
     agent_id: identity.agent_id,
   });
-  const made: Desk = {
+  const made: Fixture = {
     tasks,
     keeper,
     resolveCaller,
@@ -322,7 +322,7 @@ async function openDesk(): Promise<Desk> {
     facts: async () => facts,
     nodes: () => written,
   };
-  desk = made;
+  fixture = made;
   return made;
 }
 

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { createMemoryArtifacts, type ArtifactStore } from "@soong/core";
 import { afterEach, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { dataOf, openDesk, textOf, type Desk, type DeskOptions } from "./command-desk.ts";
+import { dataOf, openStage, textOf, type Stage, type StageOptions } from "./command-stage.ts";
 
-let desk: Desk | undefined;
-afterEach(() => desk?.close());
+let stage: Stage | undefined;
+afterEach(() => stage?.close());
 
-async function open(options: DeskOptions = {}): Promise<Desk> {
-  desk = await openDesk(options);
-  return desk;
+async function open(options: StageOptions = {}): Promise<Stage> {
+  stage = await openStage(options);
+  return stage;
 }
 
 const INLINE_BYTES = 64 * 1024;

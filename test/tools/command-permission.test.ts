@@ -7,23 +7,23 @@ import { verifies } from "#laws";
 import {
   ALLOW_COMMANDS,
   ALLOW_READ_ONLY,
-  openDesk,
+  openStage,
   textOf,
-  type Desk,
-  type DeskOptions,
-} from "./command-desk.ts";
+  type Stage,
+  type StageOptions,
+} from "./command-stage.ts";
 
 const no = (): PermissionAnswer => ({ decision: "deny" });
 const yes = (): PermissionAnswer => ({ decision: "allow_once" });
 
-let desk: Desk | undefined;
-afterEach(() => desk?.close());
+let stage: Stage | undefined;
+afterEach(() => stage?.close());
 
-async function open(options: DeskOptions = {}): Promise<Desk> {
-  desk = await openDesk(options);
-  desk.write("a.txt", "hello\n");
-  desk.write(".env", "PASSWORD=x\n");
-  return desk;
+async function open(options: StageOptions = {}): Promise<Stage> {
+  stage = await openStage(options);
+  stage.write("a.txt", "hello\n");
+  stage.write(".env", "PASSWORD=x\n");
+  return stage;
 }
 
 describe("by default", () => {
@@ -419,7 +419,7 @@ describe("between the judgement and the start", () => {
       id: "swap",
       event: "PreToolUse",
       run() {
-        swap(desk?.project ?? "");
+        swap(stage?.project ?? "");
         return {};
       },
     };
@@ -442,7 +442,7 @@ describe("between the judgement and the start", () => {
           {
             id: "swap",
             event: "PreToolUse",
-            run: () => rmSync(join(desk?.project ?? "", "tool")),
+            run: () => rmSync(join(stage?.project ?? "", "tool")),
           } satisfies Hook<"PreToolUse">,
         ],
       },

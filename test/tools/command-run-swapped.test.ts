@@ -7,14 +7,14 @@ import { createHeldClock, createMemoryArtifacts, type PermissionRule } from "@so
 import { startProcess, type ProcessEnd } from "@soong/platform";
 import { afterEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { ALLOW_READ_ONLY, openDesk, textOf, until, type Desk } from "./command-desk.ts";
+import { ALLOW_READ_ONLY, openStage, textOf, until, type Stage } from "./command-stage.ts";
 
 type Start = typeof startProcess;
 
 const SECRET = "swordfish\n";
 
-let desk: Desk | undefined;
-afterEach(() => desk?.close());
+let stage: Stage | undefined;
+afterEach(() => stage?.close());
 
 interface Interference {
   /** Right before the process starts; `start` counts from 1. */
@@ -33,18 +33,18 @@ async function open(interference: Interference, ...rules: PermissionRule[]) {
     const running = startProcess(options);
     return { ...running, end: running.end.finally(() => interference.after?.(start)) };
   };
-  desk = await openDesk({
+  stage = await openStage({
     rules: [...ALLOW_READ_ONLY, ...rules],
     tool: () => ({ startProcess: interfered }),
     session: { artifacts },
   });
-  const { base, write, facts } = desk;
+  const { base, write, facts } = stage;
   write("src/f", "harmless\n");
   write("g", "harmless too\n");
   mkdirSync(join(base, "outside"));
   writeFileSync(join(base, "outside/f"), SECRET);
   return {
-    ...desk,
+    ...stage,
     starts: () => starts,
     /** Everything the model, a user or a program could read afterwards. */
     async kept() {
@@ -185,12 +185,12 @@ describe("a name that is swapped for a link while a proven command runs", () => 
       };
       return { pid: 0, input: undefined, end, stop };
     };
-    const opened = await openDesk({
+    const opened = await openStage({
       rules: ALLOW_READ_ONLY,
       clock,
       tool: () => ({ clock, startProcess: endless }),
     });
-    desk = opened;
+    stage = opened;
     opened.write("f", "harmless\n");
     const ended = opened.command(["cat", "f"], { timeout_ms: 5000 });
     const progress = () => opened.facts.filter(({ type }) => type === "tool.progress");

@@ -4,14 +4,14 @@ import { createFilesRead } from "../../packages/tools/src/file/files-read.ts";
 import { readStamp } from "../../packages/tools/src/path/index.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { dataOf, openDesk, textOf, type Desk, type DeskOptions } from "./command-desk.ts";
+import { dataOf, openStage, textOf, type Stage, type StageOptions } from "./command-stage.ts";
 
-let desk: Desk | undefined;
-afterEach(() => desk?.close());
+let stage: Stage | undefined;
+afterEach(() => stage?.close());
 
-async function open(options: DeskOptions = {}): Promise<Desk> {
-  desk = await openDesk(options);
-  return desk;
+async function open(options: StageOptions = {}): Promise<Stage> {
+  stage = await openStage(options);
+  return stage;
 }
 
 describe("what a model may ask for", () => {
@@ -158,7 +158,7 @@ describe("what the model reads", () => {
       signal: null,
       stdout: { bytes: 4, truncated: false },
       stderr: { bytes: 4, truncated: false },
-      cwd: desk?.project,
+      cwd: stage?.project,
       duration_ms: expect.any(Number) as number,
       contained_by: "process_family",
     });
@@ -244,7 +244,7 @@ describe("what the model reads", () => {
   });
 });
 
-async function openAnother(options: DeskOptions): Promise<Desk> {
-  desk?.close();
+async function openAnother(options: StageOptions): Promise<Stage> {
+  stage?.close();
   return open(options);
 }

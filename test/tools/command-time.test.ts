@@ -5,21 +5,21 @@ import { createHeldClock, createMemoryArtifacts, type ArtifactStore, type Fact }
 import { afterEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import {
-  openDesk,
+  openStage,
   textOf,
   until,
   untilExists,
-  type Desk,
-  type DeskOptions,
-} from "./command-desk.ts";
+  type Stage,
+  type StageOptions,
+} from "./command-stage.ts";
 import { isAlive } from "./process-watching.ts";
 
-let desk: Desk | undefined;
-afterEach(() => desk?.close());
+let stage: Stage | undefined;
+afterEach(() => stage?.close());
 
-async function open(options: DeskOptions = {}): Promise<Desk> {
-  desk = await openDesk(options);
-  return desk;
+async function open(options: StageOptions = {}): Promise<Stage> {
+  stage = await openStage(options);
+  return stage;
 }
 
 /** Tells its own process and a grandchild that does not listen to SIGTERM, then stays. */
@@ -108,7 +108,7 @@ describe("a command that is cut short", () => {
     const script = "seq 100000; echo 'the last words' >&2; touch written; sleep 1000";
     const ended = command(["bash", "-c", script]);
     await untilExists(join(project, "written"));
-    await until(() => latest(desk?.facts ?? [])?.stderr_bytes === 15, "all has been read");
+    await until(() => latest(stage?.facts ?? [])?.stderr_bytes === 15, "all has been read");
     await run.abort("enough");
     const result = await ended;
     expect(textOf(result)).toContain("1\n2\n3\n");

@@ -7,15 +7,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { asOrdinaryUser } from "./path-ordinary-user.ts";
-import { openDesk, textOf, type Desk } from "./search-desk.ts";
+import { openStage, textOf, type Stage } from "./search-stage.ts";
 
-let desk: Desk;
+let stage: Stage;
 
 beforeEach(async () => {
-  desk = await openDesk();
+  stage = await openStage();
 });
 
-afterEach(() => desk.close());
+afterEach(() => stage.close());
 
 interface Listing {
   entries: { path: string; type: string; size?: number; target?: string }[];
@@ -25,7 +25,7 @@ interface Listing {
 }
 
 async function list(input: object = {}): Promise<Listing & { text: string }> {
-  const result = await desk.call("code.list_dir", input);
+  const result = await stage.call("code.list_dir", input);
   expect(result.status, result.summary).toBe("succeeded");
   return { ...(result.data as unknown as Listing), text: textOf(result) };
 }
@@ -37,12 +37,12 @@ async function paths(input: object): Promise<string[]> {
 describe("a listing", () => {
   test("distinguishes every type, with the size of files and the target of links", async () => {
     verifies("CODE-2");
-    desk.plant({ "project/file.txt": "12345", "project/dir/inside": "" });
-    symlinkSync("file.txt", join(desk.project, "good"));
-    symlinkSync("/gone", join(desk.project, "dangling"));
-    symlinkSync("dir", join(desk.project, "to-dir"));
-    execFileSync("mkfifo", [join(desk.project, "pipe")]);
-    const server = createServer().listen(join(desk.project, "sock"));
+    stage.plant({ "project/file.txt": "12345", "project/dir/inside": "" });
+    symlinkSync("file.txt", join(stage.project, "good"));
+    symlinkSync("/gone", join(stage.project, "dangling"));
+    symlinkSync("dir", join(stage.project, "to-dir"));
+    execFileSync("mkfifo", [join(stage.project, "pipe")]);
+    const server = createServer().listen(join(stage.project, "sock"));
     try {
       await new Promise((resolve) => {
         server.once("listening", resolve);
@@ -67,7 +67,7 @@ describe("a listing", () => {
         "l to-dir -> dir",
       ]);
       // A link to a directory is not walked, nor a circle of them.
-      symlinkSync("..", join(desk.project, "dir", "up"));
+      symlinkSync("..", join(stage.project, "dir", "up"));
       expect(await paths({ recursive: true, glob: "*inside" })).toEqual(["dir/inside"]);
     } finally {
       server.close();
@@ -76,13 +76,13 @@ describe("a listing", () => {
 
   test("of a device names it as one", async () => {
     verifies("CODE-2");
-    const result = await desk.call("code.list_dir", { path: "/dev", glob: "null" });
+    const result = await stage.call("code.list_dir", { path: "/dev", glob: "null" });
     expect(result.data).toMatchObject({ entries: [{ path: "null", type: "device" }] });
   });
 
   test("is in the order of bytes, what is in a directory right after it", async () => {
     verifies("CODE-2");
-    desk.plant({
+    stage.plant({
       "project/a/z": "",
       "project/a-b": "",
       "project/B": "",
@@ -98,7 +98,7 @@ describe("a listing", () => {
 
   test("stops at the limit, says so, and how to get more", async () => {
     verifies("CODE-2");
-    desk.plant(Object.fromEntries(["a", "b", "c"].map((name) => [`project/${name}`, ""])));
+    stage.plant(Object.fromEntries(["a", "b", "c"].map((name) => [`project/${name}`, ""])));
     const cut = await list({ limit: 2 });
     expect(cut.entries.map(({ path }) => path)).toEqual(["a", "b"]);
     expect(cut.truncated).toBe(true);
@@ -115,7 +115,7 @@ describe("a listing", () => {
 
   test("takes a glob about names or about paths", async () => {
     verifies("CODE-2");
-    desk.plant({
+    stage.plant({
       "project/a.ts": "",
       "project/src/b.ts": "",
       "project/src/c.js": "",
@@ -130,13 +130,13 @@ describe("a listing", () => {
     expect(await paths({ recursive: true, glob: "!src" })).toEqual(["a.ts", "out", "out/d.ts"]);
     expect(await paths({ glob: "*.{js,ts}" })).toEqual(["a.ts"]);
     expect((await list({ glob: "src/*.ts" })).text).toContain('"recursive": true');
-    const refused = await desk.call("code.list_dir", { glob: "{a" });
+    const refused = await stage.call("code.list_dir", { glob: "{a" });
     expect(refused.error).toMatchObject({ code: "invalid_glob", recovery: "change_arguments" });
   });
 
   test("leaves dotted names out only when asked to", async () => {
     verifies("CODE-2");
-    desk.plant({ "project/.hidden/x": "", "project/y": "" });
+    stage.plant({ "project/.hidden/x": "", "project/y": "" });
     expect(await paths({ recursive: true })).toEqual([".hidden", ".hidden/x", "y"]);
     expect(await paths({ recursive: true, hidden: false })).toEqual(["y"]);
     expect(await paths({ hidden: false })).toEqual(["y"]);
@@ -144,8 +144,8 @@ describe("a listing", () => {
 
   test("shows names with line breaks on one line, and names that are not UTF-8", async () => {
     verifies("CODE-2");
-    desk.plant({ "project/two\nlines": "", "project/ blank": "" });
-    const odd = Buffer.concat([Buffer.from(`${desk.project}/caf`), Buffer.from([0xe9])]);
+    stage.plant({ "project/two\nlines": "", "project/ blank": "" });
+    const odd = Buffer.concat([Buffer.from(`${stage.project}/caf`), Buffer.from([0xe9])]);
     mkdirSync(odd);
     writeFileSync(Buffer.concat([odd, Buffer.from("/in")]), "123");
     const listing = await list({ recursive: true });
@@ -166,14 +166,14 @@ describe("a listing", () => {
 
   test("counts directories that cannot be read and lists the rest", async () => {
     verifies("CODE-2");
-    desk.plant({ "project/open/x": "", "project/shut/y": "" });
-    execFileSync("chmod", ["755", desk.base]);
-    execFileSync("chmod", ["000", join(desk.project, "shut")]);
+    stage.plant({ "project/open/x": "", "project/shut/y": "" });
+    execFileSync("chmod", ["755", stage.base]);
+    execFileSync("chmod", ["000", join(stage.project, "shut")]);
     const listing = await asOrdinaryUser(() => list({ recursive: true }));
     expect(listing.entries.map(({ path }) => path)).toEqual(["open", "open/x", "shut"]);
     expect(listing.unreadable_directories).toBe(1);
     expect(listing.text).toContain("could not be read: 1");
-    execFileSync("chmod", ["755", join(desk.project, "shut")]);
+    execFileSync("chmod", ["755", join(stage.project, "shut")]);
   });
 
   test.each([
@@ -184,9 +184,9 @@ describe("a listing", () => {
     ["a\0b", "invalid_path"],
   ])("of %j ends in %s", async (path, code) => {
     verifies("CODE-2");
-    desk.plant({ "project/file": "" });
-    execFileSync("mkfifo", [join(desk.project, "pipe")]);
-    const result = await desk.call("code.list_dir", { path });
+    stage.plant({ "project/file": "" });
+    execFileSync("mkfifo", [join(stage.project, "pipe")]);
+    const result = await stage.call("code.list_dir", { path });
     expect(result.status).toBe("failed");
     expect(result.error?.code).toBe(code);
     expect(result.error?.message).toMatch(/\. ./);
@@ -195,7 +195,7 @@ describe("a listing", () => {
   test("takes a directory with very many files", async () => {
     verifies("CODE-2");
     const count = process.env.SOONG_TEST_FULL === "1" ? 100_000 : 5000;
-    for (let i = 0; i < count; i += 1) writeFileSync(join(desk.project, `f${i}`), "");
+    for (let i = 0; i < count; i += 1) writeFileSync(join(stage.project, `f${i}`), "");
     const listing = await list({ limit: 1000 });
     expect(listing.entries).toHaveLength(1000);
     expect(listing.truncated).toBe(true);
@@ -206,9 +206,9 @@ describe("a listing", () => {
 
   test("ends early when it is aborted", async () => {
     verifies("CODE-2");
-    for (let i = 0; i < 300; i += 1) desk.plant({ [`project/d${i}/f`]: "" });
-    const running = desk.call("code.list_dir", { recursive: true, limit: 50_000 });
-    await desk.run.abort("enough");
+    for (let i = 0; i < 300; i += 1) stage.plant({ [`project/d${i}/f`]: "" });
+    const running = stage.call("code.list_dir", { recursive: true, limit: 50_000 });
+    await stage.run.abort("enough");
     expect((await running).status).not.toBe("succeeded");
   });
 });
@@ -216,7 +216,7 @@ describe("a listing", () => {
 describe("a recursive listing", () => {
   test("omits what git would, in nested files, with negation and from above", async () => {
     verifies("CODE-2");
-    desk.plant({
+    stage.plant({
       "project/.git/info/exclude": "private\n!a.log\nkeep.log\n",
       "project/.git/HEAD": "ref: x",
       "project/.gitignore": "*.log\n!keep.log\nnode_modules/\n/top\n",
@@ -256,7 +256,7 @@ describe("a recursive listing", () => {
 
   test("lists what git lists", async () => {
     verifies("CODE-2");
-    desk.plant({
+    stage.plant({
       "project/.gitignore": "/x\nb/**/c\n*.o\n!k.o\n[0-9]*\ntmp/\n\\!odd\na/*\n!a/keep\n",
       "project/a/keep/f": "",
       "project/a/drop/f": "",
@@ -276,9 +276,9 @@ describe("a recursive listing", () => {
     });
     const git = (...argv: string[]): string =>
       execFileSync("git", ["-c", "core.excludesFile=/dev/null", ...argv], {
-        cwd: desk.project,
+        cwd: stage.project,
         encoding: "utf8",
-        env: { PATH: process.env.PATH ?? "", GIT_CONFIG_NOSYSTEM: "1", HOME: desk.base },
+        env: { PATH: process.env.PATH ?? "", GIT_CONFIG_NOSYSTEM: "1", HOME: stage.base },
       });
     git("init", "--quiet");
     const theirs = git("ls-files", "--others", "--exclude-standard", "-z").split("\0").slice(0, -1);
@@ -290,7 +290,7 @@ describe("a recursive listing", () => {
 
   test("honours ignore files outside any repository, but none above the directory", async () => {
     verifies("CODE-2");
-    desk.plant({
+    stage.plant({
       ".gitignore": "x\n",
       "project/.gitignore": "y\n",
       "project/x": "",
@@ -301,7 +301,7 @@ describe("a recursive listing", () => {
 
   test("gives a repository inside another one rules of its own", async () => {
     verifies("CODE-2");
-    desk.plant({
+    stage.plant({
       "project/.git/HEAD": "",
       "project/.gitignore": "x\n",
       "project/inner/.git/info/exclude": "y\n",
@@ -310,8 +310,8 @@ describe("a recursive listing", () => {
     });
     expect(await paths({ recursive: true, glob: "[xy]" })).toEqual(["inner/x"]);
     // A linked worktree has a file that leads to the repository it belongs to.
-    desk.plant({
-      "project/tree/.git": `gitdir: ${realpathSync(desk.project)}/.git/worktrees/tree\n`,
+    stage.plant({
+      "project/tree/.git": `gitdir: ${realpathSync(stage.project)}/.git/worktrees/tree\n`,
       "project/.git/worktrees/tree/commondir": "../..\n",
       "project/.git/info/exclude": "z\n",
       "project/tree/x": "",
@@ -322,12 +322,12 @@ describe("a recursive listing", () => {
 
   test("does not hang on an ignore file that is a pipe, nor run away with a hostile rule", async () => {
     verifies("CODE-2");
-    desk.plant({
+    stage.plant({
       "project/a/f": "",
       "project/b/.gitignore": `${"*a".repeat(60)}*b\n`,
       ["project/b/" + "a".repeat(200)]: "",
     });
-    execFileSync("mkfifo", [join(desk.project, "a", ".gitignore")]);
+    execFileSync("mkfifo", [join(stage.project, "a", ".gitignore")]);
     expect(await paths({ recursive: true, glob: "f" })).toEqual(["a/f"]);
   });
 });

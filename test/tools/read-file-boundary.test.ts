@@ -8,23 +8,23 @@ import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asOrdinaryUser } from "./path-ordinary-user.ts";
-import { createDesk, texts, type Desk } from "./read-file-desk.ts";
+import { createStage, texts, type Stage } from "./read-file-stage.ts";
 
-let desk: Desk;
+let stage: Stage;
 
 beforeEach(async () => {
-  desk = await createDesk();
+  stage = await createStage();
 });
 
-afterEach(() => desk.close());
+afterEach(() => stage.close());
 
 describe("a file that is not there", () => {
   test("is an error that names what is beside it", async () => {
     verifies("CODE-1");
     for (const name of ["config.json", "Config.jsonc", "confix.json", "config.js", "other.txt"]) {
-      await desk.write(`src/${name}`, "x");
+      await stage.write(`src/${name}`, "x");
     }
-    const result = await desk.read("src/confg.json");
+    const result = await stage.read("src/confg.json");
     expect(result.status).toBe("failed");
     expect(result.error).toMatchObject({ code: "file_not_found", recovery: "change_arguments" });
     const near = result.error?.details?.["near_names"];
@@ -36,9 +36,9 @@ describe("a file that is not there", () => {
 
   test("is the same without anything near it, or without its directory", async () => {
     verifies("CODE-1");
-    await desk.write("other.txt", "x");
+    await stage.write("other.txt", "x");
     for (const path of ["nothing-like-it", "no/such/directory/a.txt", "other.txt/a"]) {
-      const { error } = await desk.read(path);
+      const { error } = await stage.read(path);
       expect(error, path).toMatchObject({ code: "file_not_found", details: { near_names: [] } });
       expect(error?.message).toContain("code.list_dir");
     }
@@ -46,19 +46,19 @@ describe("a file that is not there", () => {
 
   test("gives away no names of sensitive files", async () => {
     verifies("CODE-1", "PATH-3");
-    await desk.write("server.pem", "x");
-    await desk.write("server.pen", "x");
-    const { error } = await desk.read("server.pe");
+    await stage.write("server.pem", "x");
+    await stage.write("server.pen", "x");
+    const { error } = await stage.read("server.pe");
     expect(error?.details).toMatchObject({ near_names: ["server.pen"] });
     expect(JSON.stringify(error)).not.toContain("server.pem");
   });
 
   test("at the end of a dangling link is not found where the link leads", async () => {
     verifies("CODE-1", "PATH-5");
-    await symlink(join(desk.outside, "gone"), join(desk.project, "link"));
-    expect((await desk.read("link")).error).toMatchObject({
+    await symlink(join(stage.outside, "gone"), join(stage.project, "link"));
+    expect((await stage.read("link")).error).toMatchObject({
       code: "file_not_found",
-      details: { path: join(desk.outside, "gone") },
+      details: { path: join(stage.outside, "gone") },
     });
   });
 });
@@ -66,7 +66,7 @@ describe("a file that is not there", () => {
 describe("a sensitive file", () => {
   test("is denied where no one can be asked, even with a rule that allows the path", async () => {
     verifies("PATH-3");
-    const allowing = await createDesk({
+    const allowing = await createStage({
       policy: { rules: [{ tool: "code.read_file", path: "**", decision: "allow" }] },
     });
     try {
@@ -83,7 +83,7 @@ describe("a sensitive file", () => {
 
   test("asks, and is read after a yes, by any name", async () => {
     verifies("PATH-3");
-    const asking = await createDesk({ ask: () => ({ decision: "allow_once" }) });
+    const asking = await createStage({ ask: () => ({ decision: "allow_once" }) });
     try {
       await asking.write("deploy/.env.local", "A=1\n");
       await asking.write("plain.txt", "B=2\n");
@@ -108,7 +108,7 @@ describe("a sensitive file", () => {
 
   test("stays unread after a no", async () => {
     verifies("PATH-3");
-    const asking = await createDesk({ ask: () => ({ decision: "deny" }) });
+    const asking = await createStage({ ask: () => ({ decision: "deny" }) });
     try {
       await asking.write("server.key", "hunter2\n");
       const result = await asking.read("server.key");
@@ -122,12 +122,12 @@ describe("a sensitive file", () => {
 
   test("is as little to be had when it is not there: the answer gives nothing away", async () => {
     verifies("PATH-3");
-    await desk.write(".env", "x");
-    const there = await desk.read(".env");
-    const missing = await desk.read(".netrc");
+    await stage.write(".env", "x");
+    const there = await stage.read(".env");
+    const missing = await stage.read(".netrc");
     expect([there.status, missing.status]).toEqual(["denied", "denied"]);
     expect(missing.error?.code).toBe(there.error?.code);
-    const asking = await createDesk({ ask: () => ({ decision: "allow_once" }) });
+    const asking = await createStage({ ask: () => ({ decision: "allow_once" }) });
     try {
       expect((await asking.read(".netrc")).error?.code).toBe("file_not_found");
     } finally {
@@ -139,12 +139,12 @@ describe("a sensitive file", () => {
 describe("outside the project", () => {
   test("a file is read, by its path, upwards, and through a link", async () => {
     verifies("PATH-5");
-    const target = join(desk.outside, "note.txt");
+    const target = join(stage.outside, "note.txt");
     await writeFile(target, "outside\n");
-    await symlink(target, join(desk.project, "link"));
-    await symlink(desk.outside, join(desk.project, "directory"));
+    await symlink(target, join(stage.project, "link"));
+    await symlink(stage.outside, join(stage.project, "directory"));
     for (const path of [target, "../outside/note.txt", "link", "directory/note.txt"]) {
-      const result = await desk.read(path);
+      const result = await stage.read(path);
       expect(texts(result), path).toEqual(["outside\n"]);
       expect(result.data, path).toMatchObject({ path: target });
       expect(result.summary).toBe(`Read line 1 of ${target}`);
@@ -153,13 +153,13 @@ describe("outside the project", () => {
 
   test("a sensitive one is denied, also through a link with a harmless name", async () => {
     verifies("PATH-5", "PATH-3");
-    const keys = join(desk.base, "home/.ssh");
+    const keys = join(stage.base, "home/.ssh");
     await mkdir(keys, { recursive: true });
     await writeFile(join(keys, "config"), "hunter2\n");
-    await symlink(join(keys, "config"), join(desk.project, "notes.txt"));
-    await symlink(keys, join(desk.project, "notes"));
+    await symlink(join(keys, "config"), join(stage.project, "notes.txt"));
+    await symlink(keys, join(stage.project, "notes"));
     for (const path of [join(keys, "config"), "notes.txt", "notes/config", "../home/.ssh/config"]) {
-      expect((await desk.read(path)).status, path).toBe("denied");
+      expect((await stage.read(path)).status, path).toBe("denied");
     }
   });
 });
@@ -167,13 +167,13 @@ describe("outside the project", () => {
 describe("what is not a regular file", () => {
   test("is refused by its kind and never waited for", async () => {
     verifies("PATH-4");
-    execFileSync("mkfifo", [join(desk.project, "fifo")]);
-    await mkdir(join(desk.project, "directory"));
+    execFileSync("mkfifo", [join(stage.project, "fifo")]);
+    await mkdir(join(stage.project, "directory"));
     const server = createServer();
     await new Promise<void>((resolve) => {
-      server.listen(join(desk.project, "socket"), resolve);
+      server.listen(join(stage.project, "socket"), resolve);
     });
-    await symlink("/dev/zero", join(desk.project, "zero"));
+    await symlink("/dev/zero", join(stage.project, "zero"));
     try {
       const cases = [
         ["fifo", "fifo"],
@@ -186,39 +186,39 @@ describe("what is not a regular file", () => {
         ["zero", "device"],
       ];
       for (const [path = "", kind] of cases) {
-        const { error } = await desk.read(path);
+        const { error } = await stage.read(path);
         expect(error, path).toMatchObject({ code: "not_a_regular_file", details: { kind } });
       }
     } finally {
       server.close();
     }
     // A writer that waits for a reader shows that none ever came.
-    const writer = open(join(desk.project, "fifo"), constants.O_WRONLY | constants.O_NONBLOCK);
+    const writer = open(join(stage.project, "fifo"), constants.O_WRONLY | constants.O_NONBLOCK);
     await expect(writer).rejects.toMatchObject({ code: "ENXIO" });
   });
 
   test("may have two names: a hard link is the file itself", async () => {
     verifies("PATH-4");
-    const path = await desk.write("a", "x\n");
-    await link(path, join(desk.project, "b"));
-    expect(texts(await desk.read("b"))).toEqual(["x\n"]);
+    const path = await stage.write("a", "x\n");
+    await link(path, join(stage.project, "b"));
+    expect(texts(await stage.read("b"))).toEqual(["x\n"]);
   });
 });
 
 test("a file without rights to read it is an error that says so", async () => {
   verifies("CODE-1");
-  const path = await desk.write("a", "x\n");
-  await chmod(desk.base, 0o755);
+  const path = await stage.write("a", "x\n");
+  await chmod(stage.base, 0o755);
   await chmod(path, 0);
-  const result = await asOrdinaryUser(() => desk.read("a"));
+  const result = await asOrdinaryUser(() => stage.read("a"));
   expect(result.error).toMatchObject({ code: "access_denied" });
   await unlink(path);
 });
 
 test("paths that can be none are refused in words", async () => {
   verifies("CODE-1");
-  await symlink("loop", join(desk.project, "loop"));
+  await symlink("loop", join(stage.project, "loop"));
   for (const path of ["a\0b", "x".repeat(5000), "loop"]) {
-    expect((await desk.read(path)).error?.code).toBe("invalid_path");
+    expect((await stage.read(path)).error?.code).toBe("invalid_path");
   }
 });

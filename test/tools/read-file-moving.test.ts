@@ -14,17 +14,17 @@ import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFilesRead, type FilesRead } from "../../packages/tools/src/file/files-read.ts";
 import { readFileTool } from "../../packages/tools/src/file/read-file.ts";
-import { createDesk, texts, type Desk } from "./read-file-desk.ts";
+import { createStage, texts, type Stage } from "./read-file-stage.ts";
 
-let desk: Desk;
+let stage: Stage;
 let filesRead: FilesRead;
 
 beforeEach(async () => {
   filesRead = createFilesRead();
-  desk = await createDesk({ filesRead });
+  stage = await createStage({ filesRead });
 });
 
-afterEach(() => desk.close());
+afterEach(() => stage.close());
 
 const LINE = `${"x".repeat(1023)}\n`;
 
@@ -49,7 +49,7 @@ async function readMeanwhile(
       return real.handler(input, given as ToolContext);
     },
   };
-  const roots = { project: desk.project, write: [] };
+  const roots = { project: stage.project, write: [] };
   const run: Run = await createKernel({ tools: [tool] }).startRun({ roots });
   return run.call("code.read_file", input);
 }
@@ -57,7 +57,7 @@ async function readMeanwhile(
 describe("a file that changes while it is read", () => {
   test("and grows is read as far as it went, and said to have changed", async () => {
     verifies("CODE-1");
-    const path = await desk.write("a", `${LONG}end`);
+    const path = await stage.write("a", `${LONG}end`);
     const grow = () => appendFileSync(path, "less\nmore\n");
     const result = await readMeanwhile({ path: "a" }, grow);
     expect(result.data).toMatchObject({ changed_while_read: true, total_lines: 2 });
@@ -69,13 +69,13 @@ describe("a file that changes while it is read", () => {
 
   test("for ever still comes to an end", async () => {
     verifies("CODE-1");
-    const path = await desk.write("log", LINE.repeat(3000));
+    const path = await stage.write("log", LINE.repeat(3000));
     const over = new AbortController();
     const writing = (async () => {
       while (!over.signal.aborted) await appendFile(path, LINE.repeat(100));
     })();
     try {
-      const result = await desk.read("log", { start_line: 1_000_000_000 });
+      const result = await stage.read("log", { start_line: 1_000_000_000 });
       expect(result.error?.code).toBe("start_line_past_end");
     } finally {
       over.abort();
@@ -85,7 +85,7 @@ describe("a file that changes while it is read", () => {
 
   test("and shrinks ends where it ends now", async () => {
     verifies("CODE-1");
-    const path = await desk.write("a", `${LONG}${"z".repeat(4_000_000)}\nthird\n`);
+    const path = await stage.write("a", `${LONG}${"z".repeat(4_000_000)}\nthird\n`);
     const shrink = () => truncateSync(path, 1_500_000);
     const result = await readMeanwhile({ path: "a", max_lines: 3 }, shrink);
     expect(result.status).toBe("succeeded");
@@ -95,14 +95,14 @@ describe("a file that changes while it is read", () => {
       truncated: false,
       truncated_lines: [1, 2],
     });
-    const again = await desk.read("a");
+    const again = await stage.read("a");
     expect(again.data).toMatchObject({ total_lines: 2 });
     expect(again.data).not.toHaveProperty("changed_while_read");
   });
 
   test("at its own size is noticed, too", async () => {
     verifies("CODE-1");
-    const path = await desk.write("a", `${LONG}end`);
+    const path = await stage.write("a", `${LONG}end`);
     utimesSync(path, 1000, 1000);
     const touch = () => utimesSync(path, 1000, 2000);
     expect((await readMeanwhile({ path: "a" }, touch)).data).toHaveProperty("changed_while_read");
@@ -111,50 +111,50 @@ describe("a file that changes while it is read", () => {
 
 test("a read that is given up stops in the middle and leaves no file open", async () => {
   verifies("CODE-1");
-  await desk.write("a", `${LONG}${"z".repeat(8_000_000)}\nthird\n`);
+  await stage.write("a", `${LONG}${"z".repeat(8_000_000)}\nthird\n`);
   let aborted: Promise<void> | undefined;
   const result = await readMeanwhile({ path: "a", max_lines: 3 }, (run) => {
     aborted ??= run.abort("not needed any more");
   });
   await aborted;
   expect(result).toMatchObject({ status: "aborted", is_error: true });
-  await expect.poll(() => openFilesIn(desk.project)).toEqual([]);
+  await expect.poll(() => openFilesIn(stage.project)).toEqual([]);
 });
 
 test("no file stays open, however a read ends", async () => {
   verifies("CODE-1");
-  await desk.write("text", "x\n");
-  await desk.write("binary", Buffer.of(0, 1));
-  await desk.write("empty", "");
-  for (const path of ["text", "binary", "empty", "missing", "."]) await desk.read(path);
-  await desk.read("text", { start_line: 9 });
-  await desk.read("text", { max_lines: 1 });
-  expect(openFilesIn(desk.project)).toEqual([]);
+  await stage.write("text", "x\n");
+  await stage.write("binary", Buffer.of(0, 1));
+  await stage.write("empty", "");
+  for (const path of ["text", "binary", "empty", "missing", "."]) await stage.read(path);
+  await stage.read("text", { start_line: 9 });
+  await stage.read("text", { max_lines: 1 });
+  expect(openFilesIn(stage.project)).toEqual([]);
 });
 
 describe("what a run has read", () => {
   test("is remembered as it was, and named once it is different", async () => {
     verifies("CODE-5");
-    const { run_id } = desk.run.identity;
-    const text = await desk.write("text", "x\n");
-    const binary = await desk.write("binary", Buffer.of(0, 1));
-    const unread = await desk.write("unread", "x\n");
-    await desk.read("text");
-    await desk.read("binary");
-    await desk.read("missing");
+    const { run_id } = stage.run.identity;
+    const text = await stage.write("text", "x\n");
+    const binary = await stage.write("binary", Buffer.of(0, 1));
+    const unread = await stage.write("unread", "x\n");
+    await stage.read("text");
+    await stage.read("binary");
+    await stage.read("missing");
     expect(await filesRead.changed(run_id)).toEqual([]);
     for (const path of [text, binary, unread]) await appendFile(path, "more\n");
     expect(await filesRead.changed(run_id)).toEqual([text, binary]);
-    await desk.read("text");
+    await stage.read("text");
     expect(await filesRead.changed(run_id)).toEqual([]);
   });
 
   test("does not hold what it failed to read", async () => {
     verifies("CODE-5");
-    const path = await desk.write("text", "x\n");
-    await desk.read("text", { start_line: 5 });
+    const path = await stage.write("text", "x\n");
+    await stage.read("text", { start_line: 5 });
     await appendFile(path, "more\n");
-    expect(await filesRead.changed(desk.run.identity.run_id)).toEqual([]);
+    expect(await filesRead.changed(stage.run.identity.run_id)).toEqual([]);
   });
 });
 

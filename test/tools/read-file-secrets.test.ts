@@ -3,26 +3,26 @@
 
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createDesk, texts, type Desk } from "./read-file-desk.ts";
+import { createStage, texts, type Stage } from "./read-file-stage.ts";
 
 const KNOWN = "correct-horse/battery+staple";
 const LOOK_ALIKE = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
 
-let desk: Desk;
+let stage: Stage;
 
 beforeEach(async () => {
-  desk = await createDesk({ secrets: [{ name: "DB_PASSWORD", value: KNOWN }] });
+  stage = await createStage({ secrets: [{ name: "DB_PASSWORD", value: KNOWN }] });
 });
 
-afterEach(() => desk.close());
+afterEach(() => stage.close());
 
 test("a known value is replaced, and what only looks like a key stays", async () => {
   verifies("REDACT-1");
-  await desk.write(
+  await stage.write(
     "config.ts",
     `const password = "${KNOWN}";\nconst token: string = "${LOOK_ALIKE}";\n`,
   );
-  const result = await desk.read("config.ts");
+  const result = await stage.read("config.ts");
   expect(texts(result)).toEqual([
     `const password = "[redacted:DB_PASSWORD]";\nconst token: string = "${LOOK_ALIKE}";\n`,
   ]);
@@ -34,8 +34,8 @@ test("half a known value is not left at the end of a cut line", async () => {
   for (const rest of ["", "b".repeat(200_000)]) {
     for (let shown = 1; shown <= KNOWN.length; shown += 5) {
       const before = "a".repeat(4096 - shown);
-      await desk.write("one-line.json", `${before}${KNOWN}${rest}b\n`);
-      const result = await desk.read("one-line.json");
+      await stage.write("one-line.json", `${before}${KNOWN}${rest}b\n`);
+      const result = await stage.read("one-line.json");
       const [text = ""] = texts(result);
       expect(text.startsWith(before)).toBe(true);
       expect(text.slice(before.length), `${shown}`).not.toContain("c");
@@ -47,23 +47,23 @@ test("half a known value is not left at the end of a cut line", async () => {
 test("a look-alike in a line that is cut elsewhere stays", async () => {
   verifies("REDACT-1");
   const line = `${LOOK_ALIKE} ${"a".repeat(5000)}`;
-  await desk.write("a", line);
-  expect(texts(await desk.read("a"))[0]).toBe(line.slice(0, 4096));
+  await stage.write("a", line);
+  expect(texts(await stage.read("a"))[0]).toBe(line.slice(0, 4096));
 });
 
 test("a known value in UTF-16 and across a chunk border is replaced", async () => {
   verifies("REDACT-1");
-  await desk.write("wide", Buffer.from(`\ufeffpw ${KNOWN}\r\n`, "utf16le"));
-  expect(texts(await desk.read("wide"))[0]).toBe("pw [redacted:DB_PASSWORD]\n");
+  await stage.write("wide", Buffer.from(`\ufeffpw ${KNOWN}\r\n`, "utf16le"));
+  expect(texts(await stage.read("wide"))[0]).toBe("pw [redacted:DB_PASSWORD]\n");
   const filler = "x".repeat(1024 * 1024 - 10);
-  await desk.write("border", `${filler}\n${KNOWN}\n`);
-  expect(texts(await desk.read("border", { start_line: 2 }))[0]).toBe("[redacted:DB_PASSWORD]\n");
+  await stage.write("border", `${filler}\n${KNOWN}\n`);
+  expect(texts(await stage.read("border", { start_line: 2 }))[0]).toBe("[redacted:DB_PASSWORD]\n");
 });
 
 test("a secret in the name of a file is in no output", async () => {
   verifies("REDACT-1");
   const name = KNOWN.replaceAll("/", "-");
-  const named = await createDesk({ secrets: [{ name: "NAME", value: name }] });
+  const named = await createStage({ secrets: [{ name: "NAME", value: name }] });
   try {
     await named.write(name, "x\n".repeat(300));
     for (const result of [

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { ToolResult } from "@soong/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { openDesk, textOf, type Desk } from "./search-desk.ts";
+import { openStage, textOf, type Stage } from "./search-stage.ts";
 
 interface Found {
   matches: { path: string; line: number; column: number; text: string; text_cut?: true }[];
@@ -23,16 +23,16 @@ const ENGINES = [
 ] as const;
 
 describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
-  let desk: Desk;
+  let stage: Stage;
 
   beforeEach(async () => {
-    desk = await openDesk({ search: options });
+    stage = await openStage({ search: options });
   });
 
-  afterEach(() => desk.close());
+  afterEach(() => stage.close());
 
   async function search(input: object): Promise<Found & { text: string }> {
-    const result = await desk.call("code.search", input);
+    const result = await stage.call("code.search", input);
     expect(result.status, result.summary).toBe("succeeded");
     const data = dataOf(result);
     expect(data.engine).toBe(engine);
@@ -46,7 +46,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("gives path, line, column in characters, text and neighbours", async () => {
     verifies("CODE-3");
-    desk.plant({
+    stage.plant({
       "project/src/a.ts": "one\n\tä😀 needle needle\r\nthree\nfour\nneedle",
       "project/b.txt": "nothing\n",
     });
@@ -75,7 +75,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("shows a line once that is both a match and a neighbour", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/a": "x1\nx2\n3\n4\n5\n6\n7\nx8\n" });
+    stage.plant({ "project/a": "x1\nx2\n3\n4\n5\n6\n7\nx8\n" });
     const { text } = await search({ query: "x", context_lines: 2 });
     expect(text.split("\n").slice(0, 9)).toEqual([
       "a",
@@ -92,7 +92,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("says when there is nothing", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/a": "x\n", "project/b": "" });
+    stage.plant({ "project/a": "x\n", "project/b": "" });
     const found = await search({ query: "needle" });
     expect(found.matches).toEqual([]);
     expect(found.text).toMatch(/^\(no match in \d files?\)$/);
@@ -101,7 +101,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
   test("comes by path in bytes, then by line, the same every time, up to the limit", async () => {
     verifies("CODE-3");
     const names = ["a/z", "a-b", "a.c", "B", "é", "\uffee", "😀"];
-    desk.plant(Object.fromEntries(names.map((name) => [`project/${name}`, "needle\nneedle\n"])));
+    stage.plant(Object.fromEntries(names.map((name) => [`project/${name}`, "needle\nneedle\n"])));
     const order = ["B", "a-b", "a.c", "a/z", "é", "\uffee", "😀"].flatMap((path) => [
       `${path}:1:1`,
       `${path}:2:1`,
@@ -121,7 +121,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
   test("reaches a limit that takes many files", async () => {
     verifies("CODE-3");
     for (let i = 0; i < 300; i += 1)
-      desk.plant({ [`project/f${String(i).padStart(3, "0")}`]: "needle" });
+      stage.plant({ [`project/f${String(i).padStart(3, "0")}`]: "needle" });
     expect(await places({ query: "needle", limit: 1000 })).toHaveLength(300);
     const cut = await search({ query: "needle", limit: 299 });
     expect(cut.matches.at(-1)?.path).toBe("f298");
@@ -130,7 +130,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("takes query, path and glob for values, never for options", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/-v/--files": "--version\n-e x\n", "project/-rf": "--help\n" });
+    stage.plant({ "project/-v/--files": "--version\n-e x\n", "project/-rf": "--help\n" });
     expect(await places({ query: "--version" })).toEqual(["-v/--files:1:1"]);
     expect(await places({ query: "-e x", literal: true })).toEqual(["-v/--files:2:1"]);
     expect(await places({ query: "-e", path: "-v" })).toEqual(["-v/--files:2:1"]);
@@ -140,7 +140,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("finds plain text when asked to, and distinguishes cases unless asked not to", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/a": "a.b(\nA.B(\naxb(\n" });
+    stage.plant({ "project/a": "a.b(\nA.B(\naxb(\n" });
     expect(await places({ query: "a.b(", literal: true })).toEqual(["a:1:1"]);
     expect(await places({ query: "a.b\\(" })).toEqual(["a:1:1", "a:3:1"]);
     expect(await places({ query: "A.B(", literal: true, case_sensitive: false })).toEqual([
@@ -151,13 +151,13 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("takes the end of a line for the same whether it is LF or CR LF", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/a": "one end\r\ntwo end\nend three\r\n" });
+    stage.plant({ "project/a": "one end\r\ntwo end\nend three\r\n" });
     expect(await places({ query: "end$" })).toEqual(["a:1:5", "a:2:5"]);
   });
 
   test("gives the last line its neighbours, also those that would have been matches", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/a": "x1\nx2\nx3\n4\n5\n6\n" });
+    stage.plant({ "project/a": "x1\nx2\nx3\n4\n5\n6\n" });
     const { matches, truncated } = await search({ query: "x", limit: 1, context_lines: 4 });
     expect(matches).toMatchObject([{ line: 1, after: ["x2", "x3", "4", "5"] }]);
     expect(truncated).toBe(true);
@@ -167,7 +167,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("honours the ignore files of the repository above, and without one none from above", async () => {
     verifies("CODE-3");
-    desk.plant({
+    stage.plant({
       ".gitignore": "a\n",
       "project/.gitignore": "b\n",
       "project/a": "needle",
@@ -176,13 +176,13 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
     });
     expect(await places({ query: "needle" })).toEqual(["a:1:1", "sub/c:1:1"]);
     expect(await places({ query: "needle", path: "sub" })).toEqual(["sub/b:1:1", "sub/c:1:1"]);
-    desk.plant({ "project/.git/HEAD": "" });
+    stage.plant({ "project/.git/HEAD": "" });
     expect(await places({ query: "needle", path: "sub" })).toEqual(["sub/c:1:1"]);
   });
 
   test("searches hidden and ignored files only when asked to, and .git never", async () => {
     verifies("CODE-3");
-    desk.plant({
+    stage.plant({
       "project/.git/config": "needle",
       "project/.gitignore": "dist\n",
       "project/.hidden": "needle",
@@ -197,7 +197,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("takes a glob without letting ignored files in", async () => {
     verifies("CODE-3");
-    desk.plant({
+    stage.plant({
       "project/.gitignore": "*.js\n!keep.js\n",
       "project/a.js": "needle",
       "project/keep.js": "needle",
@@ -219,16 +219,16 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("skips binary files, links and pipes, and reads UTF-16 and broken UTF-8", async () => {
     verifies("CODE-3");
-    desk.plant({
+    stage.plant({
       "project/binary": Buffer.from("needle\0\n"),
       "project/wide": Buffer.from("\ufeffä needle\n", "utf16le"),
       "project/broken": Buffer.concat([Buffer.from([0xe4, 0x20]), Buffer.from("needle")]),
       "project/bom": "\ufeffneedle",
       outside: "needle",
     });
-    symlinkSync("../outside", join(desk.project, "link"));
-    symlinkSync("..", join(desk.project, "up"));
-    execFileSync("mkfifo", [join(desk.project, "pipe")]);
+    symlinkSync("../outside", join(stage.project, "link"));
+    symlinkSync("..", join(stage.project, "up"));
+    execFileSync("mkfifo", [join(stage.project, "pipe")]);
     const { matches } = await search({ query: "needle" });
     expect(matches).toEqual([
       { path: "bom", line: 1, column: 1, text: "needle" },
@@ -242,7 +242,7 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
     verifies("CODE-3");
     const before = "ä".repeat(150_000);
     const after = "b".repeat(300_000);
-    desk.plant({
+    stage.plant({
       "project/long": `${before}needle${after}\nshort\n`,
       "project/fake": "[Omitted long line with needle]\n",
     });
@@ -269,9 +269,9 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("finds names that hold a line break or are not UTF-8", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/two\nlines": "needle" });
+    stage.plant({ "project/two\nlines": "needle" });
     writeFileSync(
-      Buffer.concat([Buffer.from(`${desk.project}/caf`), Buffer.from([0xe9])]),
+      Buffer.concat([Buffer.from(`${stage.project}/caf`), Buffer.from([0xe9])]),
       "needle",
     );
     const found = await search({ query: "needle" });
@@ -281,15 +281,15 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("counts what cannot be reached and finds the rest", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/a": "needle" });
+    stage.plant({ "project/a": "needle" });
     // Too deep to be named by any path: a fault for root, too.
     const deep = `for (let i = 0; i < 24; i += 1) {
       fs.mkdirSync("d".repeat(200));
       process.chdir("d".repeat(200));
     }`;
-    execFileSync(process.execPath, ["-e", deep], { cwd: desk.project });
+    execFileSync(process.execPath, ["-e", deep], { cwd: stage.project });
     const found = await search({ query: "needle" });
-    execFileSync("rm", ["-rf", desk.project]);
+    execFileSync("rm", ["-rf", stage.project]);
     expect(found.matches.map(({ path }) => path)).toEqual(["a"]);
     expect(found.unreadable).toBe(1);
     expect(found.text).toContain("Could not be read: 1");
@@ -297,8 +297,8 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
 
   test("searches a single file, and refuses what is none", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/src/a.ts": "x\nneedle\n" });
-    execFileSync("mkfifo", [join(desk.project, "pipe")]);
+    stage.plant({ "project/src/a.ts": "x\nneedle\n" });
+    execFileSync("mkfifo", [join(stage.project, "pipe")]);
     expect(await search({ query: "needle", path: "src/a.ts" })).toMatchObject({
       matches: [{ path: "src/a.ts", line: 2, column: 1, text: "needle" }],
       files_searched: 1,
@@ -308,13 +308,13 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
       ["gone", "file_not_found"],
       ["pipe", "not_a_regular_file"],
     ]) {
-      expect((await desk.call("code.search", { query: "x", path })).error?.code).toBe(code);
+      expect((await stage.call("code.search", { query: "x", path })).error?.code).toBe(code);
     }
   });
 
   test("refuses a query that could match nothing, or is no expression", async () => {
     verifies("CODE-3");
-    desk.plant({ "project/a": "x" });
+    stage.plant({ "project/a": "x" });
     for (const [query, code] of [
       ["a\nb", "invalid_query"],
       ["a\0b", "invalid_query"],
@@ -322,14 +322,14 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
       ["(?=a)b", "invalid_regex"],
     ]) {
       for (const path of [".", "a"]) {
-        const result = await desk.call("code.search", { query, path });
+        const result = await stage.call("code.search", { query, path });
         expect(result.error, `${query} ${path}`).toMatchObject({
           code,
           recovery: "change_arguments",
         });
       }
     }
-    expect((await desk.call("code.search", { query: "a", glob: "[" })).error?.code).toBe(
+    expect((await stage.call("code.search", { query: "a", glob: "[" })).error?.code).toBe(
       "invalid_glob",
     );
   });

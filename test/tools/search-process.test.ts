@@ -6,18 +6,18 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { openDesk, type Desk } from "./search-desk.ts";
+import { openStage, type Stage } from "./search-stage.ts";
 
-let desk: Desk;
+let stage: Stage;
 let script: string;
 
 beforeEach(async () => {
-  desk = await openDesk({ search: { locateRipgrep: () => Promise.resolve(script) } });
-  desk.plant({ "project/a": "needle" });
-  script = join(desk.base, "rg");
+  stage = await openStage({ search: { locateRipgrep: () => Promise.resolve(script) } });
+  stage.plant({ "project/a": "needle" });
+  script = join(stage.base, "rg");
 });
 
-afterEach(() => desk.close());
+afterEach(() => stage.close());
 
 function pretend(text: string): void {
   writeFileSync(script, `#!/bin/sh\n${text}\n`);
@@ -40,13 +40,13 @@ function isAlive(pid: number): boolean {
 
 test("an abort ends ripgrep, and the call ends after it", async () => {
   verifies("CODE-3");
-  const note = join(desk.base, "pid");
+  const note = join(stage.base, "pid");
   pretend(`trap '' TERM INT; echo $$ > ${note}.new; mv ${note}.new ${note}; while :; do :; done`);
-  const running = desk.call("code.search", { query: "needle" });
+  const running = stage.call("code.search", { query: "needle" });
   await until(() => existsSync(note));
   const pid = Number(readFileSync(note, "utf8"));
   expect(isAlive(pid)).toBe(true);
-  await desk.run.abort("enough");
+  await stage.run.abort("enough");
   const result = await running;
   expect(result.status).toBe("aborted");
   expect(isAlive(pid)).toBe(false);
@@ -59,14 +59,14 @@ test.each([
 ])("a ripgrep that does %j is a clear error", async (text, said) => {
   verifies("CODE-3");
   pretend(text);
-  const result = await desk.call("code.search", { query: "needle" });
+  const result = await stage.call("code.search", { query: "needle" });
   expect(result).toMatchObject({ status: "failed", error: { code: "ripgrep_failed" } });
   expect(result.error?.message).toContain(said);
 });
 
 test("a ripgrep that cannot be started is a clear error", async () => {
   verifies("CODE-3");
-  const result = await desk.call("code.search", { query: "needle" });
+  const result = await stage.call("code.search", { query: "needle" });
   expect(result).toMatchObject({
     status: "failed",
     error: { code: "ripgrep_failed", error_class: "dependency_unavailable" },
@@ -76,11 +76,11 @@ test("a ripgrep that cannot be started is a clear error", async () => {
 
 test("ripgrep gets no configuration, no environment and no input", async () => {
   verifies("CODE-3");
-  const seen = join(desk.base, "seen");
+  const seen = join(stage.base, "seen");
   pretend(
     `{ echo "$1"; env | grep -v '^\\(SOONG_PROCESS\\|PWD\\|SHLVL\\|_\\|OLDPWD\\)='; cat; } > ${seen}; exit 2`,
   );
-  await desk.call("code.search", { query: "needle" });
+  await stage.call("code.search", { query: "needle" });
   expect(readFileSync(seen, "utf8")).toBe("--no-config\n");
 });
 
@@ -88,7 +88,7 @@ test.each([".gitignore", "deep/down/.gitignore", ".git/info/exclude", ".ignore",
   "a FIFO in the place of %s holds up neither engine",
   async (name) => {
     verifies("PATH-4", "CODE-3");
-    const real = await openDesk();
+    const real = await openStage();
     try {
       real.plant({
         "project/a": "needle",

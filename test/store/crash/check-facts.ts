@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { isTerminalFact, terminalFactType, type Fact, type ToolResult } from "@soong/core";
 import type { CallRecord, Recovery, RunRecord, SessionReader } from "@soong/store";
-import type { Told } from "./told.ts";
+import type { Reported } from "./reported.ts";
 import { MAIN_AGENT } from "./work.ts";
 
 export async function allFacts(reader: SessionReader): Promise<Fact[]> {
@@ -20,13 +20,13 @@ export async function allFacts(reader: SessionReader): Promise<Fact[]> {
 export async function checkFacts(
   reader: SessionReader,
   facts: readonly Fact[],
-  told: Told,
+  reported: Reported,
   recovered: Recovery,
 ): Promise<void> {
   checkChain(facts);
-  checkTold(facts, told);
+  checkReported(facts, reported);
   const calls = callsIn(facts);
-  checkResults(facts, calls, told, recovered);
+  checkResults(facts, calls, reported, recovered);
   assert.deepEqual(await reader.calls(), calls, "the records of the calls are those of the facts");
   assert.deepEqual(await reader.runs(), runsIn(facts), "the records of the runs");
   await checkConversation(reader, facts);
@@ -47,8 +47,8 @@ function checkChain(facts: readonly Fact[]): void {
   }
 }
 
-function checkTold(facts: readonly Fact[], told: Told): void {
-  for (const [seq, hash] of told.durable) {
+function checkReported(facts: readonly Fact[], reported: Reported): void {
+  for (const [seq, hash] of reported.durable) {
     const fact = facts[seq - 1];
     assert.ok(fact, `fact ${seq} was durable and is gone`);
     const { prev_hash: _hash, nodes: _nodes, ...appended } = fact;
@@ -60,7 +60,7 @@ function checkTold(facts: readonly Fact[], told: Told): void {
 function checkResults(
   facts: readonly Fact[],
   calls: readonly CallRecord[],
-  told: Told,
+  reported: Reported,
   recovered: Recovery,
 ): void {
   const lost = { unknown: new Set(recovered.unknown), skipped: new Set(recovered.skipped) };
@@ -74,7 +74,7 @@ function checkResults(
     assert.ok(result.content.length > 0, `the result of ${tool_call_id} says nothing`);
     assert.ok(Array.isArray(result.artifacts));
     assert.equal(typeof result.metadata.duration_ms, "number");
-    const wasDelivered = told.results.get(tool_call_id);
+    const wasDelivered = reported.results.get(tool_call_id);
     if (wasDelivered !== undefined) {
       assert.equal(status, wasDelivered, `call ${tool_call_id} had ended otherwise`);
     }
@@ -86,7 +86,7 @@ function checkResults(
     }
   }
   assert.deepEqual([...lost.unknown, ...lost.skipped], [], "recovered what was never asked for");
-  for (const tool_call_id of told.results.keys()) {
+  for (const tool_call_id of reported.results.keys()) {
     assert.ok(
       calls.some((call) => call.tool_call_id === tool_call_id),
       `call ${tool_call_id} was answered and is gone`,

@@ -10,7 +10,7 @@ import { checkArtifacts } from "./check-home.ts";
 import { checkSession, type CrashedSession } from "./check-session.ts";
 import { SAYS, type CrashTask, type Kill, type ReportLine } from "./crash-job.ts";
 import { makeCrashPlace, type Runtimes } from "./runtime-process.ts";
-import { hear, nothingTold } from "./told.ts";
+import { addReport, nothingReported } from "./reported.ts";
 import { makeProject } from "./work-effects.ts";
 
 /** From inside, as the job says, or from outside after so long. */
@@ -29,7 +29,7 @@ export interface CrashLane {
 }
 
 export interface Crash {
-  /** What it told. */
+  /** What it reported. */
   readonly report: readonly ReportLine[];
   /** How long it lived. */
   readonly ms: number;
@@ -67,7 +67,7 @@ export async function openCrashLane(runtimes: Runtimes): Promise<CrashLane> {
       await runtime.ended;
       const ms = performance.now() - begun;
       const report = runtime.report();
-      hear(current.told, report);
+      addReport(current.reported, report);
       return { report, ms };
     },
     async check() {
@@ -95,7 +95,7 @@ export async function openCrashLane(runtimes: Runtimes): Promise<CrashLane> {
     const session_id = `session_${sessions.length + 1}`;
     const project = join(folder, session_id);
     await makeProject(project);
-    const session = { home, project, session_id, told: nothingTold() };
+    const session = { home, project, session_id, reported: nothingReported() };
     sessions.push(session);
     return session;
   }

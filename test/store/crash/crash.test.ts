@@ -14,7 +14,7 @@ import { nobodyWorksBelow } from "./leftover-processes.ts";
 import { measureWork, planCrash, randomCrash } from "./random-crash.ts";
 import { randomNumbers } from "./random-numbers.ts";
 import { openRuntimes, type Runtimes } from "./runtime-process.ts";
-import { instantsOf } from "./told.ts";
+import { instantsOf } from "./reported.ts";
 
 const rounds = Number(process.env["SOONG_TEST_CRASH_ROUNDS"] ?? 10);
 const isLong = process.env["SOONG_TEST_CRASH_ROUNDS"] !== undefined;

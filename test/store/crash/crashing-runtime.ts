@@ -34,7 +34,7 @@ async function perform(): Promise<void> {
   const session = await (isThere
     ? store.openSession(session_id)
     : store.createSession({ session_id }));
-  const opened: OpenSession = { ...session, journal: toldJournal(session.journal) };
+  const opened: OpenSession = { ...session, journal: reportingJournal(session.journal) };
   if (task.kind === "hold_in_handler") {
     await holdInHandlers(opened, task.calls);
   } else if (task.kind !== "open") {
@@ -82,7 +82,7 @@ function at(instant: Instant): void {
 }
 
 /** Tells of every fact once it is durable: when a flush that began after it has ended. */
-function toldJournal(journal: Journal): Journal {
+function reportingJournal(journal: Journal): Journal {
   let appended: [seq: number, hash: string][] = [];
   return {
     append(entry: JournalEntry) {

@@ -4,7 +4,7 @@ import type { Recovery } from "@soong/store";
 import { TURN_NAMES, type CrashTask } from "./crash-job.ts";
 import type { CrashLane, Killing } from "./crash-lane.ts";
 import type { RandomNumbers } from "./random-numbers.ts";
-import { killedWhere, type KilledWhere } from "./told.ts";
+import { killedWhere, type KilledWhere } from "./reported.ts";
 
 export interface Scale {
   /** How long the work takes when no one kills it. */

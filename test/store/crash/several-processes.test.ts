@@ -17,7 +17,7 @@ import {
   type RuntimeProcess,
   type Runtimes,
 } from "./runtime-process.ts";
-import { hear, instantsOf, nothingTold } from "./told.ts";
+import { addReport, instantsOf, nothingReported } from "./reported.ts";
 import { makeProject } from "./work-effects.ts";
 import { MAIN_AGENT } from "./work.ts";
 
@@ -47,12 +47,16 @@ test(
             task: { kind: "work_to_the_end", turns },
             ...(isKilled ? { kill: { kind: "count", instants: random.between(5, 120) } } : {}),
           });
-          return { isKilled, runtime, crashed: { home, project, session_id, told: nothingTold() } };
+          return {
+            isKilled,
+            runtime,
+            crashed: { home, project, session_id, reported: nothingReported() },
+          };
         }),
       );
       for (const { runtime } of workers) await runtime.ended;
       for (const { runtime, isKilled, crashed } of workers) {
-        hear(crashed.told, runtime.report());
+        addReport(crashed.reported, runtime.report());
         const recovered = await checkSession(crashed, `${crashed.session_id}-checked`);
         if (isKilled) continue;
         expect(instantsOf(runtime.report()).length).toBeGreaterThan(50);

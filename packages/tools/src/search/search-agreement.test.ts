@@ -6,7 +6,7 @@ import { READING_SUBJECT, restrictedGlobs, findRestriction } from "@soong/core/i
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { plantFiles } from "../../../../test/tools/search-desk.ts";
+import { plantFiles } from "../../../../test/tools/search-stage.ts";
 import { parsePathGlob } from "./path-glob.ts";
 import { locateRipgrep } from "./ripgrep.ts";
 import { searchPlainly } from "./search-plain.ts";

@@ -20,7 +20,7 @@ import {
 } from "@soong/core";
 import { runCommandTool, type RunCommandOptions } from "../../packages/tools/src/command/index.ts";
 
-export interface DeskOptions {
+export interface StageOptions {
   readonly rules?: readonly PermissionRule[];
   readonly policy?: PolicyInput;
   /** Default: no one is there to be asked. */
@@ -32,7 +32,7 @@ export interface DeskOptions {
   readonly clock?: Clock;
 }
 
-export interface Desk {
+export interface Stage {
   readonly base: string;
   readonly project: string;
   readonly writable: string;
@@ -55,7 +55,7 @@ export const ALLOW_READ_ONLY: readonly PermissionRule[] = [
   { tool: "code.run_command", tags: ["readonly"], decision: "allow" },
 ];
 
-export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
+export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "soong-command-")));
   const project = join(base, "project");
   const writable = join(base, "writable");

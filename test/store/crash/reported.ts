@@ -1,27 +1,28 @@
-// What the killed runtimes of one session have told, all together: what has to be true whatever happened.
+// What the killed runtimes of one session have reported, all together: what has to be true whatever happened.
 
 import type { Instant, ReportLine } from "./crash-job.ts";
 
-export interface Told {
+export interface Reported {
   /** By seq: the hash of the fact's text as it was appended. */
   readonly durable: Map<number, string>;
   /** The newest head of the chain that was durable. */
   head: string | undefined;
-  /** By call id: how it ended, as its agent was told. */
+  /** By call id: how it ended, as its agent was reported. */
   readonly results: Map<string, string>;
 }
 
-export function nothingTold(): Told {
+export function nothingReported(): Reported {
   return { durable: new Map(), head: undefined, results: new Map() };
 }
 
 /** Throws when the runtime failed on its own. */
-export function hear(told: Told, report: readonly ReportLine[]): void {
+export function addReport(reported: Reported, report: readonly ReportLine[]): void {
   for (const line of report) {
     if (line.kind === "failed") throw new Error(`The runtime failed by itself: ${line.message}`);
-    if (line.kind === "durable") for (const [seq, hash] of line.facts) told.durable.set(seq, hash);
-    if (line.kind === "head") told.head = line.hash;
-    if (line.kind === "result") told.results.set(line.tool_call_id, line.status);
+    if (line.kind === "durable")
+      for (const [seq, hash] of line.facts) reported.durable.set(seq, hash);
+    if (line.kind === "head") reported.head = line.hash;
+    if (line.kind === "result") reported.results.set(line.tool_call_id, line.status);
   }
 }
 

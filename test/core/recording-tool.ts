@@ -1,10 +1,10 @@
-// A tool and hooks that tell of every stage they are asked in.
+// A tool and hooks that log every stage they are called in.
 
 import { defineHook, type AnyHook, type AnyTool } from "@soong/core";
 import { writer } from "./world.ts";
 
-/** A tool that tells of every stage it is asked in. */
-export function telling(log: string[], about: Partial<AnyTool> = {}): AnyTool {
+/** A tool that logs every stage it is called in. */
+export function recordingTool(log: string[], about: Partial<AnyTool> = {}): AnyTool {
   return writer("notes.write", 0, {
     input_schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
     normalise(input) {
@@ -34,7 +34,7 @@ export function telling(log: string[], about: Partial<AnyTool> = {}): AnyTool {
   });
 }
 
-export function tellingHook(
+export function recordingHook(
   log: string[],
   event: "PreToolUse" | "PermissionRequest" | "PostToolUse",
 ): AnyHook {

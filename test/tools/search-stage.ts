@@ -15,7 +15,7 @@ import {
 import { listDirTool } from "../../packages/tools/src/search/list-dir.ts";
 import { searchTool, type SearchToolOptions } from "../../packages/tools/src/search/search.ts";
 
-export interface DeskOptions {
+export interface StageOptions {
   readonly policy?: PolicyInput;
   /** Default: no one is there to be asked. */
   readonly answer?: (request: PermissionRequest) => PermissionAnswer;
@@ -23,7 +23,7 @@ export interface DeskOptions {
   readonly session?: SessionOptions;
 }
 
-export interface Desk {
+export interface Stage {
   readonly base: string;
   readonly project: string;
   readonly run: Run;
@@ -34,7 +34,7 @@ export interface Desk {
   close(): void;
 }
 
-export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
+export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "soong-search-")));
   const project = join(base, "project");
   mkdirSync(project);

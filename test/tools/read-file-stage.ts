@@ -15,7 +15,7 @@ import {
 import { readFileTool } from "../../packages/tools/src/file/read-file.ts";
 import type { FilesRead } from "../../packages/tools/src/file/files-read.ts";
 
-export interface DeskOptions {
+export interface StageOptions {
   policy?: PolicyInput;
   ask?: AskPermission;
   secrets?: { name: string; value: string }[];
@@ -23,7 +23,7 @@ export interface DeskOptions {
   filesRead?: FilesRead;
 }
 
-export interface Desk {
+export interface Stage {
   /** Canonical, as are the two below it. */
   base: string;
   project: string;
@@ -36,7 +36,7 @@ export interface Desk {
   close(): Promise<void>;
 }
 
-export async function createDesk(options: DeskOptions = {}): Promise<Desk> {
+export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const { policy, ask, secrets = [], inlineLimitBytes, filesRead } = options;
   const base = await realpath(await mkdtemp(join(tmpdir(), "soong-read-")));
   const project = join(base, "project");
