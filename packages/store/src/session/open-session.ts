@@ -7,18 +7,17 @@ import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { OpenSession } from "../contract/store.ts";
 import type { FolderQueue, RunFolders } from "../folder/run-folders.ts";
 import { asColumn } from "../sqlite/sqlite-error.ts";
-import type { Database } from "../sqlite/driver.ts";
 import type { OpenedFiles, SessionLock } from "../sqlite/open-database.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
 import { placeOfSession, type RunRow, type SessionRow, type WriteStatements } from "./rows.ts";
 import { asCount, parseFact, sessionReader, type SessionPlace } from "./session-reader.ts";
 import { createSessionWriter } from "./session-writer.ts";
-import { sessionTables } from "./statements.ts";
+import { sessionTables, type Ask } from "./statements.ts";
 import type { CommittedFact } from "../folder/line-file.ts";
 
 export interface HeldSessionParts {
-  readonly database: Database;
+  readonly ask: Ask;
   readonly committer: Committer;
   readonly transaction: <T>(work: () => T, sync?: "synced" | "unsynced") => T;
   readonly files: Pick<OpenedFiles, "watch">;
@@ -49,10 +48,10 @@ export async function holdSession(
   parts: HeldSessionParts,
   { row, place, lock, abandonedAt, onClose }: HeldSession,
 ): Promise<SessionInHand> {
-  const { database, committer, folders, folderQueue, at } = parts;
+  const { committer, folders, folderQueue, at } = parts;
   const isNew = row.last_seq === 0;
   const base = placeOfSession(row.session_no);
-  const tables = sessionTables(database, row.session_no);
+  const tables = sessionTables(parts.ask, row.session_no);
   const writer = createSessionWriter({
     row,
     tables,

@@ -9,7 +9,7 @@ import { createFolderQueue, openRunFolders } from "../folder/run-folders.ts";
 import { committedFacts, holdSession, type SessionInHand } from "../session/open-session.ts";
 import { createCommitter } from "../session/committer.ts";
 import { NOTHING_OPEN, type SessionRow } from "../session/rows.ts";
-import { writeStatements } from "../session/statements.ts";
+import { createAsk, writeStatements } from "../session/statements.ts";
 import type { Query } from "../sqlite/query.ts";
 import { asColumn, asStoreError, isPlain } from "../sqlite/sqlite-error.ts";
 
@@ -59,6 +59,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   const folderQueue = createFolderQueue(folders);
   const committer = createCommitter(parts);
   const statements = writeStatements(database);
+  const ask = createAsk(database);
   const held = new Set<SessionInHand>();
   const opening = new Set<Promise<unknown>>();
   let isClosing = false;
@@ -188,7 +189,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       at?.("session.held");
       const inHand: SessionInHand = await holdSession(
         {
-          database,
+          ask,
           committer,
           transaction,
           files,
