@@ -69,8 +69,8 @@ export function commitStage(): CommitStage {
 /** The target's directory is looked at twice: when it is opened, and again right before the rename. */
 export function beforeRename(opening: Opening, path: string, happens: () => void): Opening {
   return {
-    async pin(name, judged) {
-      const node = await opening.pin(name, judged);
+    pin(name, judged) {
+      const node = opening.pin(name, judged);
       let looks = 0;
       return {
         ...node,

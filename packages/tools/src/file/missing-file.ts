@@ -4,20 +4,19 @@
 import { lstatSync } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { ToolContext } from "@soong/core";
+import type { ToolContext, ToolFailure } from "@soong/core";
 import { invalidArguments } from "@soong/core/internal";
 import { nearestName } from "@soong/schema";
-import { restrictedHardLinks, readStamp } from "../path/index.ts";
+import { restrictedHardLinks } from "../path/index.ts";
 
 const MOST_SUGGESTIONS = 3;
 const MOST_NAMES_LOOKED_AT = 5000;
 
-export async function refuseMissing(
+export async function missingFile(
   given: string,
   path: string,
   places: Pick<ToolContext, "restrictedBy" | "restrictedGlobs">,
-): Promise<void> {
-  if ((await readStamp(path)) !== undefined) return;
+): Promise<ToolFailure> {
   const links = restrictedHardLinks(places, "list");
   const near = await nearNames(path, (other) => {
     if (places.restrictedBy(other, "list") !== undefined) return true;
@@ -29,7 +28,7 @@ export async function refuseMissing(
     near.length === 0
       ? "Look for it with code.list_dir or code.search."
       : `In the same directory: ${near.map((name) => JSON.stringify(name)).join(", ")}.`;
-  throw invalidArguments(
+  return invalidArguments(
     "file_not_found",
     `There is no file ${JSON.stringify(given)} (looked for ${JSON.stringify(path)}). ${advice}`,
     { path, near_names: near },

@@ -2,6 +2,7 @@
 // The tool bounds its own result: lines, bytes a line, bytes in all.
 
 import { createHash } from "node:crypto";
+import { fstatSync } from "node:fs";
 import {
   type AnyTool,
   type HandlerResult,
@@ -12,6 +13,7 @@ import {
 } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
 import {
+  isFileNotFound,
   openRegularFile,
   plannedPath,
   targetPath,
@@ -29,7 +31,7 @@ import {
 import { createLineReader, MAX_LINE_BYTES } from "./line-reader.ts";
 import { isShownImage, detectMediaType } from "./media-type.ts";
 import { readChunks } from "./read-chunks.ts";
-import { refuseMissing } from "./missing-file.ts";
+import { missingFile } from "./missing-file.ts";
 import { binaryResult, linesResult, NO_LINES } from "./read-file-result.ts";
 
 export interface ReadFileOptions {
@@ -89,8 +91,7 @@ async function readFile(
 ): Promise<HandlerResult> {
   const planned = plannedPath(context.plan?.resources);
   const file = await openRegularFile(planned.path).catch(async (error: unknown) => {
-    await refuseMissing(input.path, planned.path, context);
-    throw error;
+    throw isFileNotFound(error) ? await missingFile(input.path, planned.path, context) : error;
   });
   try {
     const result = await readOpened(file, input, context);
@@ -157,7 +158,7 @@ async function readOpened(
     const format = { encoding: "utf-8", bom: false, valid: true } as const;
     return linesResult({ ...about, format, changed: false }, NO_LINES);
   }
-  const now = await file.handle.stat({ bigint: true });
+  const now = fstatSync(file.handle.fd, { bigint: true });
   const { mtime_ns, size } = file.stamp;
   const changed = String(now.mtimeNs) !== mtime_ns || Number(now.size) !== size;
   return linesResult({ ...about, format: text.format, changed }, text.lines.end());

@@ -4,8 +4,8 @@
 // only: other hard links keep the old bytes, and extended attributes are not copied.
 
 import { createHash } from "node:crypto";
-import { type BigIntStats, constants } from "node:fs";
-import { type FileHandle, access, link, lstat, open, rename, unlink } from "node:fs/promises";
+import { type BigIntStats, accessSync, constants, fstatSync } from "node:fs";
+import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
 import { readErrno, isSameNode, readFully, withFileLock } from "@soong/platform";
@@ -25,6 +25,7 @@ import {
   pinJudged,
   platformOpening,
 } from "./pinned-node.ts";
+import { lookAtNode } from "./resolve-path.ts";
 import { sweepLeftovers, writeTemporaryFile } from "./temporary-file.ts";
 
 export interface FileCommit {
@@ -58,7 +59,7 @@ export async function commitFile(
       await checkScene();
       if (before === undefined) await placeNewFile(temporary.path, target);
       else await rename(temporary.path, target.name);
-      const stats = await temporary.handle.stat({ bigint: true });
+      const stats = fstatSync(temporary.handle.fd, { bigint: true });
       const created = before === undefined;
       return { created, mode: Number(stats.mode) & 0o7777, stamp: stampFrom(stats) };
     } finally {
@@ -190,23 +191,23 @@ export async function readPreImage(target: Target): Promise<PreImage | undefined
   let node: PinnedNode | undefined;
   let handle: FileHandle | undefined;
   try {
-    node = await pinJudged(path, opening, name);
-    await checkWritable(path, node);
+    node = pinJudged(path, opening, name);
+    checkWritable(path, node);
     handle = await node.reopen(constants.O_RDONLY);
-    const stats = await handle.stat({ bigint: true });
+    const stats = fstatSync(handle.fd, { bigint: true });
     return { sha256: await hashFile(handle, Number(stats.size)), stats, readAtMs };
   } catch (error) {
     if (readErrno(error) === "ENOENT") return undefined;
     throw toPathFailure(error, path);
   } finally {
     await handle?.close();
-    await node?.close();
+    node?.close();
   }
 }
 
 /** Whether the file at the target is still the one that was read; cheap when nothing touched it. */
 export async function isStill(before: PreImage, target: Target): Promise<boolean> {
-  const now = await lstat(target.name, { bigint: true }).catch(() => undefined);
+  const now = lookAtNode(target.name);
   if (now !== undefined && isUntouched(before.stats, now) && !couldHideAWrite(before)) return true;
   const again = await readPreImage(target);
   return (
@@ -241,12 +242,12 @@ function isUntouched(before: BigIntStats, now: BigIntStats): boolean {
  * Replacing a file needs rights on its directory only, yet whoever made a file read-only meant it: one
  * that no one may write is refused, to root as well, and so is one that we may not write.
  */
-async function checkWritable(path: string, { stats, name }: PinnedNode): Promise<void> {
+function checkWritable(path: string, { stats, name }: PinnedNode): void {
   const kind = readKind(stats);
   if (kind === "symlink") throw pathChanged(path);
   if (kind !== "file") throw notARegularFile(path, kind);
   try {
-    if ((Number(stats.mode) & 0o222) !== 0) return await access(name, constants.W_OK);
+    if ((Number(stats.mode) & 0o222) !== 0) return accessSync(name, constants.W_OK);
   } catch (error) {
     if (readErrno(error) !== "EACCES" && readErrno(error) !== "EPERM") throw error;
   }

@@ -10,6 +10,7 @@ export { ranByGit } from "./git-directory.ts";
 export { judgedPath, plannedPath, shownPath, targetPath } from "./judged-path.ts";
 export type { JudgedPath } from "./judged-path.ts";
 export { openDirectory } from "./open-directory.ts";
+export { isFileNotFound } from "./path-failure.ts";
 export type { VerifiedDirectory } from "./open-directory.ts";
 export { openRegularFile, readWholeFile, readStamp } from "./open-regular-file.ts";
 export type { FileStamp, VerifiedFile, WholeFile } from "./open-regular-file.ts";

@@ -1,14 +1,13 @@
 // A path as a call is judged by it: resolved, and with every further name that a rule could know it by (PATH-1,
 // PERM-15): as it was given, in another case where the disk ignores that, or through another hard link.
 
-import { type BigIntStats, lstatSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { Places, RestrictedAccess, Resource, Targets } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
 import { isCaseInsensitive } from "./case-insensitive.ts";
 import { ranByGit } from "./git-directory.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { lookAtNode, resolvePath } from "./resolve-path.ts";
 import { restrictedNameFinder } from "./restricted-hard-links.ts";
 
 export type JudgedPath = Extract<Resource, { kind: "path" }>;
@@ -28,7 +27,7 @@ export async function judgedPath(
   const named = resolve(project === "" ? "/" : project, given);
   const also = new Set<string>();
   if (restrictedBy(named, access) !== undefined) also.add(named);
-  const node = readNode(path);
+  const node = lookAtNode(path);
   const nameFinder = restrictedNameFinder({ restrictedBy, restrictedGlobs, project }, access);
   const linked = node && nameFinder(path, node);
   if (linked !== undefined) also.add(linked);
@@ -52,15 +51,6 @@ export async function judgedPath(
       ignores_case: anyCase || undefined,
     }),
   };
-}
-
-/** Without another thread: the disk has just resolved the path. */
-function readNode(path: string): BigIntStats | undefined {
-  try {
-    return lstatSync(path, { bigint: true });
-  } catch {
-    return undefined;
-  }
 }
 
 /** The targets of a call that names one path. */

@@ -7,7 +7,13 @@ import { basename, dirname } from "node:path";
 
 import { readErrno } from "@soong/platform";
 import { toPathFailure, isFileNotFound, notADirectory } from "./path-failure.ts";
-import { type Opening, readKind, pinJudged, platformOpening } from "./pinned-node.ts";
+import {
+  type Opening,
+  type PinnedNode,
+  readKind,
+  pinJudged,
+  platformOpening,
+} from "./pinned-node.ts";
 
 export interface VerifiedDirectory {
   readonly path: string;
@@ -25,11 +31,14 @@ export async function openDirectory(
   opening: Opening = platformOpening,
   name: string = path,
 ): Promise<VerifiedDirectory> {
-  const node = await pinJudged(path, opening, name).catch((error: unknown) => {
+  let node: PinnedNode;
+  try {
+    node = pinJudged(path, opening, name);
+  } catch (error) {
     throw readErrno(error) === "ENOTDIR" ? notADirectory(path) : toPathFailure(error, path);
-  });
+  }
   if (readKind(node.stats) !== "directory") {
-    await node.close();
+    node.close();
     throw notADirectory(path);
   }
   return {
@@ -40,7 +49,7 @@ export async function openDirectory(
       }
       return node.name === "/" ? `/${name}` : `${node.name}/${name}`;
     },
-    isAtJudgedPath: () => node.isAtJudgedPath(),
+    isAtJudgedPath: async () => node.isAtJudgedPath(),
     async flush() {
       try {
         const handle = await node.reopen(constants.O_RDONLY | constants.O_DIRECTORY);
@@ -53,7 +62,7 @@ export async function openDirectory(
         // A directory that may not be read, or a file system that cannot: what was done in it stands.
       }
     },
-    close: () => node.close(),
+    close: async () => node.close(),
   };
 }
 

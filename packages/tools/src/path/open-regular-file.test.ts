@@ -186,12 +186,12 @@ describe.each(OPENINGS)("opened %s", (_how, opening) => {
   test("a file moved to the name that the kernel gives to removed files is path_changed", async () => {
     const judged = join(folder, "a (deleted)");
     writeFileSync(judged, "inside");
-    const node = await opening.pin(judged, judged);
-    expect(await node.isAtJudgedPath()).toBe(true);
+    const node = opening.pin(judged, judged);
+    expect(node.isAtJudgedPath()).toBe(true);
     renameSync(judged, join(folder, "a"));
     unlinkSync(join(folder, "a"));
-    expect(await node.isAtJudgedPath()).toBe(false);
-    await node.close();
+    expect(node.isAtJudgedPath()).toBe(false);
+    node.close();
   });
 
   test("a file that we may not read is access_denied", async () => {
@@ -248,8 +248,8 @@ function interfered(
 ): Opening {
   let pins = 0;
   return {
-    async pin(name, judged) {
-      const node = await opening.pin(name, judged);
+    pin(name, judged) {
+      const node = opening.pin(name, judged);
       pins += 1;
       if (pins === 1) {
         afterFirstPin();

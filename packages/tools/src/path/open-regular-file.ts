@@ -32,7 +32,7 @@ export async function openRegularFile(
 ): Promise<VerifiedFile> {
   let node: PinnedNode | undefined;
   try {
-    node = await pinJudged(path, opening);
+    node = pinJudged(path, opening);
     const { stats } = node;
     const kind = readKind(stats);
     if (kind !== "file") throw notARegularFile(path, kind);
@@ -43,7 +43,7 @@ export async function openRegularFile(
   } catch (error) {
     throw toPathFailure(error, path);
   } finally {
-    await node?.close();
+    node?.close();
   }
 }
 

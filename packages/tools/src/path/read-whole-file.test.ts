@@ -70,8 +70,8 @@ test("a link, a directory or a device is refused, not read", async () => {
 /** Lets the file grow after its size was looked at. */
 function growing(path: string, by: number): Opening {
   return {
-    async pin(name, judged) {
-      const node = await platformOpening.pin(name, judged);
+    pin(name, judged) {
+      const node = platformOpening.pin(name, judged);
       return {
         ...node,
         reopen(flags) {

@@ -3,6 +3,7 @@
 // nothing is expanded or decoded, so `~` and `%20` are ordinary characters.
 
 import {
+  type BigIntStats,
   type Dirent,
   type Stats,
   lstatSync,
@@ -168,6 +169,15 @@ export function isDirectory(path: string): boolean {
 export function lookAt(path: string, look: (path: string) => Stats = lstatSync): Stats | undefined {
   try {
     return look(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** In numbers that tell one node from another. */
+export function lookAtNode(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true });
   } catch {
     return undefined;
   }

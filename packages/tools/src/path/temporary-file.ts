@@ -2,7 +2,7 @@
 // what killed writers left behind of this kind.
 
 import { createHash, randomBytes } from "node:crypto";
-import { type BigIntStats, constants } from "node:fs";
+import { type BigIntStats, constants, fstatSync } from "node:fs";
 import { type FileHandle, lstat, open, opendir, readdir, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
@@ -57,7 +57,7 @@ async function setRights(handle: FileHandle, { like, mode }: Rights): Promise<vo
 
 /** Owner and group where we may, else the group alone. False: another group has the file now. */
 async function keepOwner(handle: FileHandle, like: BigIntStats): Promise<boolean> {
-  const own = await handle.stat({ bigint: true });
+  const own = fstatSync(handle.fd, { bigint: true });
   if (own.uid === like.uid && own.gid === like.gid) return true;
   for (const uid of [like.uid, own.uid]) {
     try {

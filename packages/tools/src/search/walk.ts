@@ -2,11 +2,10 @@
 // are never followed. It says what it would leave out and why; whoever walks decides.
 
 import { lstatSync, type Dirent, type Stats } from "node:fs";
-import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { ToolFailure, type PreparedPlan } from "@soong/core";
-import { openDirectory, openRegularFile, plannedPath } from "../path/index.ts";
+import { lookAt, openDirectory, openRegularFile, plannedPath } from "../path/index.ts";
 import { isIgnored, rulesAbove, rulesInside, type IgnoreRules } from "./ignore-rules.ts";
 import { readWalkedDirectory, type DirectoryEntry, type DiskPath } from "./walked-nodes.ts";
 
@@ -122,8 +121,7 @@ export interface Place {
 export async function judgedPlace(plan: PreparedPlan | undefined): Promise<Place> {
   const { path, access } = plannedPath(plan?.resources);
   // The opening below says what is wrong.
-  const stats = await lstat(path).catch(() => undefined);
-  const isDirectory = stats?.isDirectory() === true;
+  const isDirectory = lookAt(path)?.isDirectory() === true;
   const opened = isDirectory ? await openDirectory(path) : await openRegularFile(path);
   await opened.close();
   if (isDirectory || access !== "list") return { path, kind: isDirectory ? "directory" : "file" };
