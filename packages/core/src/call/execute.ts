@@ -52,27 +52,28 @@ export class Execution implements HandlerTraces, Deadline {
   run(): Promise<Ending> {
     return new Promise((resolve) => {
       this.#end = resolve;
-      this.at = this.#call.run.clock.monotonic() + this.#limit;
-      // A promise of our own, because a foreign `then` may call back twice or throw.
-      new Promise((take) => {
-        take(this.#callHandler());
-      }).then(
-        (value) => {
-          if (this.#close()) resolve(endExecuted(readReturn(value)));
-          else this.#recordLate("returned");
-        },
-        (error: unknown) => {
-          if (this.#close()) resolve(endExecuted(readThrown(error)));
-          else this.#recordLate("threw");
-        },
-      );
+      this.at = (this.#call.startedAt ?? this.#call.run.clock.monotonic()) + this.#limit;
+      void this.#work();
       this.#call.waiter = this;
       // A handler that cancels its own call and has a value to return, returns it.
       if (this.#call.cancellation !== undefined) {
         void Promise.resolve().then(() => this.cancelled());
       }
-      if (this.#pauses === 0) this.#call.run.deadlines.add(this);
+      if (this.#pauses === 0 && !this.over) this.#call.run.deadlines.add(this);
     });
+  }
+
+  async #work(): Promise<void> {
+    let value: unknown;
+    let hasThrown = false;
+    try {
+      value = await toPromise(this.#callHandler());
+    } catch (error) {
+      value = error;
+      hasThrown = true;
+    }
+    if (this.#close()) this.#end(endExecuted(hasThrown ? readThrown(value) : readReturn(value)));
+    else this.#recordLate(hasThrown ? "threw" : "returned");
   }
 
   #callHandler(): unknown {
@@ -220,6 +221,21 @@ function findTimeout({ run, tool, input }: AcceptedCall): number {
   if (isPromise(asked)) asked = undefined;
   const chosen = typeof asked === "number" && asked > 0 ? asked : definition.timeout_ms;
   return Math.min(chosen ?? default_timeout_ms, max_timeout_ms);
+}
+
+/**
+ * Whatever a handler returned, to be awaited: a foreign `then` may call back twice or throw, and `await` passes over one
+ * that a promise has of its own.
+ */
+function toPromise(value: unknown): Promise<unknown> {
+  try {
+    if (value instanceof Promise && value.then === Promise.prototype.then) return value;
+  } catch {
+    // A proxy that hides what it is.
+  }
+  return new Promise((take) => {
+    take(value);
+  });
 }
 
 function isAsyncGenerator(value: unknown): value is AsyncGenerator<unknown, unknown> {

@@ -51,20 +51,29 @@ export async function runCallPipeline(call: AcceptedCall, turn: TurnControl): Pr
   }
   if (isPlanned || call.decision !== "allow") end ??= await authorizePlan(call, turn);
   if (end !== undefined) return end;
-  return call.class === "spawns_agent" ? runChild(call, turn) : startCall(call, turn);
+  if (call.class === "spawns_agent") return runChild(call, turn);
+  if (!call.effects.repeatable) return startDurably(call, turn);
+  return beginCall(call) ?? (await executeCall(call, turn));
 }
 
-/** `tool.started` is on record before anything happens, durably for a call that may leave something behind (PIPE-3). */
-async function startCall(call: AcceptedCall, turn: TurnControl): Promise<Ending> {
+/** For a call that may leave something behind, `tool.started` is durable before anything happens (PIPE-3). */
+async function startDurably(call: AcceptedCall, turn: TurnControl): Promise<Ending> {
+  const refused = beginCall(call);
+  if (refused !== undefined) return refused;
+  await call.run.recorder.flush();
+  return call.cancellation === undefined ? executeCall(call, turn) : endCancelled(call);
+}
+
+/** `tool.started` is on record before anything happens. */
+function beginCall(call: AcceptedCall): Ending | undefined {
   if (call.cancellation !== undefined) return endCancelled(call);
   // It may have waited long, for an approval or for its slot: what was shown is what runs (REG-3).
   const changed = checkDefinitionCurrent(call);
-  if (changed !== undefined) return changed;
-  recordStart(call);
-  if (!call.effects.repeatable) {
-    await call.run.recorder.flush();
-    if (call.cancellation !== undefined) return endCancelled(call);
-  }
+  if (changed === undefined) recordStart(call);
+  return changed;
+}
+
+function executeCall(call: AcceptedCall, turn: TurnControl): Promise<Ending> {
   call.startedAt = call.run.clock.monotonic();
   return new Execution(call, turn).run();
 }
@@ -113,7 +122,7 @@ async function runChild(call: AcceptedCall, turn: TurnControl): Promise<Ending> 
     return endCancelled(call);
   }
   try {
-    const end = await startCall(call, turn);
+    const end = await startDurably(call, turn);
     // Refused by its own handler: no agent was started.
     if (end.outcome.error?.details?.["started"] === false) run.childrenStarted -= 1;
     return end;

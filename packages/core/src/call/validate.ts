@@ -20,22 +20,30 @@ import { callError, endCall, endCancelled } from "./endings.ts";
 
 type OwnSchema = NonNullable<ToolSchema["own"]>;
 
-/** Sets the call's input, effects and class; or says why the input is refused. */
-export async function validateInput(
+/** Sets the call's input, effects and class; or says why the input is refused. A promise only where the author's own code is asked. */
+export function validateInput(
   call: AcceptedCall,
   given: JsonObject,
-): Promise<Ending | undefined> {
+): Ending | undefined | Promise<Ending | undefined> {
   const { input: schema, definition } = call.tool;
   call.observable = undefined;
   const checked = schema.check(given);
   if (!checked.ok) return endInvalid(call, quotable(call, given, checked.issues));
   call.input = given;
+  const isChecked =
+    schema.own === undefined &&
+    definition.normalise === undefined &&
+    definition.validate === undefined;
+  return isChecked ? classify(call) : validateByAuthor(call);
+}
+
+async function validateByAuthor(call: AcceptedCall): Promise<Ending | undefined> {
+  const { input: schema, definition } = call.tool;
   const problem =
     (schema.own && (await applyOwnSchema(call, schema.own))) ??
     (definition.normalise && normaliseInput(call)) ??
     (definition.validate && (await validateValues(call)));
-  if (problem === undefined) classify(call);
-  return problem;
+  return problem ?? classify(call);
 }
 
 /** What the author's schema makes of the input is the input from then on. */
@@ -114,7 +122,7 @@ async function validateValues(call: AcceptedCall): Promise<Ending | undefined> {
 }
 
 /** What the call would do with its input, and so how it is scheduled. */
-function classify(call: AcceptedCall): void {
+function classify(call: AcceptedCall): undefined {
   const { tool, run } = call;
   const { definition, source } = tool;
   const { effects, problem } = callEffects(
