@@ -2,6 +2,8 @@
 // whose arguments are JSON text, as a model writes them. Equal for all, or ratios mean nothing.
 
 /**
+ * @import { Installed, NextTurn, Subject } from "./subjects/index.mjs"
+ *
  * @typedef {"none" | "microtask" | "macrotask" | "timer"} Wait  what a handler awaits before it
  *   answers; "timer" waits `limit` milliseconds
  * @typedef {{ path: string, limit: number, recursive: boolean }} Input
@@ -14,6 +16,7 @@
  * @property {(input: Input) => Promise<Output>} handler
  * @typedef {{ id: string, name: string, wireName: string, args: string, input: Input }} Call
  *   `args` is the JSON text of the model; `input` the same parsed, which only the bare floor may use
+ * @typedef {{ installed: Installed, calls: Call[], remarks: string[] }} Kit  a subject ready to be measured
  */
 
 /** @param {number} count @param {Wait} [wait] @returns {ToolSpec[]} */
@@ -93,13 +96,55 @@ export function bytesOfMessages({ id, wireName: name, args, input }, output = an
 }
 
 /**
+ * A subject with its tools registered, the calls of one turn, and what it was seen to leave out.
+ * @param {Subject} subject
+ * @param {{ tools?: number, wait?: Wait, parallel?: boolean }} [options]
+ * @returns {Promise<Kit>}
+ */
+export async function install(subject, { tools: count = 10, wait, parallel = false } = {}) {
+  const tools = makeTools(count, wait);
+  const calls = makeCalls(100, tools);
+  const installed = await subject.create({ tools, parallel });
+  return { installed, calls, remarks: await proveWork(await installed.session(), calls) };
+}
+
+/** A loop's turns when there is only one. @param {Call[]} calls @returns {NextTurn} */
+export function oneTurn(calls) {
+  const turns = [calls];
+  return () => turns.pop();
+}
+
+/**
+ * Proves once that a loop runs every call of every turn, and ends.
+ * @param {Subject} subject
+ */
+export async function proveLoop(subject) {
+  const turns = 3;
+  let ran = 0;
+  const tools = makeTools(10).map((tool) => ({
+    ...tool,
+    /** @param {Input} input */
+    handler: (input) => {
+      ran += 1;
+      return tool.handler(input);
+    },
+  }));
+  const { loop, close } = await subject.create({ tools, parallel: false });
+  if (!loop) throw new Error("has no loop of its own");
+  const ahead = tenTurns(makeCalls(10, tools)).slice(0, turns);
+  await loop(() => ahead.shift());
+  await close?.();
+  if (ran !== turns * 10) throw new Error(`${ran} calls of ${turns * 10} in ${turns} turns`);
+}
+
+/**
  * Proves once, before anything is timed, that a subject really runs the job: every call answered by
  * its handler, and a call with a wrong type kept from it. A subject that skips the check is marked.
  * @param {{ turn(calls: Call[]): Promise<unknown[]> }} session
  * @param {Call[]} calls
  * @returns {Promise<string[]>} remarks for the table
  */
-export async function proveWork(session, calls) {
+async function proveWork(session, calls) {
   const results = await session.turn(calls);
   if (results.length !== calls.length)
     throw new Error(`${results.length} results for ${calls.length} calls`);

@@ -2,7 +2,7 @@
 // handlers that answer at once.
 
 import { timePerCall } from "../measure.mjs";
-import { makeCalls, makeTools, proveWork } from "../workload.mjs";
+import { install } from "../workload.mjs";
 
 /** @import { Benchmark } from "./index.mjs" */
 
@@ -28,10 +28,7 @@ export const call = {
     { id: "cpu", title: "CPU time per call, all threads", unit: "µs" },
   ],
   async prepare(subject, { quick }) {
-    const tools = makeTools(10);
-    const calls = makeCalls(100, tools);
-    const installed = await subject.create({ tools, parallel: false });
-    const remarks = await proveWork(await installed.session(), calls);
+    const { installed, calls, remarks } = await install(subject);
     await timePerCall(installed, calls, quick ? 500 : 2_000);
     return {
       remarks,

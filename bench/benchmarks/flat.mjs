@@ -2,11 +2,10 @@
 // out of 10, 1 000 and 10 000 registered.
 
 import { timePerCall } from "../measure.mjs";
-import { makeCalls, makeTools, proveWork } from "../workload.mjs";
+import { install } from "../workload.mjs";
 
 /** @import { Benchmark, Values } from "./index.mjs" */
-/** @import { Installed } from "../subjects/index.mjs" */
-/** @import { Call } from "../workload.mjs" */
+/** @import { Kit } from "../workload.mjs" */
 
 const sizes = [10, 1_000, 10_000];
 
@@ -19,31 +18,26 @@ export const flat = {
   floor: "floor-json",
   rounds: { full: 5, quick: 2 },
   metrics: [
-    { id: "10", title: "per call, 10 tools", unit: "µs" },
-    { id: "1000", title: "per call, 1 000 tools", unit: "µs" },
-    { id: "10000", title: "per call, 10 000 tools", unit: "µs" },
+    { id: "10", title: "10 tools, CPU time per call", unit: "µs" },
+    { id: "1000", title: "1 000 tools, CPU time per call", unit: "µs" },
+    { id: "10000", title: "10 000 tools, CPU time per call", unit: "µs" },
     { id: "growth", title: "10 000 tools / 10 tools (1 = flat)", unit: "×" },
   ],
   async prepare(subject, { quick }) {
-    /** @type {{ size: number, calls: Call[], installed: Installed }[]} */
+    /** @type {(Kit & { size: number })[]} */
     const kits = [];
-    /** @type {Set<string>} */
-    const remarks = new Set();
     for (const size of sizes) {
-      const tools = makeTools(size);
-      const calls = makeCalls(100, tools);
-      const installed = await subject.create({ tools, parallel: false });
-      for (const remark of await proveWork(await installed.session(), calls)) remarks.add(remark);
-      await timePerCall(installed, calls, quick ? 100 : 300);
-      kits.push({ size, calls, installed });
+      const kit = await install(subject, { tools: size });
+      await timePerCall(kit.installed, kit.calls, quick ? 100 : 300);
+      kits.push({ size, ...kit });
     }
     return {
-      remarks: [...remarks],
+      remarks: [...new Set(kits.flatMap(({ remarks }) => remarks))],
       async round() {
         /** @type {Values} */
         const values = {};
         for (const { size, calls, installed } of kits)
-          values[size] = (await timePerCall(installed, calls, quick ? 30 : 80)).us;
+          values[size] = (await timePerCall(installed, calls, quick ? 30 : 80)).cpu;
         values.growth = /** @type {number} */ (values[10_000]) / /** @type {number} */ (values[10]);
         return { values };
       },

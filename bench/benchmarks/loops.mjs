@@ -3,7 +3,7 @@
 
 import { now } from "../measure.mjs";
 import { heapPerTurn, perTurn, spanOfTurns, timeTurns } from "../turns.mjs";
-import { makeCalls, makeTools, proveWork } from "../workload.mjs";
+import { install, proveLoop } from "../workload.mjs";
 
 /** @import { Benchmark, Prepared, Values } from "./index.mjs" */
 /** @import { Call } from "../workload.mjs" */
@@ -76,12 +76,14 @@ export const loopSession = {
     { id: "heap_ratio", title: "live heap / bytes of the messages", unit: "×" },
   ],
   async prepare(subject, { quick }) {
+    await proveLoop(subject);
     const budgetMs = quick ? 2_000 : 4_000;
-    const { installed, calls, remarks } = await install(subject, 10);
-    await timeTurns(installed, calls, 1_000, budgetMs / 2);
-    // Known after the first round: its live heap, and where a conversation too slow for 10 000 turns was stopped.
-    /** @type {Values | undefined} */
-    let heap;
+    const { installed, calls, remarks } = await install(subject);
+    // Before the warm-up: the engine drops compiled code when garbage is forced out.
+    const heap = await heapPerTurn(installed, calls, budgetMs);
+    const warm = now().cpu + budgetMs * 1_000;
+    while (now().cpu < warm) await timeTurns(installed, calls, 1_000, budgetMs);
+    // Where a conversation too slow for 10 000 turns was stopped, once that is known.
     let stopped = "";
     return {
       remarks,
@@ -89,7 +91,6 @@ export const loopSession = {
       async round() {
         const thousand = await timeTurns(installed, calls, 1_000, budgetMs);
         const { us, cpu } = perTurn(thousand, 0, thousand.length - 1);
-        heap ??= await heapPerTurn(installed, calls, budgetMs);
         const values = { thousand: us, thousand_cpu: cpu, ...heap };
         if (!stopped) {
           const long = await timeTurns(installed, calls, 10_000, 2 * budgetMs);
@@ -119,8 +120,8 @@ export const loopTools = {
   ],
   async prepare(subject, { quick }) {
     const budgetMs = quick ? 1_000 : 3_000;
-    const few = await install(subject, 10);
-    const many = await install(subject, 10_000);
+    const few = await install(subject);
+    const many = await install(subject, { tools: 10_000 });
     const round = async () => {
       const all = await timeTurns(many.installed, many.calls, 1_000, budgetMs);
       const turns = all.length - 1;
@@ -145,7 +146,8 @@ export const loopTools = {
  * @returns {Promise<Prepared>}
  */
 async function prepared(subject, { quick }, round) {
-  const { installed, calls, remarks } = await install(subject, 10);
+  await proveLoop(subject);
+  const { installed, calls, remarks } = await install(subject);
   // The compiler needs some thousand runs: ours take half the time after that.
   await round(installed, calls, quick ? 2_500 : 5_000);
   return {
@@ -159,26 +161,16 @@ async function prepared(subject, { quick }, round) {
   };
 }
 
-/** @param {Subject} subject @param {number} count */
-async function install(subject, count) {
-  const tools = makeTools(count);
-  const calls = makeCalls(100, tools);
-  const installed = await subject.create({ tools, parallel: false });
-  const remarks = await proveWork(await installed.session(), calls);
-  return { installed, calls, remarks };
-}
-
 /**
  * Microseconds of one run, by the clock and by CPU of all threads, over as many runs as fit the budget of CPU time.
  * @param {Installed} installed @param {{ calls: Call[], turns: number, budgetMs: number }} work
  */
 async function timeRuns({ loop }, { calls, turns, budgetMs }) {
-  if (!loop) throw new Error("has no loop of its own");
   const begun = now();
   let runs = 0;
   while (now().cpu - begun.cpu < budgetMs * 1_000) {
     let turn = 0;
-    await loop(() => {
+    await loop?.(() => {
       turn += 1;
       return turn > turns
         ? undefined

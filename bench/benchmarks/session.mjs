@@ -1,7 +1,7 @@
 // Whether a long session of the kernel stays as fast as it began: 10 000 turns of one call each.
 
 import { spanOfTurns, timeTurns } from "../turns.mjs";
-import { makeCalls, makeTools, proveWork } from "../workload.mjs";
+import { install } from "../workload.mjs";
 
 /** @import { Benchmark } from "./index.mjs" */
 
@@ -22,10 +22,7 @@ export const session = {
     { id: "growth", title: "last tenth / first tenth (1 = flat)", unit: "×" },
   ],
   async prepare(subject, { quick }) {
-    const tools = makeTools(10);
-    const calls = makeCalls(100, tools);
-    const installed = await subject.create({ tools, parallel: false });
-    const remarks = await proveWork(await installed.session(), calls);
+    const { installed, calls, remarks } = await install(subject);
     // An engine takes tens of thousands of short turns to settle; until then every session speeds up.
     await timeTurns(installed, calls, 10 * TURNS, quick ? 600 : 2_000);
     return {

@@ -2,11 +2,12 @@
 
 import { openConversation } from "@soong/agent";
 import { createKernel, PORTABLE_PROFILE } from "@soong/core";
+import { oneTurn } from "../workload.mjs";
 import { toSoong } from "./soong.mjs";
 
 /** @import { Model, ModelEvent, ModelRequest } from "@soong/agent" */
 /** @import { Store } from "@soong/store" */
-/** @import { Call, ToolSpec } from "../workload.mjs" */
+/** @import { ToolSpec } from "../workload.mjs" */
 /** @import { Installed, NextTurn, Subject } from "./index.mjs" */
 
 const profile = { ...PORTABLE_PROFILE, max_tools: Number.MAX_SAFE_INTEGER };
@@ -37,14 +38,7 @@ export async function createLoop(tools, store) {
       turn: async (calls) => {
         /** @type {unknown[]} */
         let results = [];
-        /** @type {Call[] | undefined} */
-        let ahead = calls;
-        const next = () => {
-          const now = ahead;
-          ahead = undefined;
-          return now;
-        };
-        await run(next, ({ messages }) => {
+        await run(oneTurn(calls), ({ messages }) => {
           const last = messages.at(-1);
           if (last?.role === "tool") results = [...last.results];
         });

@@ -7,7 +7,7 @@ import { tool } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createReactAgent, ToolNode } from "@langchain/langgraph/prebuilt";
 import { z } from "zod";
-import { zodInput } from "../../workload.mjs";
+import { oneTurn, zodInput } from "../../workload.mjs";
 
 /** @import { Call, ToolSpec } from "../../workload.mjs" */
 /** @import { NextTurn, Subject } from "../../subjects/index.mjs" */
@@ -38,12 +38,7 @@ export const langgraphAgent = {
       return messages.filter((message) => message.type === "tool");
     };
     return {
-      session: async () => ({
-        turn: (calls) => {
-          const turns = [calls];
-          return run(() => turns.pop());
-        },
-      }),
+      session: async () => ({ turn: (calls) => run(oneTurn(calls)) }),
       loop: async (next) => void (await run(next)),
     };
   },

@@ -3,7 +3,7 @@
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
-import { zodInput } from "../../workload.mjs";
+import { oneTurn, zodInput } from "../../workload.mjs";
 import { scriptedAnswer } from "../scripted-answer.mjs";
 
 /** @import { ToolSpec } from "../../workload.mjs" */
@@ -27,12 +27,7 @@ export const mastra = {
       return toolResults;
     };
     return {
-      session: async () => ({
-        turn: (calls) => {
-          const turns = [calls];
-          return run(() => turns.pop());
-        },
-      }),
+      session: async () => ({ turn: (calls) => run(oneTurn(calls)) }),
       loop: async (next) => void (await run(next)),
     };
   },

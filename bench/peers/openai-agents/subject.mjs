@@ -3,7 +3,7 @@
 
 import { Agent, RunContext, Runner, setTracingDisabled, tool } from "@openai/agents-core";
 import { z } from "zod";
-import { zodInput } from "../../workload.mjs";
+import { oneTurn, zodInput } from "../../workload.mjs";
 
 /** @import { Call, ToolSpec } from "../../workload.mjs" */
 /** @import { NextTurn, Subject } from "../../subjects/index.mjs" */
@@ -53,12 +53,7 @@ export const openaiRunner = {
         );
         return listed;
       },
-      session: async () => ({
-        turn: (calls) => {
-          const turns = [calls];
-          return run(() => turns.pop());
-        },
-      }),
+      session: async () => ({ turn: (calls) => run(oneTurn(calls)) }),
       loop: async (next) => void (await run(next)),
     };
   },
