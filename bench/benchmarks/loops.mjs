@@ -5,7 +5,7 @@ import { now } from "../measure.mjs";
 import { heapPerTurn, perTurn, spanOfTurns, timeTurns } from "../turns.mjs";
 import { install, proveLoop } from "../workload.mjs";
 
-/** @import { Benchmark, Prepared, Values } from "./index.mjs" */
+/** @import { Benchmark, Prepared } from "./index.mjs" */
 /** @import { Call } from "../workload.mjs" */
 /** @import { Installed, Subject } from "../subjects/index.mjs" */
 
