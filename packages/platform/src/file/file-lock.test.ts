@@ -157,7 +157,7 @@ describe("a lock that another process holds", () => {
       recovery: "retry_after_delay",
       details: { path: PATH, lock: path },
     });
-    expect(await held?.isHeld()).toBe(true);
+    expect(held?.isHeld()).toBe(true);
     await held?.release();
     expect(readdirSync(lockDirectory)).toEqual([]);
   });
@@ -188,9 +188,9 @@ describe("a lock that another process holds", () => {
     const path = await lockPath();
     const held = await (await claimLock(path)).attempt();
     unlinkSync(path);
-    expect(await held?.isHeld()).toBe(false);
+    expect(held?.isHeld()).toBe(false);
     writeFileSync(path, "another");
-    expect(await held?.isHeld()).toBe(false);
+    expect(held?.isHeld()).toBe(false);
     await held?.release();
     expect(readFileSync(path, "utf8")).toBe("another");
   });
@@ -259,7 +259,7 @@ describe("an abandoned lock", () => {
       const attempts = await Promise.all(claims.map((claim) => claim.attempt()));
       const winners = attempts.filter((lock) => lock !== undefined);
       expect(winners.length).toBe(1);
-      expect(await winners[0]?.isHeld()).toBe(true);
+      expect(winners[0]?.isHeld()).toBe(true);
       await winners[0]?.release();
       const losers = claims.filter((_, index) => attempts[index] === undefined);
       await Promise.all(losers.map((claim) => claim.withdraw()));

@@ -1,8 +1,8 @@
 // Where the locks of this user are kept: one place for every process of the user on this machine,
 // whatever its environment says, and a directory that no one else can put anything into.
 
-import { accessSync, constants } from "node:fs";
-import { chmod, lstat, mkdir } from "node:fs/promises";
+import { accessSync, chmodSync, constants, lstatSync } from "node:fs";
+import { lstat, mkdir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -25,8 +25,9 @@ export async function prepareLockDirectory(directory: string): Promise<void> {
       if (readErrno(error) !== "ENOENT") throw error;
       return mkdir(directory, { recursive: true, mode: 0o700 });
     });
-    await checkParent(directory);
-    await checkOwn(directory);
+    // Without another thread from here on: the disk has just answered.
+    checkParent(directory);
+    checkOwn(directory);
   } catch (error) {
     throw lockFailure(error, directory);
   }
@@ -48,20 +49,20 @@ function lockUnavailable(directory: string, why: string): ToolFailure {
   });
 }
 
-async function checkOwn(directory: string): Promise<void> {
-  const stats = await lstat(directory);
+function checkOwn(directory: string): void {
+  const stats = lstatSync(directory);
   if (!stats.isDirectory()) {
     throw lockUnavailable(directory, "it is not a directory (a link is not followed)");
   }
   if (stats.uid !== ourUid(stats.uid)) {
     throw lockUnavailable(directory, "it belongs to another user");
   }
-  if ((stats.mode & 0o077) !== 0) await chmod(directory, 0o700);
+  if ((stats.mode & 0o077) !== 0) chmodSync(directory, 0o700);
 }
 
 /** Whoever may rename the directory away may put another in its place. */
-async function checkParent(directory: string): Promise<void> {
-  const { uid, mode } = await lstat(dirname(directory));
+function checkParent(directory: string): void {
+  const { uid, mode } = lstatSync(dirname(directory));
   const isSticky = (mode & 0o1000) !== 0;
   if ((uid !== ourUid(uid) && uid !== 0) || ((mode & 0o002) !== 0 && !isSticky)) {
     throw lockUnavailable(directory, "other users can replace it in the directory above");

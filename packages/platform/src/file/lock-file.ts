@@ -2,8 +2,8 @@
 // name is the one atomic step that takes the lock. While it is held, the holder keeps the file's time
 // fresh, for those who cannot see its process.
 
-import { constants } from "node:fs";
-import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
+import { constants, fstatSync, lstatSync } from "node:fs";
+import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { readErrno, isSameNode } from "./disk.ts";
@@ -13,7 +13,7 @@ export interface HeldLock {
   /** "abandoned": the one before us died while it held the lock, perhaps in the middle of its work. */
   readonly found: "free" | "abandoned";
   /** A stranger may have taken us for dead, when nothing was heard of us for long. */
-  isHeld(): Promise<boolean>;
+  isHeld(): boolean;
   release(): Promise<void>;
 }
 
@@ -56,14 +56,9 @@ function hold(lockPath: string, handle: FileHandle, found: HeldLock["found"]): H
     handle.utimes(now, now).catch(() => undefined);
   }, SIGN_OF_LIFE_MS);
   signOfLife.unref();
-  const isHeld = async (): Promise<boolean> => {
-    try {
-      const ours = await handle.stat({ bigint: true });
-      return isSameNode(await lstat(lockPath, { bigint: true }), ours);
-    } catch (error) {
-      if (readErrno(error) === "ENOENT") return false;
-      throw error;
-    }
+  const isHeld = (): boolean => {
+    const there = lstatSync(lockPath, { bigint: true, throwIfNoEntry: false });
+    return there !== undefined && isSameNode(there, fstatSync(handle.fd, { bigint: true }));
   };
   return {
     found,
@@ -71,7 +66,7 @@ function hold(lockPath: string, handle: FileHandle, found: HeldLock["found"]): H
     async release() {
       clearInterval(signOfLife);
       try {
-        if (await isHeld()) await rm(lockPath, { force: true });
+        if (isHeld()) await unlink(lockPath);
       } finally {
         await handle.close();
       }
@@ -81,7 +76,7 @@ function hold(lockPath: string, handle: FileHandle, found: HeldLock["found"]): H
 
 /** A claim or guard that cannot be removed harms no one: nothing refers to it. */
 async function removeQuietly(path: string): Promise<void> {
-  await rm(path, { force: true }).catch(() => undefined);
+  await unlink(path).catch(() => undefined);
 }
 
 /**

@@ -113,9 +113,9 @@ async function changeFile<Result>(
         throw changedSinceApproval(path, before === undefined ? "was removed" : changed);
       }
       const checkScene = async (): Promise<void> => {
-        if (!(await directory.isAtJudgedPath())) throw pathChanged(path);
+        if (!directory.isAtJudgedPath()) throw pathChanged(path);
         // After a long standstill the lock may have been given to another.
-        if (!(await lock.isHeld())) {
+        if (!lock.isHeld()) {
           throw changedSinceApproval(path, "may have been written by another process");
         }
         if (before !== undefined && !(await isStill(before, target))) {

@@ -43,7 +43,7 @@ describe.each(OPENINGS)("a directory held %s", (_how, opening) => {
     expect(directory.path).toBe(folder);
     expect(await readFile(directory.entry("a"), "utf8")).toBe("inside");
     expect(await readdir(directory.entry("."))).toEqual(["a"]);
-    expect(await directory.isAtJudgedPath()).toBe(true);
+    expect(directory.isAtJudgedPath()).toBe(true);
     await directory.flush();
     await directory.close();
   });
@@ -80,9 +80,9 @@ describe.each(OPENINGS)("a directory held %s", (_how, opening) => {
     mkdirSync(join(folder, "dir"));
     const directory = await openDirectory(join(folder, "dir"), opening);
     renameSync(join(folder, "dir"), join(folder, "moved"));
-    expect(await directory.isAtJudgedPath()).toBe(false);
+    expect(directory.isAtJudgedPath()).toBe(false);
     mkdirSync(join(folder, "dir"));
-    expect(await directory.isAtJudgedPath()).toBe(false);
+    expect(directory.isAtJudgedPath()).toBe(false);
     await directory.close();
   });
 });

@@ -19,7 +19,7 @@ export interface VerifiedDirectory {
   readonly path: string;
   /** A path to that name in this very directory; "." for the directory itself (to list it). */
   entry(name: string): string;
-  isAtJudgedPath(): Promise<boolean>;
+  isAtJudgedPath(): boolean;
   /** Makes the names in it survive a power cut, where the file system can. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export async function openDirectory(
       }
       return node.name === "/" ? `/${name}` : `${node.name}/${name}`;
     },
-    isAtJudgedPath: async () => node.isAtJudgedPath(),
+    isAtJudgedPath: node.isAtJudgedPath,
     async flush() {
       try {
         const handle = await node.reopen(constants.O_RDONLY | constants.O_DIRECTORY);
