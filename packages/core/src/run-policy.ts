@@ -27,19 +27,18 @@ export class RunPolicies {
   readonly #compiled = new WeakMap<object, Map<string, Policy>>();
 
   /** Throws where it cannot be compiled. */
-  compile({ session, run = {}, mode, roots, ceiling, resolvePath }: PolicyRequest): Policy {
-    const input: PolicyInput = { ...mergePolicies(session, run), mode };
-    const placed = roots.project === "" ? input : { ...input, roots };
-    const linked =
-      resolvePath === undefined ? placed : { ...placed, links: readLinks(placed, resolvePath) };
-    if (!isData(linked)) return compile(linked, ceiling);
+  find(request: PolicyRequest): Policy {
+    const { session, run, mode, roots, ceiling, resolvePath } = request;
+    const links = resolvePath && readLinks(mergeRequest(request), resolvePath);
+    const said = [session, run, mode, roots, links];
+    if (!isData(said)) return compile(request, links);
     const group = ceiling ?? this;
     const known = this.#compiled.get(group) ?? new Map<string, Policy>();
     this.#compiled.set(group, known);
-    const text = JSON.stringify(linked);
+    const text = JSON.stringify(said);
     let policy = known.get(text);
     if (policy === undefined) {
-      policy = compile(linked, ceiling);
+      policy = compile(request, links);
       if (known.size >= MAX_KNOWN) known.clear();
       known.set(text, policy);
     }
@@ -57,8 +56,17 @@ function isData(value: unknown): boolean {
 
 const CODE: ReadonlySet<string> = new Set(["function", "symbol", "bigint"]);
 
-function compile(input: PolicyInput, ceiling: Policy | undefined): Policy {
-  const compiled = compilePolicy({ ...input, ...omitUndefined({ ceiling }) });
+function mergeRequest({ session, run = {}, mode, roots }: PolicyRequest): PolicyInput {
+  const input = { ...mergePolicies(session, run), mode };
+  return roots.project === "" ? input : { ...input, roots };
+}
+
+function compile(request: PolicyRequest, links: PolicyInput["links"]): Policy {
+  const { ceiling } = request;
+  const compiled = compilePolicy({
+    ...mergeRequest(request),
+    ...omitUndefined({ links, ceiling }),
+  });
   if (compiled.ok) return compiled.policy;
   const lines = compiled.problems.map(({ field, message }) => `permissions: ${field} ${message}`);
   throw new Error(lines.join("\n"));

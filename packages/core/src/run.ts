@@ -130,7 +130,7 @@ export async function startRun(
   };
   // A child of a plan run is in plan mode, whatever it is started with (SURF-9).
   const mode = parent?.policy?.mode === "plan" ? "plan" : (options.mode ?? "normal");
-  const policy = parts.policies.compile({
+  const policy = parts.policies.find({
     session: parts.policy,
     run: options.policy,
     mode,
@@ -156,7 +156,7 @@ export async function startRun(
   const instructions = await readInstructions(parts, start.prompted, recorder);
   const list = start.list(redactor, instructions);
   const definitions = await parts.keepDefinitions(start.snapshot, identity);
-  const begun = { ...start.describe(redactor), definitions: definitions.ref };
+  const begun = { definitions: definitions.ref, ...start.describe(redactor) };
   recordWith(recorder, definitions, "run.started", begun);
   const catalog = start.catalog(redactor, definitions.ref?.artifact_id);
   recorder.recordClean("tool.catalog.resolved", catalog);
@@ -325,7 +325,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
     const answers = await this.#tellHooks("UserPromptSubmit", { prompt });
     const block = answers.find(({ block: blocks }) => blocks === true);
     const blocked = block && (block.reason ?? "a hook blocked this prompt");
-    return { ...omitUndefined({ blocked }), context: collectContext(answers) };
+    return { context: collectContext(answers), ...omitUndefined({ blocked }) };
   }
 
   async notify<Event extends DrivenEvent>(event: Event, about: HookAbout<Event>): Promise<void> {
@@ -403,7 +403,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
     about: HookAbout<Event>,
   ): Promise<HookAnswers[Event][]> {
     const { session_id, run_id } = this.identity;
-    const payload = { ...about, session_id, run_id } as HookPayloads[Event];
+    const payload = { session_id, run_id, ...about } as HookPayloads[Event];
     return observe(this.#parts, this.recorder, this.redactor, event, payload);
   }
 }

@@ -25,13 +25,12 @@ export interface AnswerParts {
 }
 
 export function userNode(place: NodePlace, content: readonly ContentBlock[]): ConversationNode {
-  return { ...place, kind: "message", content: [...content], data: { role: "user" } };
+  return { kind: "message", content: [...content], data: { role: "user" }, ...place };
 }
 
 export function answerNode(place: NodePlace, answer: AnswerParts): ConversationNode {
   const { model, text, calls, unfinished, provider_data } = answer;
   return {
-    ...place,
     kind: "message",
     content: text === "" ? [] : [{ type: "text", text }],
     data: {
@@ -40,12 +39,14 @@ export function answerNode(place: NodePlace, answer: AnswerParts): ConversationN
       calls: calls.map((call) => ({ ...call })),
       ...omitUndefined({ unfinished, provider_data }),
     },
+    // Last: what is added after a spread gives each object a hidden class of its own.
+    ...place,
   };
 }
 
 /** What a hook adds outside any call. */
 export function hookNode(place: NodePlace, text: string): ConversationNode {
-  return { ...place, kind: "hook_context", content: [{ type: "text", text }] };
+  return { kind: "hook_context", content: [{ type: "text", text }], ...place };
 }
 
 export type ReadMessage =

@@ -17,7 +17,7 @@ import { EventLog, endWith, toEndFact } from "./run-events.ts";
 import type { Ending, LoopEvent, RunEnd } from "./run-events.ts";
 import { runLoop } from "./run-loop.ts";
 import { awaitTools, RunControl, type ConversationState, type Running } from "./running.ts";
-import { emptyUsage } from "./usage.ts";
+import { emptyUsage, type UsageTotal } from "./usage.ts";
 
 export interface LoopRun {
   readonly run_id: Promise<string>;
@@ -103,8 +103,26 @@ export function beginRun(
       return parent === undefined ? recordNeverRun(refused) : buildRunEnd(refused);
     }
     log.add({ type: "started", run_id });
+    // Field by field: after a spread no two of them have the same hidden class.
     const running: Running = {
-      ...state,
+      session,
+      models,
+      system: state.system,
+      recall: state.recall,
+      toolProvider,
+      runRegistry: state.runRegistry,
+      board: state.board,
+      checkAnswer: state.checkAnswer,
+      started_by: state.started_by,
+      agent_definition_id: state.agent_definition_id,
+      clock,
+      ids: state.ids,
+      limits,
+      contextTokens: state.contextTokens,
+      book: state.book,
+      unrecorded: state.unrecorded,
+      instructions: state.instructions,
+      found: state.found,
       run,
       options,
       control,
@@ -139,7 +157,7 @@ export function beginRun(
     const ended = buildRunEnd(await runLoop(running, blocks), running);
     control.close();
     try {
-      run.end(toEndFact(ended.reason), { ...toEndData(ended), usage: { ...usage } });
+      run.end(toEndFact(ended.reason), toEndData(ended, usage));
       await session.recorder.flush();
       return ended;
     } catch (error) {
@@ -154,7 +172,10 @@ export function beginRun(
     const never = buildRunEnd(ending);
     const { code = "", message = "" } = ending.error ?? {};
     session.recorder.record("error", { code, message, of_run: run_id }, undefined, "warn");
-    recordWithoutRun(`run.${toEndFact(ending.reason)}`, { ...toEndData(never), error: { code } });
+    recordWithoutRun(`run.${toEndFact(ending.reason)}`, {
+      ...toEndData(never),
+      error: { code },
+    });
     return never;
   }
 
@@ -220,8 +241,12 @@ function buildRunEnd({ reason, error }: Ending, running?: Running): RunEnd {
   };
 }
 
-function toEndData({ reason, error, usage, turns }: RunEnd): FactData<"run.completed"> {
-  return { reason, error, usage: { ...usage }, turns };
+/** `used`: by the run itself. */
+function toEndData(
+  { reason, error, usage, turns }: RunEnd,
+  used: UsageTotal = usage,
+): FactData<"run.completed"> {
+  return { reason, error, usage: { ...used }, turns };
 }
 
 /** The prompt's blocks, or what is wrong with it. */

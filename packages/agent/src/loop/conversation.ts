@@ -19,25 +19,34 @@ export interface Conversation {
 }
 
 export async function openConversation(options: LoopOptions): Promise<Conversation> {
-  const { history = [], run: given, ...rest } = options;
+  const { history = [], run: given = {} } = options;
+  const { run_id: firstRunId, agent_id: givenAgentId, ...rest } = given;
   const { ids = randomIds(), clock = systemClock(), system = [], unrecorded = [] } = options;
-  const agent_id = given?.agent_id ?? history.at(-1)?.agent_id ?? ids.next("agent");
+  const agent_id = givenAgentId ?? history.at(-1)?.agent_id ?? ids.next("agent");
   const limits = loopLimits(options.limits);
   const state: ConversationState = {
-    ...rest,
-    ids,
-    clock,
+    session: options.session,
+    models: options.models,
     system,
+    recall: options.recall,
+    toolProvider: options.toolProvider,
+    runRegistry: options.runRegistry,
+    board: options.board,
+    checkAnswer: options.checkAnswer,
+    started_by: options.started_by,
+    agent_definition_id: options.agent_definition_id,
+    clock,
+    ids,
     limits,
     contextTokens: findContextTokens(limits, options.models),
     book: new ContextBook(history),
     unrecorded: [...unrecorded],
     instructions: new InstructionCache(options.instructions, history),
-    found: new Set([...readLoadedTools(history), ...(given?.loadedTools ?? [])]),
+    found: new Set([...readLoadedTools(history), ...(given.loadedTools ?? [])]),
   };
   const open = new Set<LoopRun>();
   let isClosed = false;
-  let givenRunId = given?.run_id;
+  let givenRunId = firstRunId;
 
   return {
     agent_id,
@@ -53,7 +62,7 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
     // A given id is one run's.
     const run_id = givenRunId ?? ids.next("run");
     givenRunId = undefined;
-    const begun = beginRun(state, { ...given, run_id, agent_id }, prompt, isClosed);
+    const begun = beginRun(state, { run_id, agent_id, ...rest }, prompt, isClosed);
     open.add(begun);
     void begun.end.then(() => open.delete(begun));
     return begun;

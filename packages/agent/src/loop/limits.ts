@@ -45,16 +45,21 @@ const DEFAULTS: LoopLimits = {
 /** Throws on a value that makes no sense: no run starts on it. */
 export function loopLimits(given: Partial<LoopLimits> = {}): LoopLimits {
   const limits: LoopLimits = { ...DEFAULTS, ...omitUndefined(given) };
-  const { budget, ...numbers } = limits;
-  const ofBudget = { "budget.tokens": budget?.tokens, "budget.cost.micros": budget?.cost?.micros };
-  for (const [name, value] of Object.entries({ ...numbers, ...ofBudget })) {
-    if (value === undefined) continue;
-    const least = name === "retries" ? 0 : 1;
-    if (!(value >= least)) {
-      throw new RangeError(`limits.${name} is ${value}; it must be ${least} or more`);
-    }
-  }
+  const { budget } = limits;
+  for (const name of NUMBERS) checkLeast(name, limits[name], name === "retries" ? 0 : 1);
+  checkLeast("budget.tokens", budget?.tokens, 1);
+  checkLeast("budget.cost.micros", budget?.cost?.micros, 1);
   return limits;
+}
+
+const NUMBERS = Object.keys(DEFAULTS).filter((name) => name !== "budget") as Exclude<
+  keyof LoopLimits,
+  "budget"
+>[];
+
+function checkLeast(name: string, value: number | undefined, least: number): void {
+  if (value === undefined || value >= least) return;
+  throw new RangeError(`limits.${name} is ${value}; it must be ${least} or more`);
 }
 
 /** What a request may hold: as it is limited, or what all of the models take beside an answer. */

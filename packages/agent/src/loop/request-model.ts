@@ -17,14 +17,15 @@ interface RequestParts {
 
 export async function requestModel(running: Running, parts: RequestParts): Promise<Attempt> {
   const { control, limits, log, clock } = running;
+  const { tools, context } = parts;
   let failures = 0;
-  let reason = chooseFirst(running, parts.tools);
+  let reason = chooseFirst(running, tools);
   for (let attempt = 1; ; attempt += 1) {
     const model = getModel(running);
     if (failures === 0) recordRouting(running, parts, model, reason);
     const stopped = checkModelBudget(running, model);
     if (stopped !== undefined) return stopped;
-    const outcome = await streamAnswer(running, { ...parts, model, attempt });
+    const outcome = await streamAnswer(running, { tools, context, model, attempt });
     if (outcome.kind === "aborted") return outcome;
     noteAttempt(model, outcome.kind === "failed" ? outcome.error : undefined, clock);
     if (outcome.kind !== "failed" || outcome.wrote) return outcome;

@@ -3,7 +3,7 @@
 
 import type { JsonValue, ModelTools, Run, Turn } from "@soong/core";
 import { parseArguments } from "@soong/schema";
-import { answerNode, cutMiddle } from "../context/index.ts";
+import { answerNode, cutMiddle, type MessageSnapshot } from "../context/index.ts";
 import {
   computeCost,
   type Model,
@@ -52,20 +52,15 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
   /** Where the text begins that is not in the journal yet. */
   let recordedChars = 0;
 
-  const messages = context.messages(model);
-  const request: ModelRequest = {
-    index: requests,
-    run_id: run.identity.run_id,
-    agent_definition_id: running.agent_definition_id,
-    system: context.system,
-    get messages() {
-      return messages.toArray();
-    },
-    tools: tools.tools,
-    max_output_tokens: running.limits.max_output_tokens,
-  };
+  const request = new StreamedRequest(running, context.system, tools, context.messages(model));
   // A crash must not lose where the answer was to hang: its calls may have acted by then.
-  recordFact(running, "model.started", { ...about, node_id, parent_node_id });
+  recordFact(running, "model.started", {
+    request: requests,
+    attempt,
+    model: model.id,
+    node_id,
+    parent_node_id,
+  });
   const turn = run.openTurn({ parentNodeId: node_id });
   control.turn = turn;
   try {
@@ -110,8 +105,13 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     if (chars === 0) return;
     const piece = run.redactor.text(text.slice(recordedChars));
     recordedChars = text.length;
-    const data = { ...about, chars, text: cutMiddle(piece, MAX_DELTA_CHARS) };
-    recordFact(running, "model.delta", data);
+    recordFact(running, "model.delta", {
+      request: requests,
+      attempt,
+      model: model.id,
+      chars,
+      text: cutMiddle(piece, MAX_DELTA_CHARS),
+    });
   }
 
   function completeAnswer(
@@ -124,8 +124,16 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
       provider_data !== undefined && run.redactor.value(provider_data) === provider_data;
     addAnswer({ ...(isCut ? UNFINISHED : {}), ...(isClean ? { provider_data } : {}) });
     const count = calls.length;
-    const data = { ...about, stop, usage: { ...usage }, cost, calls: count, node_id };
-    recordFact(running, "model.completed", data);
+    recordFact(running, "model.completed", {
+      request: requests,
+      attempt,
+      model: model.id,
+      stop,
+      usage: { ...usage },
+      cost,
+      calls: count,
+      node_id,
+    });
     if (!isCut) turn.end();
     return { kind: "answered", text: run.redactor.text(text), calls: count, stop, turn };
   }
@@ -162,6 +170,44 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
   }
 }
 
+/**
+ * Its messages are put together when they are read. A getter in a literal would do, but its closure is held by old space:
+ * 25 kB of each request outlived every minor collection.
+ */
+class StreamedRequest implements ModelRequest {
+  readonly index: number;
+  readonly run_id: string;
+  readonly agent_definition_id: string | undefined;
+  readonly system: readonly string[];
+  declare readonly messages: ModelRequest["messages"];
+  readonly tools: ModelRequest["tools"];
+  readonly max_output_tokens: number | undefined;
+  readonly #messages: MessageSnapshot;
+  /** Of the object itself, one for all: a model may spread its request. */
+  static readonly #getter: PropertyDescriptor & ThisType<StreamedRequest> = {
+    enumerable: true,
+    get() {
+      return this.#messages.toArray();
+    },
+  };
+
+  constructor(
+    { requests, run, agent_definition_id, limits }: Running,
+    system: readonly string[],
+    { tools }: ModelTools,
+    messages: MessageSnapshot,
+  ) {
+    this.index = requests;
+    this.run_id = run.identity.run_id;
+    this.agent_definition_id = agent_definition_id;
+    this.system = system;
+    this.#messages = messages;
+    Object.defineProperty(this, "messages", StreamedRequest.#getter);
+    this.tools = tools;
+    this.max_output_tokens = limits.max_output_tokens;
+  }
+}
+
 interface Spent {
   readonly usage: ModelUsage | undefined;
   readonly cost: ReturnType<typeof computeCost>;
@@ -180,12 +226,13 @@ function redactCall(run: Run, tools: ModelTools, call: ModelCall): ModelCall {
   const sensitive = standing?.tool?.input.sensitive ?? [];
   const name = redactor.text(call.name);
   const sent = redactor.text(call.arguments);
-  if (sensitive.length === 0) return { ...call, name, arguments: sent };
+  const { tool_call_id } = call;
+  if (sensitive.length === 0) return { tool_call_id, name, arguments: sent };
   const parsed = parseArguments(call.arguments);
-  if (!parsed.ok) return { ...call, name, arguments: UNREADABLE };
+  if (!parsed.ok) return { tool_call_id, name, arguments: UNREADABLE };
   const given = parsed.value as JsonValue;
   const redacted = redactor.value(given, { sensitive });
-  return { ...call, name, arguments: redacted === given ? sent : JSON.stringify(redacted) };
+  return { tool_call_id, name, arguments: redacted === given ? sent : JSON.stringify(redacted) };
 }
 
 /** Of a name as the model has it; a name that is not known stays as it is. */

@@ -56,7 +56,8 @@ export function definedEffects(
   const { interrupt_behavior = "block" } = tool;
   const declared: string[] = [];
   for (const fact of FACTS) if (tool[fact] !== undefined) declared.push(fact);
-  return { ...worst, worst, permission, interrupt_behavior, declared };
+  // Last: what is added after a spread gives each tool a hidden class of its own.
+  return { worst, permission, interrupt_behavior, declared, ...worst };
 }
 
 /** Default: what may run beside any other call has nothing that another could find changed. */

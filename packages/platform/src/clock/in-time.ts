@@ -4,7 +4,12 @@ import { systemClock, type Clock } from "@soong/core";
 
 export interface TimeLimit {
   readonly ms?: number;
-  readonly signal?: Pick<AbortSignal, "aborted" | "addEventListener" | "removeEventListener">;
+  /** An AbortSignal, or as much of one. */
+  readonly signal?: {
+    readonly aborted: boolean;
+    addEventListener(type: "abort", listener: () => void): void;
+    removeEventListener(type: "abort", listener: () => void): void;
+  };
   /** Default: the system's. */
   readonly clock?: Pick<Clock, "after">;
 }
