@@ -9,11 +9,11 @@ import { findExecutable, type startProcess } from "@soong/platform";
 import { captureOutput } from "./captured-output.ts";
 import {
   type CommandFacts,
-  type CommandInput,
   type Environment,
   findRestrictedPaths,
   stampText,
 } from "./plan-command.ts";
+import type { CommandInput } from "./command-input.ts";
 import { describeEnd, partialText } from "./describe-end.ts";
 import { noteNames, type NotedNames } from "./note-names.ts";
 import { proveReadOnly } from "./prove-read-only.ts";

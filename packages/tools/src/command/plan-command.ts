@@ -4,7 +4,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import {
-  type InferOutput,
   type Plan,
   type PrepareContext,
   type Targets,
@@ -14,6 +13,7 @@ import {
 import { type JudgedPath, isDirectory, resolvePath, readStamp } from "../path/index.ts";
 import { type FoundExecutable, findExecutable, isFixedProgram } from "@soong/platform";
 import { omitUndefined } from "@soong/schema";
+import type { CommandInput } from "./command-input.ts";
 import { configThatRuns } from "./config-that-runs.ts";
 import { executableNotFound } from "./executable-not-found.ts";
 import { pathsInReach } from "./paths-in-reach.ts";
@@ -202,38 +202,4 @@ function cwdNotFound(cwd: string): ToolFailure {
     recovery: "change_arguments",
     details: { cwd },
   });
-}
-
-export type CommandInput = InferOutput<ReturnType<typeof commandInput>>;
-
-export function commandInput(defaultTimeoutMs: number, maxTimeoutMs: number) {
-  return {
-    type: "object",
-    properties: {
-      argv: {
-        type: "array",
-        items: { type: "string" },
-        minItems: 1,
-        description: 'The program and its arguments, one item each: ["git", "status", "--short"].',
-      },
-      cwd: {
-        type: "string",
-        minLength: 1,
-        description: "Where to run it, relative to the project. Default: the project itself.",
-      },
-      timeout_ms: {
-        type: "integer",
-        minimum: 1,
-        maximum: maxTimeoutMs,
-        description: `After this time it is stopped. Default: ${defaultTimeoutMs}.`,
-      },
-      description: {
-        type: "string",
-        maxLength: 200,
-        description: "What it is for, in a few words; shown while it runs.",
-      },
-    },
-    required: ["argv"],
-    additionalProperties: false,
-  } as const;
 }

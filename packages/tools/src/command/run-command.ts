@@ -4,13 +4,8 @@ import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from 
 import { omitUndefined } from "@soong/schema";
 import type { FilesRead } from "../file/files-read.ts";
 import { commandEnvironment, startProcess } from "@soong/platform";
-import {
-  type CommandInput,
-  type Environment,
-  commandInput,
-  planCommand,
-  targetsOfCommand,
-} from "./plan-command.ts";
+import { type CommandInput, commandInput } from "./command-input.ts";
+import { type Environment, planCommand, targetsOfCommand } from "./plan-command.ts";
 import { changed, conductCommand } from "./conduct-command.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
