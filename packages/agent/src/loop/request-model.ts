@@ -1,13 +1,14 @@
 // One model request, until it is answered or nothing more can be tried (LOOP-3, MODEL-4): attempts at one model with
 // waits between them, then the next model of the chain. Each choice is a fact.
 
-import type { Clock, ModelTools } from "@soong/core";
+import type { Clock, ConversationNode, FactData, FactRecord, ModelTools } from "@soong/core";
 import { isRetryable, type Model, type ModelError } from "../model/index.ts";
 import { findToolsViolation } from "../provider/preflight.ts";
-import { checkBudget, describeBudget, findBudgetExclusion } from "./limits.ts";
+import { checkBudget, describeBudget, findBudgetExclusion, type LoopLimits } from "./limits.ts";
 import type { ResolvedContext } from "./resolve-context.ts";
-import { getModel, recordFact, type Running } from "./running.ts";
+import { getModel, noteFact, recordFact, type Running } from "./running.ts";
 import { streamAnswer, type Attempt } from "./stream-answer.ts";
+import type { UsageTotal } from "./usage.ts";
 
 interface RequestParts {
   readonly tools: ModelTools;
@@ -101,32 +102,82 @@ function recordRouting(
   selected: Model,
   reason: string,
 ): void {
-  const { models, limits, account, requests, clock, contextTokens } = running;
+  const {
+    models,
+    limits: { budget },
+    clock,
+  } = running;
   const limited = models.flatMap((model) => findRateLimit(model, clock) ?? []);
-  recordFact(running, "routing.decided", {
-    request: requests,
-    requested: models[0].id,
-    requirements: { tools: tools.tools.length, estimated_tokens: context.estimatedTokens },
-    candidates: models.map((model) => ({
-      model: model.id,
-      excluded:
-        model === selected
-          ? findBudgetExclusion(model, limits.budget)
-          : findExclusion(running, model, tools),
-    })),
-    selected: selected.id,
-    fallback_chain: models.slice(running.chosen + 1).map(({ id }) => id),
-    budget: {
-      max_turns: limits.max_turns,
-      turns_used: requests - 1,
-      max_output_tokens: limits.max_output_tokens ?? null,
-      context_tokens: contextTokens ?? null,
-      ...describeBudget(limits.budget, account),
-      used: { ...account },
-    },
-    rate_limit: limited.length === 0 ? { state: "not_limited" } : { state: "limited", limited },
-    reason,
-  });
+  const excluded = models.map((model) =>
+    model === selected ? findBudgetExclusion(model, budget) : findExclusion(running, model, tools),
+  );
+  const requirements = { tools: tools.tools.length, estimated_tokens: context.estimatedTokens };
+  const record = new RoutingRecord(running, requirements, excluded, selected, limited, reason);
+  noteFact(running, record, "routing.decided");
+}
+
+type RoutingData = FactData<"routing.decided">;
+
+/** The fact is made when somebody reads it: most of it is the same for all requests of a run. */
+class RoutingRecord implements FactRecord {
+  nodes: readonly ConversationNode[] | undefined = undefined;
+  readonly #models: Running["models"];
+  readonly #limits: LoopLimits;
+  readonly #contextTokens: number | undefined;
+  readonly #request: number;
+  readonly #chosen: number;
+  readonly #used: UsageTotal;
+  readonly #requirements: RoutingData["requirements"];
+  /** By model; undefined where none is excluded. */
+  readonly #excluded: readonly (string | undefined)[] | undefined;
+  readonly #selected: string;
+  readonly #limited: readonly RateLimit[] | undefined;
+  readonly #reason: string;
+
+  constructor(
+    running: Running,
+    requirements: RoutingData["requirements"],
+    excluded: readonly (string | undefined)[],
+    selected: Model,
+    limited: readonly RateLimit[],
+    reason: string,
+  ) {
+    this.#models = running.models;
+    this.#limits = running.limits;
+    this.#contextTokens = running.contextTokens;
+    this.#request = running.requests;
+    this.#chosen = running.chosen;
+    this.#used = { ...running.account };
+    this.#requirements = requirements;
+    this.#excluded = excluded.every((why) => why === undefined) ? undefined : excluded;
+    this.#selected = selected.id;
+    this.#limited = limited.length === 0 ? undefined : limited;
+    this.#reason = reason;
+  }
+
+  factData(): RoutingData {
+    const models = this.#models;
+    const limits = this.#limits;
+    const limited = this.#limited;
+    return {
+      request: this.#request,
+      requested: models[0].id,
+      requirements: this.#requirements,
+      candidates: models.map(({ id }, i) => ({ model: id, excluded: this.#excluded?.[i] })),
+      selected: this.#selected,
+      fallback_chain: models.slice(this.#chosen + 1).map(({ id }) => id),
+      budget: {
+        max_turns: limits.max_turns,
+        turns_used: this.#request - 1,
+        max_output_tokens: limits.max_output_tokens ?? null,
+        context_tokens: this.#contextTokens ?? null,
+        ...describeBudget(limits.budget, this.#used),
+        used: this.#used,
+      },
+      rate_limit: limited === undefined ? { state: "not_limited" } : { state: "limited", limited },
+      reason: this.#reason,
+    };
+  }
 }
 
 /**
