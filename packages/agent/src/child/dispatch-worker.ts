@@ -283,10 +283,10 @@ function buildWorkerResult(
     task: { task_id, steps: steps.map(({ step_id, status }) => ({ step_id, status })) },
   };
   const status = isDone ? "completed" : result.status;
-  const told = { ...toHandlerResult({ ...result, status }, answer, note), data };
-  if (isDone || status !== "completed") return toolResult(told);
+  const base = { ...toHandlerResult({ ...result, status }, answer, note), data };
+  if (isDone || status !== "completed") return toolResult(base);
   return toolResult({
-    ...told,
+    ...base,
     status: "failed",
     error: {
       code: "step_not_finished",

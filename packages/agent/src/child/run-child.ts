@@ -118,7 +118,7 @@ export async function startChild(
   const { session, run, clock } = active;
   const ids = { agent_id, run_id, role, agent_definition_id: definition.id };
   const child = { child_agent_id: agent_id, child_run_id: run_id, role };
-  const told = { ...child, agent_definition_id: definition.id };
+  const identity = { ...child, agent_definition_id: definition.id };
   const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
   const { timeout_ms: ownMs = parts.childTimeoutMs } = definition;
   const timeoutMs = Math.min(start.timeoutMs ?? ownMs, ownMs, parts.childTimeoutMs);
@@ -204,7 +204,7 @@ export async function startChild(
 
   /** A journal that is broken or closed is noticed by the caller itself. */
   async function notify(event: "SubagentStart" | "SubagentStop", more?: JsonObject): Promise<void> {
-    await run.notify(event, { ...told, ...more }).catch(() => {});
+    await run.notify(event, { ...identity, ...more }).catch(() => {});
   }
 
   function recordCreated(own: ActiveRun, models: readonly Model[]): void {
@@ -212,7 +212,7 @@ export async function startChild(
     // Redacted as a whole: half a secret is not recognised (REDACT-1).
     const task = run.redactor.text(start.task).slice(0, MOST_TASK_CHARS);
     const data = {
-      ...told,
+      ...identity,
       mode: surface.mode,
       task,
       tools: surface.loaded.slice(0, MOST_TOOLS).map(({ name }) => name),

@@ -143,8 +143,8 @@ async function extractAll(
     const type = plan.kind === "merge" ? "memory.merged" : "memory.written";
     const line = { memory_id, ...owner, session_id, run_id, tool_call_id, sha256: sha256(content) };
     await log.add({ type, time: now(), candidate_id, ...line });
-    const told = { candidate_id, memory_id, file, conflicts_with, note };
-    (plan.kind === "merge" ? merged : written).push(told);
+    const report = { candidate_id, memory_id, file, conflicts_with, note };
+    (plan.kind === "merge" ? merged : written).push(report);
     return undefined;
   }
 

@@ -173,8 +173,8 @@ export function createPartReader(
 }
 
 function toFailedEvents(error: ModelError, usage: ModelUsage = {}): ModelEvent[] {
-  const told = Object.keys(usage).length === 0 ? {} : { usage };
-  return [{ type: "failed", error, ...told }];
+  const counted = Object.keys(usage).length === 0 ? {} : { usage };
+  return [{ type: "failed", error, ...counted }];
 }
 
 function readFinishReason(given: unknown): { unified: string; raw: string | undefined } {

@@ -120,15 +120,19 @@ function renderSkillList(
   const more = found.length - shown.length;
   if (more > 0) lines.push(`${more} more; give a query to find the right one.`);
   if (problems.length > 0) {
-    const told = problems.slice(0, MOST_PROBLEMS).map((problem) => `- ${describeProblem(problem)}`);
-    lines.push("These cannot be used until they are fixed:", ...told);
+    const items = problems
+      .slice(0, MOST_PROBLEMS)
+      .map((problem) => `- ${describeProblem(problem)}`);
+    lines.push("These cannot be used until they are fixed:", ...items);
   }
   if (restricted.length > 0) {
-    const told = restricted.slice(0, MOST_LISTED).map(({ name, restriction: { decision, by } }) => {
-      const what = decision === "deny" ? "cannot be loaded" : "requires approval";
-      return `- ${shorten(JSON.stringify(name), 80)}: ${what} (${by})`;
-    });
-    lines.push("These are restricted, and their descriptions are not shown:", ...told);
+    const items = restricted
+      .slice(0, MOST_LISTED)
+      .map(({ name, restriction: { decision, by } }) => {
+        const what = decision === "deny" ? "cannot be loaded" : "requires approval";
+        return `- ${shorten(JSON.stringify(name), 80)}: ${what} (${by})`;
+      });
+    lines.push("These are restricted, and their descriptions are not shown:", ...items);
     const others = restricted.length - MOST_LISTED;
     if (others > 0) lines.push(`and ${others} more`);
   }

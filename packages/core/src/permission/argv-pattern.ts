@@ -1,5 +1,5 @@
 // When the argv of a rule fits a command (CONF-4, PERM-16). Rules that restrict look through programs that
-// run others; rules that allow cover what another program is told to run only where they spell it out.
+// run others; rules that allow cover what another program is made to run only where they spell it out.
 
 import type { CommandResource as Command } from "./facts.ts";
 import type { InnerCommands, KnownCommand } from "./argv/index.ts";
@@ -48,15 +48,15 @@ function allowedMatch(
   if (command.argv.length < wanted.length) return "no";
   if (!isSurelyProgram(program, command, boundary)) return "no";
   if (!rest.every((item, index) => itemFits(item, command.argv[index + 1]))) return "no";
-  const { told, by_nature, opaque } = readInner(command);
+  const { runArguments, by_nature, opaque } = readInner(command);
   if (command.config_runs?.foreign === true) return "uncovered";
   // `npm test --prefix x`, or `npm test` in another directory, runs the code of another package.
   if (by_nature && opaque && !isOpen) {
     if (command.argv.length > wanted.length || !isIn(project, command)) return "beyond";
   }
   if (isSpelledOut(pattern, command.argv, "all")) return "whole";
-  if (told.length === 0) return "yes";
-  if (isSpelledOut(pattern, command.argv, told)) return by_nature ? "whole" : "spelled";
+  if (runArguments.length === 0) return "yes";
+  if (isSpelledOut(pattern, command.argv, runArguments)) return by_nature ? "whole" : "spelled";
   return by_nature ? "yes" : "uncovered";
 }
 
@@ -73,13 +73,13 @@ export function isBoundToProject(command: Command): boolean {
 function isSpelledOut(
   pattern: readonly string[],
   argv: readonly string[],
-  told: InnerCommands["told"],
+  runArguments: InnerCommands["runArguments"],
 ): boolean {
   const isLiteral = (index: number): boolean =>
     pattern[index] === argv[index] && pattern[index] !== "*";
-  return told === "all"
+  return runArguments === "all"
     ? pattern.length === argv.length && argv.every((_, index) => isLiteral(index))
-    : told.every(isLiteral);
+    : runArguments.every(isLiteral);
 }
 
 function restrictedMatch(

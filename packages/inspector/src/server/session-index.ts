@@ -149,11 +149,11 @@ async function readJson(reader: SessionReader, artifact_id: string): Promise<unk
 }
 
 interface Seqs {
-  readonly telling: number[];
+  readonly facts: number[];
   readonly progress: number[];
 }
 
-const MOST_TELLING = 2000;
+const MOST_FACTS = 2000;
 const MOST_PROGRESS = 500;
 
 /**
@@ -168,24 +168,22 @@ function createCallFacts() {
     take({ seq, type, run_id = "", tool_call_id }: Fact): void {
       if (tool_call_id === undefined) return;
       const runs = getOrAdd(calls, tool_call_id, () => new Map<string, Seqs>());
-      const seqs = getOrAdd(runs, run_id, () => ({ telling: [], progress: [] }));
-      (type === "tool.progress" ? seqs.progress : seqs.telling).push(seq);
+      const seqs = getOrAdd(runs, run_id, () => ({ facts: [], progress: [] }));
+      (type === "tool.progress" ? seqs.progress : seqs.facts).push(seq);
     },
     /** In order; `left_out` are those in between that need not be read. */
     seqsOf({ tool_call_id, run_id }: { readonly tool_call_id: string; readonly run_id: string }) {
       const runs = calls.get(tool_call_id);
       const found = [runs?.get(run_id), run_id === "" ? undefined : runs?.get("")];
-      const telling = found.flatMap((one) => one?.telling ?? []);
+      const facts = found.flatMap((one) => one?.facts ?? []);
       const progress = found.flatMap((one) => one?.progress ?? []);
-      const half = MOST_TELLING / 2;
+      const half = MOST_FACTS / 2;
       const read =
-        telling.length <= MOST_TELLING
-          ? telling
-          : [...telling.slice(0, half), ...telling.slice(-half)];
+        facts.length <= MOST_FACTS ? facts : [...facts.slice(0, half), ...facts.slice(-half)];
       const last = progress.slice(-MOST_PROGRESS);
       return {
         seqs: [...read, ...last].toSorted((a, b) => a - b),
-        left_out: telling.length + progress.length - read.length - last.length,
+        left_out: facts.length + progress.length - read.length - last.length,
       };
     },
   };

@@ -198,7 +198,7 @@ describe("a lock that another process holds", () => {
 
 describe("an abandoned lock", () => {
   const dead = async (): Promise<LockHolder> => ({ ...(await thisHolder()), started: "1" });
-  const stranger = async (): Promise<LockHolder> => ({
+  const foreignHolder = async (): Promise<LockHolder> => ({
     ...(await thisHolder()),
     pid_namespace: "pid:[1]",
   });
@@ -225,9 +225,9 @@ describe("an abandoned lock", () => {
 
   test("of an unknown holder is taken over only after 30 s of silence", async () => {
     const path = await lockPath();
-    await plant(path, await stranger(), 25);
+    await plant(path, await foreignHolder(), 25);
     expect(await isBusy()).toBe(true);
-    await plant(path, await stranger(), 31);
+    await plant(path, await foreignHolder(), 31);
     expect(await taken()).toBe("abandoned");
   });
 
@@ -239,7 +239,7 @@ describe("an abandoned lock", () => {
   });
 
   test.each(["", "{", "null", '{"pid":1}', "\0".repeat(300), "x".repeat(100_000)])(
-    "with a record that cannot be read (%#) counts as a stranger's",
+    "with a record that cannot be read (%#) counts as foreign",
     async (record) => {
       const path = await lockPath();
       await plant(path, record, 25);

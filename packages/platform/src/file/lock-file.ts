@@ -12,7 +12,7 @@ import { checkLife, parseHolder, thisHolder } from "./lock-holder.ts";
 export interface HeldLock {
   /** "abandoned": the one before us died while it held the lock, perhaps in the middle of its work. */
   readonly found: "free" | "abandoned";
-  /** A stranger may have taken us for dead, when nothing was heard of us for long. */
+  /** Another host may have taken us for dead after a long silence. */
   isHeld(): boolean;
   release(): Promise<void>;
 }
@@ -139,9 +139,9 @@ export async function readLock(path: string): Promise<FoundLock | undefined> {
       id: holder?.nonce ?? `file-${stats.ino}`,
       path: holder?.path,
       async isAbandoned() {
-        const life = holder === undefined ? "stranger" : await checkLife(holder);
-        // Of a stranger (or a record cut off by a power cut) only the time of the file tells.
-        return life === "dead" || (life === "stranger" && Date.now() - stats.mtimeMs > SILENCE_MS);
+        const life = holder === undefined ? "foreign" : await checkLife(holder);
+        // Of a foreign holder (or a record cut off by a power cut) only the time of the file counts.
+        return life === "dead" || (life === "foreign" && Date.now() - stats.mtimeMs > SILENCE_MS);
       },
     };
   } catch (error) {

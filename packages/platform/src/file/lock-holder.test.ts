@@ -60,7 +60,7 @@ describe("a holder of this machine", () => {
     const bare = { ...(await thisHolder()), boot_id: null, pid_namespace: null };
     // Whoever knows its own namespace cannot tell what the other's process ids mean.
     const isLinux = process.platform === "linux";
-    expect(await checkLife(bare)).toBe(isLinux ? "stranger" : "alive");
+    expect(await checkLife(bare)).toBe(isLinux ? "foreign" : "alive");
   });
 });
 
@@ -68,8 +68,8 @@ test.runIf(process.platform === "linux").each([
   ["another boot", { boot_id: "00000000-0000-0000-0000-000000000000" }],
   ["another namespace", { pid_namespace: "pid:[1]" }],
 ])("a holder of %s is unknown, with any process id", async (_what, other) => {
-  expect(await checkLife({ ...(await thisHolder()), ...other })).toBe("stranger");
-  expect(await checkLife({ ...(await thisHolder()), pid: 2 ** 22 - 1, ...other })).toBe("stranger");
+  expect(await checkLife({ ...(await thisHolder()), ...other })).toBe("foreign");
+  expect(await checkLife({ ...(await thisHolder()), pid: 2 ** 22 - 1, ...other })).toBe("foreign");
 });
 
 describe("a record", () => {

@@ -26,10 +26,10 @@ export async function thisHolder(): Promise<LockHolder> {
 
 /**
  * Alive or dead where that can be known: in this boot and process namespace, or, without /proc, on this
- * host. Anything else (a container beside us, another machine on the same disk) is a stranger.
+ * host. Anything else (a container beside us, another machine on the same disk) is foreign.
  */
-export async function checkLife(holder: LockHolder): Promise<"alive" | "dead" | "stranger"> {
-  if (holderPlace(holder) !== holderPlace(await thisHolder())) return "stranger";
+export async function checkLife(holder: LockHolder): Promise<"alive" | "dead" | "foreign"> {
+  if (holderPlace(holder) !== holderPlace(await thisHolder())) return "foreign";
   if (!isProcessAlive(holder.pid)) return "dead";
   const seen = await processState(holder.pid);
   if (seen === undefined || holder.started === null) return "alive";

@@ -1,6 +1,6 @@
 // All processes of one command: its group, its session, whoever carries its marker, and the children of
 // all these. Who shed every one of them (another session, parents gone, a cleared or unreadable
-// environment) cannot be told from a stranger; that needs the sandbox.
+// environment) cannot be distinguished from an unrelated process; that needs the sandbox.
 
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -47,7 +47,7 @@ const PIDS_MAY_COME_ROUND_MS = 3000;
 
 export function createFamily(leader: number, marker: Marker): Family {
   const started = performance.now();
-  const strangers = new Set<number>();
+  const unrelated = new Set<number>();
   let isReaped = false;
 
   function pidRange(): PidRange {
@@ -61,7 +61,7 @@ export function createFamily(leader: number, marker: Marker): Family {
       return { alive, undecided: false, mayHaveMissed: false };
     }
     // A group keeps its number taken while it has members. Whoever has the number although ours was
-    // reaped is a stranger, and so is the group.
+    // reaped is unrelated, and so is the group.
     const isNumberOurs = !isReaped || !entries.some((entry) => entry.pid === leader);
     const isOurs = (number: number) => isNumberOurs && number === leader;
     const members = new Set<number>();
@@ -83,13 +83,13 @@ export function createFamily(leader: number, marker: Marker): Family {
     };
   }
 
-  function kindByMarker(entry: ProcessEntry): "member" | "stranger" | "unknown" | "just_ended" {
-    if (strangers.has(entry.pid)) return "stranger";
+  function kindByMarker(entry: ProcessEntry): "member" | "unrelated" | "unknown" | "just_ended" {
+    if (unrelated.has(entry.pid)) return "unrelated";
     const holds = entry.ended ? false : entry.environmentHolds(marker.bytes);
     if (holds === true) return "member";
     if (holds === "unknown") return "unknown";
-    strangers.add(entry.pid);
-    return entry.ended ? "just_ended" : "stranger";
+    unrelated.add(entry.pid);
+    return entry.ended ? "just_ended" : "unrelated";
   }
 
   return {

@@ -148,7 +148,7 @@ while IFS= read -r line; do
 done
 exec </dev/null 2>/dev/null
 
-strangers=' '
+unrelated=' '
 look() {
   if [ ! -r /proc/self/environ ]; then
     found=$(ps -axEww -o pid= -o command= | while read -r pid rest; do
@@ -159,12 +159,12 @@ look() {
   else
     found=
     for file in /proc/[0-9]*/environ; do
-      case $strangers in *" $file "*) continue ;; esac
+      case $unrelated in *" $file "*) continue ;; esac
       kind=unknown
       while IFS= read -r text || [ "$text" ]; do
-        case $text in *"$token"*) kind=ours; break ;; ?*) kind=stranger ;; esac
+        case $text in *"$token"*) kind=ours; break ;; ?*) kind=unrelated ;; esac
       done <"$file"
-      case $kind in ours) found="$found $file" ;; stranger) strangers="$strangers$file " ;; esac
+      case $kind in ours) found="$found $file" ;; unrelated) unrelated="$unrelated$file " ;; esac
     done
   fi
 }

@@ -184,7 +184,7 @@ async function planChange<Input>(
     throw new ToolFailure({
       code: (error as ToolFailure).error.code,
       error_class: "invalid_arguments",
-      message: `${name} cannot be changed as given. A rule restricts reading it, so the reason is not told. Nothing was changed.`,
+      message: `${name} cannot be changed as given. A rule restricts reading it, so the reason is not shown. Nothing was changed.`,
       recovery: "ask_the_user",
     });
   }

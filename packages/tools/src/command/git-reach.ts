@@ -17,9 +17,9 @@ export type GitReach =
   | { readonly kind: "anything" };
 
 export function reachOfGit({ argv, cwd, executable }: Command): GitReach {
-  const { told, opaque } = innerCommands(argv, executable);
+  const { runArguments, opaque } = innerCommands(argv, executable);
   // It runs something else, too.
-  if (told.length > 0 || opaque) return { kind: "anything" };
+  if (runArguments.length > 0 || opaque) return { kind: "anything" };
   const [name, args] = readSubcommand(argv);
   const directory = directoryOfGit(argv, cwd) ?? cwd;
   const has = (option: RegExp): boolean => args.some((arg) => option.test(arg));

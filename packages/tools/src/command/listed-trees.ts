@@ -33,8 +33,8 @@ export function listedTrees({ argv, cwd, executable }: Command): ListedTree[] | 
   const name = baseName(program);
   const isSearch = SEARCHES.has(name);
   if (!isSearch && !Object.hasOwn(LISTERS, name)) return undefined;
-  const { told, opaque } = innerCommands(argv, executable);
-  if (told.length > 0 || opaque) return undefined;
+  const { runArguments, opaque } = innerCommands(argv, executable);
+  if (runArguments.length > 0 || opaque) return undefined;
   if (isSearch) return searchedTrees({ argv, cwd, executable });
   const listing = LISTERS[name]?.(args);
   if (listing === undefined) return undefined;

@@ -138,19 +138,19 @@ function findTrees({ argv, cwd, executable, read_only }: ReachingCommand): strin
 function readsWalkedTrees(argv: readonly string[], executable: string): boolean {
   const [program = "", ...args] = argv;
   const name = baseName(program);
-  const { told, opaque, commands } = innerCommands(argv, executable);
+  const { runArguments, opaque, commands } = innerCommands(argv, executable);
   if (opaque) return false;
   if (/^(?:g|bsd)?tar$/.test(name)) {
     const dashed = dashedLetters(args);
     if (
-      told.length > 0 ||
+      runArguments.length > 0 ||
       /[xT]/.test(args[0] ?? "") ||
       hasOption(dashed, "-xT|--ex*|--get*|--fil*")
     )
       return false;
     return hasOption(dashed.slice(0, 1), "-t|--list") || isArchiving(args);
   }
-  if (name !== "find" || told.length === 0) return false;
+  if (name !== "find" || runArguments.length === 0) return false;
   if (args.some((arg) => /^-(?:execdir|okdir|files0-from)$|^--f/.test(arg))) return false;
   return commands.every(({ words }) => EXECUTED.test(words.slice(0, 2).join(" ")));
 }
@@ -162,8 +162,8 @@ const EXECUTED =
 /** Programs that can run others, where their arguments say that this one does not. */
 function readsWhatItNames(argv: readonly string[], executable: string): boolean {
   if (!/^(?:.*\/)?(?:sed|sort|rg)$/.test(argv[0] ?? "")) return false;
-  const { told, opaque } = innerCommands(argv, executable);
-  return told.length === 0 && !opaque;
+  const { runArguments, opaque } = innerCommands(argv, executable);
+  return runArguments.length === 0 && !opaque;
 }
 
 function reachedBy(

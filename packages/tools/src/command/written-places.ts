@@ -385,8 +385,9 @@ function foundBy(args: readonly string[]): Destinations {
 /** In place, or by the `w` of its script. */
 function edited(args: readonly string[]): Destinations {
   const inPlace = hasOption(args, "-i|--in-place*");
-  const { told, opaque } = innerCommands(["sed", ...args], "/usr/bin/sed");
-  const scripts = told.length === 0 && !opaque ? [] : args.filter((arg) => /w\s*\S/.test(arg));
+  const { runArguments, opaque } = innerCommands(["sed", ...args], "/usr/bin/sed");
+  const scripts =
+    runArguments.length === 0 && !opaque ? [] : args.filter((arg) => /w\s*\S/.test(arg));
   return { certain: inPlace ? args : [], possible: scripts };
 }
 

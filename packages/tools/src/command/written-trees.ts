@@ -166,8 +166,8 @@ function moved(args: readonly string[], cwd: string): WrittenTrees {
 }
 
 function runsNothing(program: string, args: readonly string[]): boolean {
-  const { told, opaque } = innerCommands([program, ...args], `/usr/bin/${program}`);
-  return told.length === 0 && !opaque;
+  const { runArguments, opaque } = innerCommands([program, ...args], `/usr/bin/${program}`);
+  return runArguments.length === 0 && !opaque;
 }
 
 function unpackedIn(directory: string): WrittenTrees {

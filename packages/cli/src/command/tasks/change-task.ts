@@ -93,8 +93,8 @@ async function asUser(
     throw error;
   });
   if (held === undefined) {
-    const nobody = { run_id: "command-line", agent_id: "command-line" };
-    return work({ actor: { kind: "orchestrator", session_id, ...nobody } });
+    const commandLine = { run_id: "command-line", agent_id: "command-line" };
+    return work({ actor: { kind: "orchestrator", session_id, ...commandLine } });
   }
   const run = await held.session.startRun({ mode: "orchestrator" });
   const { run_id, agent_id } = run.identity;

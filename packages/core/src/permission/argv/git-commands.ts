@@ -14,10 +14,10 @@ export function runByGit(command: KnownCommand): InnerCommands {
   if (typeof read === "string" || words[read.at - 1] === "--" || words[read.at] === "-")
     return NOT_UNDERSTOOD;
   const found = read.options.flatMap(({ name, kind, value, at, end }) => {
-    const told = indexes(at, end + 1);
-    if (name === "-c") return [setting(value ?? "", aliases, told)];
+    const runArguments = indexes(at, end + 1);
+    if (name === "-c") return [setting(value ?? "", aliases, runArguments)];
     if (kind === "" || value === undefined || (name === "-C" && !leadsElsewhere(value))) return [];
-    return [runs([], told, { opaque: kind !== "name" })];
+    return [runs([], runArguments, { opaque: kind !== "name" })];
   });
   const { at } = read;
   const subcommand = words[at];
@@ -50,20 +50,20 @@ function leadsElsewhere(directory: string): boolean {
 function setting(
   given: string,
   aliases: Map<string, string>,
-  told: readonly number[],
+  runArguments: readonly number[],
 ): InnerCommands {
   const [key = "", value = ""] = given.split(/=(.*)/s);
   const name = key.toLowerCase();
   if (isHarmlessGitKey(name)) return RUNS_NOTHING;
   if (name.startsWith("alias.")) {
     aliases.set(name.slice("alias.".length), value);
-    return runs([], told);
+    return runs([], runArguments);
   }
   // Most keys that are not harmless name a program; what it is started with, git knows.
   const script = readShellScript(value.replace(/^!/, ""));
   return runs(
     script.commands.map((one) => ({ words: one.words, open: true })),
-    told,
+    runArguments,
     { opaque: true },
   );
 }
@@ -77,16 +77,16 @@ export function isHarmlessGitKey(key: string): boolean {
 
 /** `!script` is run by a shell; anything else is another git command. */
 function runByAlias(alias: string, { words, open }: KnownCommand, at: number): InnerCommands {
-  const told = indexes(at, words.length);
+  const runArguments = indexes(at, words.length);
   if (alias.startsWith("!")) {
     const script = readShellScript(alias.slice(1));
     const commands = script.commands.map((one) => ({ words: one.words, open: true }));
-    return runs(commands, told, { opaque: script.opaque || open });
+    return runs(commands, runArguments, { opaque: script.opaque || open });
   }
   const { commands, opaque } = readShellScript(`git ${alias}`);
   const [one] = commands;
   if (opaque || open || one === undefined || commands.length > 1) return NOT_UNDERSTOOD;
-  return runs([{ words: [...one.words, ...words.slice(at + 1)], open: one.open }], told);
+  return runs([{ words: [...one.words, ...words.slice(at + 1)], open: one.open }], runArguments);
 }
 
 function runBySubcommand(command: KnownCommand, at: number): InnerCommands {

@@ -119,29 +119,30 @@ function runByShell({ words, open }: KnownCommand): InnerCommands {
   }
   const operand = words[at];
   // A file of commands, or whatever is on standard input.
-  if (!hasScript) return { ...ANYTHING, told: operand !== undefined && at === 1 ? [1] : "all" };
+  if (!hasScript)
+    return { ...ANYTHING, runArguments: operand !== undefined && at === 1 ? [1] : "all" };
   return runByScript(operand, indexes(1, at + 1), { opaque, by_nature: true });
 }
 
 function runByScript(
   text: string | undefined,
-  told: InnerCommands["told"],
+  runArguments: InnerCommands["runArguments"],
   about: { opaque: boolean; by_nature?: boolean },
 ): InnerCommands {
   const script = readShellScript(text ?? "");
-  return runs(script.commands, told, { ...about, opaque: about.opaque || script.opaque });
+  return runs(script.commands, runArguments, { ...about, opaque: about.opaque || script.opaque });
 }
 
 const ORDINARY_BASH_OPTIONS = /^(?:dotglob|extglob|failglob|globstar|lastpipe|nullglob)$/;
 
 /** A language that can run anything: what it is given to read is no command of ours. */
 function runByInterpreter({ words }: KnownCommand): InnerCommands {
-  return { ...ANYTHING, told: (words[1] ?? "-").startsWith("-") ? "all" : [1] };
+  return { ...ANYTHING, runArguments: (words[1] ?? "-").startsWith("-") ? "all" : [1] };
 }
 
 function runByFind({ words, open }: KnownCommand): InnerCommands {
   const commands: KnownCommand[] = [];
-  const told: number[] = [];
+  const runArguments: number[] = [];
   let opaque = open;
   for (let at = 1; at < words.length; at += 1) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at] ?? "")) continue;
@@ -155,10 +156,12 @@ function runByFind({ words, open }: KnownCommand): InnerCommands {
     const given = words.slice(at + 1, until);
     const place = given.findIndex((word) => word.includes("{}"));
     commands.push({ words: place === -1 ? given : given.slice(0, place), open: place !== -1 });
-    told.push(...indexes(at, until + 1));
+    runArguments.push(...indexes(at, until + 1));
     at = until;
   }
-  return told.length === 0 && !opaque ? RUNS_NOTHING : runs(commands, told, { opaque });
+  return runArguments.length === 0 && !opaque
+    ? RUNS_NOTHING
+    : runs(commands, runArguments, { opaque });
 }
 
 /** `fd -x program …`: the rest of the words, up to a semicolon. */
@@ -240,9 +243,9 @@ function runByPackageManager({ words, open }: KnownCommand): InnerCommands {
     const inner = runByWrapper({ words: words.slice(1), open }, WRAPPERS["npx"] ?? "");
     return { ...NOT_UNDERSTOOD, commands: inner.commands };
   }
-  if (/^(?:test|t|start|stop|restart)$/.test(action)) return { ...ANYTHING, told: [1] };
+  if (/^(?:test|t|start|stop|restart)$/.test(action)) return { ...ANYTHING, runArguments: [1] };
   const isScript = /^(?:run|run-script)$/.test(action) && !name.startsWith("-");
-  return isScript ? { ...ANYTHING, told: [1, 2] } : ANYTHING;
+  return isScript ? { ...ANYTHING, runArguments: [1, 2] } : ANYTHING;
 }
 
 type Handler = (command: KnownCommand) => InnerCommands;

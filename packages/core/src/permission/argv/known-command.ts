@@ -24,17 +24,17 @@ export interface InnerCommands {
   /** It may run something that it does not name. */
   readonly opaque: boolean;
   /** The arguments that say what else is run: an allow has to spell them out. */
-  readonly told: readonly number[] | "all";
-  /** To run what it is given is what the program is for: whoever allows it by name allows that. */
+  readonly runArguments: readonly number[] | "all";
+  /** To run what it is given is what the program is for: an allow by its name allows that. */
   readonly by_nature: boolean;
 }
 
 export function runs(
   commands: readonly KnownCommand[],
-  told: InnerCommands["told"],
+  runArguments: InnerCommands["runArguments"],
   { opaque = false, by_nature = false } = {},
 ): InnerCommands {
-  return { commands, opaque, told, by_nature };
+  return { commands, opaque, runArguments, by_nature };
 }
 
 export const RUNS_NOTHING: InnerCommands = Object.freeze(runs([], []));
@@ -46,12 +46,14 @@ export const NOT_UNDERSTOOD: InnerCommands = Object.freeze(runs([], "all", { opa
 export const ANYTHING: InnerCommands = Object.freeze({ ...NOT_UNDERSTOOD, by_nature: true });
 
 export function mergeInner(all: readonly InnerCommands[]): InnerCommands {
-  const told = all.map((one) => one.told);
+  const runArguments = all.map((one) => one.runArguments);
   return {
     commands: all.flatMap((one) => one.commands),
     opaque: all.some((one) => one.opaque),
-    told: told.includes("all") ? "all" : [...new Set(told.flat() as number[])],
-    by_nature: all.every((one) => one.by_nature || one.told.length === 0),
+    runArguments: runArguments.includes("all")
+      ? "all"
+      : [...new Set(runArguments.flat() as number[])],
+    by_nature: all.every((one) => one.by_nature || one.runArguments.length === 0),
   };
 }
 

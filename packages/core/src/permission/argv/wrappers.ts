@@ -1,4 +1,4 @@
-// Programs that run the command given in their arguments, and how their own options are told from it. An option that is not
+// Programs that run the command given in their arguments, and how their own options are distinguished from it. An option that is not
 // listed makes the whole command opaque. Programs that do work of their own and run another one when an option says so are
 // in a second table: `tar --to-command`, `sort --compress-program`.
 
@@ -26,7 +26,7 @@ export function runByWrapper({ words, open }: KnownCommand, row: string): InnerC
   const usesShell = byKind("shell").length > 0;
   let opaque = marks.has("opaque") || scripts.some((script) => script.opaque);
   const commands = scripts.flatMap((script) => script.commands);
-  const told = byKind("script").map(({ end }) => end);
+  const runArguments = byKind("script").map(({ end }) => end);
   const operands = Number(marks.get("operands") ?? 0);
   let at = read.at + operands;
   // `flock file -c script`
@@ -35,15 +35,15 @@ export function runByWrapper({ words, open }: KnownCommand, row: string): InnerC
     return runs(script.commands, indexes(at, words.length), { opaque: script.opaque || open });
   }
   for (; marks.has("assignments") && isAssignment(words[at] ?? ""); at += 1) {
-    told.push(at);
+    runArguments.push(at);
     if (!isHarmlessAssignment(words[at] ?? "")) opaque = true;
   }
   const rest = words.slice(at);
-  told.push(...indexes(at, words.length));
+  runArguments.push(...indexes(at, words.length));
   if (rest.length === 0) {
     const startsShell = usesShell || (marks.has("shell") && scripts.length === 0);
-    if (!opaque && !open && !startsShell && told.length === 0) return RUNS_NOTHING;
-    return runs(commands, told, { opaque: opaque || open || startsShell });
+    if (!opaque && !open && !startsShell && runArguments.length === 0) return RUNS_NOTHING;
+    return runs(commands, runArguments, { opaque: opaque || open || startsShell });
   }
   if (scripts.length > 0) {
     // `env -S git push`: the rest belongs to the script, which is split by rules of its own.
@@ -63,7 +63,7 @@ export function runByWrapper({ words, open }: KnownCommand, row: string): InnerC
     const isOpen = open || isCut || marks.has("appends");
     commands.push({ words: isCut ? rest.slice(0, known) : rest, open: isOpen });
   }
-  return runs(commands, told, { opaque });
+  return runs(commands, runArguments, { opaque });
 }
 
 /** `env -S "-C src make"`: the words may begin with options of its own. */
@@ -154,7 +154,7 @@ export function runByOptions(
   row: string,
 ): InnerCommands {
   const commands: KnownCommand[] = [];
-  const told: number[] = [];
+  const runArguments: number[] = [];
   let opaque = open;
   // Behind `--`, too: it may be the value of the option before it.
   for (const at of indexes(from, words.length)) {
@@ -163,7 +163,7 @@ export function runByOptions(
       const takesNext = attached === undefined && takes === "next";
       const value = attached ?? (takesNext ? words[at + 1] : undefined) ?? "";
       if (kind === "exec" && !value.startsWith("exec=")) continue;
-      told.push(at, ...(takesNext ? [at + 1] : []));
+      runArguments.push(at, ...(takesNext ? [at + 1] : []));
       const isScript = kind === "script" || kind === "exec";
       if (isDoubtful || !isScript) opaque = true;
       if (!isScript) continue;
@@ -172,11 +172,11 @@ export function runByOptions(
       opaque ||= script.opaque || script.commands.length === 0;
     }
   }
-  if (told.length === 0) return open ? { ...RUNS_NOTHING, opaque } : RUNS_NOTHING;
+  if (runArguments.length === 0) return open ? { ...RUNS_NOTHING, opaque } : RUNS_NOTHING;
   // What it runs is given further arguments.
   return runs(
     commands.map((one) => ({ words: one.words, open: true })),
-    told,
+    runArguments,
     { opaque },
   );
 }
