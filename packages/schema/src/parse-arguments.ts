@@ -44,7 +44,7 @@ function parseText(text: string, limits: ArgumentLimits): ParsedArguments {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return refused("arguments_not_json", syntaxMessage(text, error));
+    return refuseArguments("arguments_not_json", syntaxMessage(text, error));
   }
   if (!isRecord(value)) return notObject(value);
   // The name may be written with escapes, so those are looked into as well.
@@ -184,7 +184,7 @@ function step(container: object, path: string, key: string): string {
   return path === "" ? key : `${path}.${key}`;
 }
 
-function refused(code: Refusal["code"], message: string): Refusal {
+function refuseArguments(code: Refusal["code"], message: string): Refusal {
   return { ok: false, code, message };
 }
 
@@ -192,16 +192,22 @@ function notObject(value: unknown): Refusal {
   const isEncodedTwice = typeof value === "string" && value.trimStart().startsWith("{");
   const hint = isEncodedTwice ? " (the object was encoded twice: send it as it is)" : "";
   const message = `The arguments must be a JSON object, not ${describeKind(value)}${hint}.`;
-  return refused("arguments_not_object", message);
+  return refuseArguments("arguments_not_object", message);
 }
 
 function notJson(path: string, what: string): Refusal {
-  return refused("arguments_not_json", `The arguments are not JSON: ${what}${placeText(path)}.`);
+  return refuseArguments(
+    "arguments_not_json",
+    `The arguments are not JSON: ${what}${placeText(path)}.`,
+  );
 }
 
 function forbiddenKey(path: string): Refusal {
   const key = `the key "__proto__"${placeText(path)}`;
-  return refused("arguments_not_json", `The arguments contain ${key}, which is not accepted.`);
+  return refuseArguments(
+    "arguments_not_json",
+    `The arguments contain ${key}, which is not accepted.`,
+  );
 }
 
 function placeText(path: string): string {
@@ -210,12 +216,12 @@ function placeText(path: string): string {
 
 function tooLarge({ maxBytes }: ArgumentLimits): Refusal {
   const message = `The arguments are larger than ${maxBytes} bytes. Send less at once.`;
-  return refused("arguments_too_large", message);
+  return refuseArguments("arguments_too_large", message);
 }
 
 function tooDeep({ maxDepth }: ArgumentLimits): Refusal {
   const message = `The arguments are nested deeper than ${maxDepth} levels.`;
-  return refused("arguments_too_deep", message);
+  return refuseArguments("arguments_too_deep", message);
 }
 
 function describeKind(value: unknown): string {

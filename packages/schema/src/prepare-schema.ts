@@ -61,7 +61,7 @@ export function prepareSchema(original: JsonSchema): PreparedSchema {
         next = { ...next, ...target, within: [...place.within, target.pointer] };
       }
       const inner = convert(schema, next);
-      if (REPEATED.has(name)) return metered(inner);
+      if (REPEATED.has(name)) return addMeter(inner);
       cost += inner.cost;
       return inner.node;
     };
@@ -93,7 +93,7 @@ export function prepareSchema(original: JsonSchema): PreparedSchema {
   const root = convert(original, { pointer: "", base: "", depth: 0, within: [] });
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const { node, pointer, base } = next.target;
-    definitions[next.name] = metered(convert(node, { pointer, base, depth: 0, within: [] }));
+    definitions[next.name] = addMeter(convert(node, { pointer, base, depth: 0, within: [] }));
   }
   const schema = isRecord(root.node) ? root.node : {};
   return {
@@ -157,7 +157,7 @@ function onlyReference(node: unknown): string | undefined {
   return silent ? node.$ref : undefined;
 }
 
-function metered({ node, cost }: { node: unknown; cost: number }): unknown {
+function addMeter({ node, cost }: { node: unknown; cost: number }): unknown {
   if (!isRecord(node) || Object.keys(node).length === 0) return node;
   return { ...node, [COST_KEYWORD]: cost };
 }

@@ -41,12 +41,12 @@ export function readSchema(schema: unknown): ReadSchema {
     if (plain !== undefined) return { ok: true, original: plain };
     const standard = readStandard(schema);
     if (standard === undefined) return readJson(schema, () => true);
-    if (!("emit" in standard)) return refused(standard.message);
+    if (!("emit" in standard)) return refuseSchema(standard.message);
     const read = readJson(standard.emit(), keepsEmitted);
     if (!read.ok || standard.validate === undefined) return read;
     return { ...read, check: standard.validate };
   } catch (error) {
-    return refused(`the schema cannot be read: ${readMessage(error)}`);
+    return refuseSchema(`the schema cannot be read: ${readMessage(error)}`);
   }
 }
 
@@ -90,7 +90,7 @@ type Keeps = (record: { readonly [key: string]: unknown }, key: string) => boole
 function readJson(given: unknown, keeps: Keeps): ReadSchema {
   if (given === true) return readJson({}, keeps);
   if (!isPlainRecord(given)) {
-    return refused("a schema is an object: plain JSON Schema, or a Standard Schema object");
+    return refuseSchema("a schema is an object: plain JSON Schema, or a Standard Schema object");
   }
   const problems: SchemaProblem[] = [];
   const copy = copyJson(given, keeps, problems);
@@ -202,7 +202,7 @@ const keepsEmitted: Keeps = (record, key) =>
   typeof record.format !== "string" ||
   createRegex(record.pattern).ok;
 
-function refused(message: string): ReadSchema {
+function refuseSchema(message: string): ReadSchema {
   return { ok: false, problems: [{ pointer: "", keyword: "", message }] };
 }
 

@@ -33,14 +33,15 @@ const MAX_PROGRAM = 5_000;
  */
 export function createRegex(source: string, flags = ""): RegexResult {
   if (source.length > MAX_SOURCE) {
-    return refused(source, `it is longer than ${MAX_SOURCE} characters`);
+    return refusePattern(source, `it is longer than ${MAX_SOURCE} characters`);
   }
-  if (!/^[imsugd]*$/.test(flags)) return refused(source, `the flags "${flags}" are not supported`);
+  if (!/^[imsugd]*$/.test(flags))
+    return refusePattern(source, `the flags "${flags}" are not supported`);
   const translated = translatePattern(source, {
     dotAll: flags.includes("s"),
     multiline: flags.includes("m"),
   });
-  if (!translated.ok) return refused(source, translated.message);
+  if (!translated.ok) return refusePattern(source, translated.message);
 
   const engineFlags =
     (flags.includes("i") ? RE2JS.CASE_INSENSITIVE : 0) |
@@ -54,7 +55,7 @@ export function createRegex(source: string, flags = ""): RegexResult {
     }));
     const size = ahead.reduce((sum, { engine }) => sum + engine.programSize(), main.programSize());
     if (size > MAX_PROGRAM)
-      return refused(source, "it is too large once its repeats are written out");
+      return refusePattern(source, "it is too large once its repeats are written out");
 
     const aheadHolds = (text: string): boolean =>
       ahead.every(({ engine, wanted }) => engine.test(text) === wanted);
@@ -67,7 +68,7 @@ export function createRegex(source: string, flags = ""): RegexResult {
       from > text.length || !aheadHolds(text) ? null : firstMatch(main, text, from, captures);
     return { ok: true, regex: { source, size, test, exec } };
   } catch (error) {
-    return refused(source, engineMessage(error));
+    return refusePattern(source, engineMessage(error));
   }
 }
 
@@ -91,7 +92,7 @@ function firstMatch(
   return { index: matcher.start(), text: matcher.group() ?? "", groups, named };
 }
 
-function refused(source: string, reason: string): RegexResult {
+function refusePattern(source: string, reason: string): RegexResult {
   const shown = source.length > 60 ? `${source.slice(0, 57)}…` : source;
   return { ok: false, message: `the pattern /${shown}/ cannot be used: ${reason}` };
 }

@@ -53,12 +53,15 @@ function leaveOut(schema: JsonObject, path: readonly string[]): void {
   // Of several fields only those go that are no schemas: the names of the others are worth knowing.
   if (VOCABULARY.get(key)?.holds === "schema map" && isRecord(held)) {
     fields[key] = Object.fromEntries(
-      Object.entries(held).map(([name, node]) => [name, isSchemaNode(node) ? node : told(node)]),
+      Object.entries(held).map(([name, node]) => [
+        name,
+        isSchemaNode(node) ? node : describeNode(node),
+      ]),
     ) as JsonObject;
   } else delete fields[key];
 }
 
 /** What stood there, for the model to make sense of. */
-function told(node: unknown): JsonObject {
+function describeNode(node: unknown): JsonObject {
   return { description: JSON.stringify(node).slice(0, MAX_SHOWN_CHARS) };
 }

@@ -185,7 +185,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
           begun.hasEnded = true;
         });
         if (begun.isStopping) stop(begun);
-        const end = await showRun(run, { terminal, clock, changed });
+        const end = await showRun(run, { terminal, clock, changed: showChange });
         reportEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
       } catch (error) {
         // Such as a store that cannot be written: the words are not lost.
@@ -224,7 +224,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     return undefined;
   }
 
-  function changed(diff: string): void {
+  function showChange(diff: string): void {
     lastDiff = diff;
   }
 

@@ -20,12 +20,12 @@ export function createKeyboard(terminal: Pick<Terminal, "readInput">) {
         if (isOver(options)) return { kind: "aborted", text: draft };
         const typed = await read(options);
         if (typed.kind !== "aborted" || isOver(options)) return typed;
-        draft = joined(draft, typed.text);
+        draft = joinLines(draft, typed.text);
       }
     },
     /** Puts text into the line that is typed now or next, before what is there. */
     giveBack(text: string): void {
-      draft = joined(draft, text);
+      draft = joinLines(draft, text);
       reading?.paused.abort();
     },
     /** Before the line that is being typed, one after the other. */
@@ -74,6 +74,6 @@ function isOver({ signal }: Pick<ReadInput, "signal">): boolean {
   return signal?.aborted === true;
 }
 
-function joined(first: string, second: string): string {
+function joinLines(first: string, second: string): string {
   return first === "" || second === "" ? first + second : `${first}\n${second}`;
 }

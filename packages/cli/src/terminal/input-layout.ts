@@ -69,7 +69,10 @@ export function sentLines(prompt: string, text: string, width: number): string[]
   const indent = indentFor(layOutRows(head, width).at(-1) ?? NO_ROW, width).text;
   return text
     .split("\n")
-    .map((line, at) => (at === 0 ? prompt : indent) + splitGraphemes(line).map(shown).join(""));
+    .map(
+      (line, at) =>
+        (at === 0 ? prompt : indent) + splitGraphemes(line).map(renderGrapheme).join(""),
+    );
 }
 
 /** Further rows stand under the first, where the prompt leaves room for that. */
@@ -82,7 +85,7 @@ function rowsOfLine(line: string, start: Row, indent: Row, width: number): Row[]
   const rows: Row[] = [];
   let row = start;
   for (const grapheme of splitGraphemes(line)) {
-    const text = grapheme === "\t" ? " ".repeat(tabAt(row.width, width)) : shown(grapheme);
+    const text = grapheme === "\t" ? " ".repeat(tabAt(row.width, width)) : renderGrapheme(grapheme);
     const columns = measureWidth(text);
     if (row.width + columns > width && row !== indent) {
       rows.push(row);
@@ -99,7 +102,7 @@ function tabAt(column: number, width: number): number {
 }
 
 /** A character automatically that could not be seen is written out; inside others it does its work. */
-function shown(grapheme: string): string {
+function renderGrapheme(grapheme: string): string {
   return grapheme === "\t" || graphemeWidth(grapheme) > 0 ? grapheme : visibleLine(grapheme);
 }
 

@@ -81,7 +81,7 @@ function canonicalIpv6(text: string): string | undefined {
   const missing = 8 - head.length - tail.length;
   if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
   const groups = [...head, ...Array.from({ length: missing }, () => 0), ...tail];
-  return `[${compressed(groups)}]`;
+  return `[${compressGroups(groups)}]`;
 }
 
 function ipv6Groups(text: string, mayEndInIpv4: boolean): number[] | undefined {
@@ -100,7 +100,7 @@ function ipv6Groups(text: string, mayEndInIpv4: boolean): number[] | undefined {
   return groups;
 }
 
-function compressed(groups: readonly number[]): string {
+function compressGroups(groups: readonly number[]): string {
   const text = groups.map((group) => group.toString(16)).join(":");
   const runs = [...text.matchAll(/\b0(?::0)+\b/g)];
   const [longest] = runs.toSorted((a, b) => b[0].length - a[0].length);

@@ -26,8 +26,8 @@ export function policyProblems(
     ...(pathProblem(home) === undefined ? { home: home as string } : {}),
   };
   const checkPolicy = record("a policy", {
-    mode: oneOf("normal", "plan", "orchestrator"),
-    destructive: oneOf("ask", "deny"),
+    mode: checkOneOf("normal", "plan", "orchestrator"),
+    destructive: checkOneOf("ask", "deny"),
     network: checkNetwork,
     roots: record("roots", { project: one(pathProblem), write: PATHS }, ["project", "write"]),
     protected_roots: PATHS,
@@ -72,7 +72,7 @@ const BOOLEAN = one((value) =>
   typeof value === "boolean" ? undefined : `is ${describeKind(value)}, not true or false`,
 );
 
-function oneOf(...valid: string[]): Check {
+function checkOneOf(...valid: string[]): Check {
   return one((value) => {
     if (typeof value === "string" && valid.includes(value)) return undefined;
     const choices = valid.map((name) => `"${name}"`).join(", ");
@@ -141,7 +141,7 @@ function checkRule(places: { project?: string; home?: string }): Check {
         host: text(hostPatternProblem),
         exact_argv: one((value) => flagProblem(value, exactArgvProblem(rule))),
         project: text((path) => (path.startsWith("/") ? undefined : "is not an absolute path")),
-        decision: oneOf("allow", "ask", "deny"),
+        decision: checkOneOf("allow", "ask", "deny"),
         reason: text(),
         every_time: one((value) =>
           flagProblem(
@@ -203,7 +203,7 @@ function checkNetwork(network: unknown, field: string): PolicyProblem[] {
   const problems = record(
     "network",
     {
-      mode: oneOf("off", "ask", "hosts", "default"),
+      mode: checkOneOf("off", "ask", "hosts", "default"),
       hosts: list(text(hostPatternProblem)),
     },
     ["mode"],

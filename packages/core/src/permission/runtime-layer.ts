@@ -14,7 +14,7 @@ export function runtimeEntries(boundary: Boundary, subject: Subject): readonly C
   );
   if (subject.malformed !== undefined) {
     const sentence = `What this call would touch cannot be judged: ${subject.malformed}.`;
-    findings.unshift(found("deny", "not_canonical", "path_not_canonical", sentence));
+    findings.unshift(createFinding("deny", "not_canonical", "path_not_canonical", sentence));
   }
   if (findings.length === 0) return NOTHING_FOUND;
   const first = findings.filter(
@@ -32,7 +32,12 @@ interface Finding {
   sentence: string;
 }
 
-function found(verdict: Finding["verdict"], rule: string, code: string, sentence: string): Finding {
+function createFinding(
+  verdict: Finding["verdict"],
+  rule: string,
+  code: string,
+  sentence: string,
+): Finding {
   return { rule: `runtime.${rule}`, verdict, code, sentence };
 }
 
@@ -53,11 +58,13 @@ function findFindings(boundary: Boundary, resource: PathResource): Finding[] {
     const root = boundary.protectedRoot(path);
     if (root !== undefined) {
       const sentence = `${quote(path)} belongs to the runtime (${quote(root)}), which no tool may write to.`;
-      findings.push(found("deny", "protected_root", "protected_path", sentence));
+      findings.push(createFinding("deny", "protected_root", "protected_path", sentence));
     }
     if (boundary.isOrdinaryWrite(path) === false) {
       const sentence = `${quote(path)} is outside the project and the allowed write roots.`;
-      findings.push(found("ask", "write_outside_roots", "write_outside_allowed_roots", sentence));
+      findings.push(
+        createFinding("ask", "write_outside_roots", "write_outside_allowed_roots", sentence),
+      );
     }
   }
   if (sensitive !== undefined || resource.sensitive === true) {
@@ -69,16 +76,18 @@ function findFindings(boundary: Boundary, resource: PathResource): Finding[] {
       sensitive === undefined && resource.too_large === true
         ? `${quote(path)} is too large to look through for sensitive files: ${why}. Name a smaller directory, or the files.`
         : `${quote(path)} is sensitive: ${why}.`;
-    findings.push(found("ask", "sensitive_path", "sensitive_path", sentence));
+    findings.push(createFinding("ask", "sensitive_path", "sensitive_path", sentence));
   }
   const runner = access === "write" ? (selfRunningBy(path) ?? resource.self_running) : undefined;
   if (runner !== undefined) {
     const sentence = `${quote(path)} is run by other programs without approval (${quote(runner)}).`;
-    findings.push(found("ask", "runs_by_itself", "runs_by_itself", sentence));
+    findings.push(createFinding("ask", "runs_by_itself", "runs_by_itself", sentence));
   }
   if (access === "search" && boundary.inProject(path) === false) {
     const sentence = `${quote(path)} is outside the project, where searching needs a yes.`;
-    findings.push(found("ask", "search_outside_project", "search_outside_project", sentence));
+    findings.push(
+      createFinding("ask", "search_outside_project", "search_outside_project", sentence),
+    );
   }
   return findings;
 }

@@ -24,7 +24,7 @@ export function compileSensitivePaths(options: SensitivePathOptions): SensitiveP
   const home = options.home === undefined ? undefined : fold(options.home);
   const underHome = caseInsensitive ? UNDER_HOME_FOLDED : UNDER_HOME;
   const own = extra.flatMap((pattern) =>
-    anchored(pattern, options)
+    anchorPattern(pattern, options)
       .flatMap((glob) => [glob, ...throughLinks(glob, options)])
       .map((glob) => ({ pattern, glob, matches: compileGlob(fold(glob)) })),
   );
@@ -63,7 +63,7 @@ export function compileSensitivePaths(options: SensitivePathOptions): SensitiveP
 /** The literal parts of `extra` whose links decide what they mean. */
 export function linkedSensitivePrefixes(options: SensitivePathOptions): string[] {
   return (options.extra ?? [])
-    .flatMap((pattern) => anchored(pattern, options))
+    .flatMap((pattern) => anchorPattern(pattern, options))
     .map((glob) => literalPrefix(glob).path);
 }
 
@@ -77,7 +77,7 @@ export function sensitivePatternProblem(
   if (isRelative(pattern) && options.project === undefined) {
     return "is relative, and there is no project directory";
   }
-  return anchored(pattern, options)
+  return anchorPattern(pattern, options)
     .map(globProblem)
     .find((problem) => problem !== undefined);
 }
@@ -145,7 +145,7 @@ function systemGlobs(caseInsensitive: boolean): readonly CompiledPattern[] {
   if (known !== undefined) return known;
   const fold = caseInsensitive ? foldCase : composed;
   const compiled = SYSTEM.flatMap((pattern) =>
-    anchored(pattern, {}).map((glob) => ({ pattern, matches: compileGlob(fold(glob)) })),
+    anchorPattern(pattern, {}).map((glob) => ({ pattern, matches: compileGlob(fold(glob)) })),
   );
   compiledSystem.set(caseInsensitive, compiled);
   return compiled;
@@ -170,7 +170,7 @@ function isRelative(pattern: string): boolean {
 }
 
 /** A pattern as absolute globs. What is below a match is as sensitive as the match. */
-function anchored(pattern: string, options: SensitivePathOptions): string[] {
+function anchorPattern(pattern: string, options: SensitivePathOptions): string[] {
   let glob = pattern;
   if (pattern.startsWith("~/")) glob = joined(escapeGlob(options.home ?? "/"), pattern.slice(2));
   else if (isRelative(pattern)) glob = joined(escapeGlob(options.project ?? "/"), pattern);

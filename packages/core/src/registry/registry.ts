@@ -147,7 +147,7 @@ export function createRegistry(): Registry {
       close() {
         if (!owned.delete(source)) return;
         forget(source, own.tools, []);
-        changed();
+        notifyChange();
       },
     };
   }
@@ -179,7 +179,7 @@ export function createRegistry(): Registry {
     forget(source, own.tools, accepted);
     own.tools = accepted.map((tool) => remember(tool, mine.get(tool.name)));
     own.excluded = [...excluded, ...oncePerTool(refused)];
-    changed();
+    notifyChange();
   }
 
   /** Names and aliases are one space: whatever is taken there is an error, never overwritten. */
@@ -249,7 +249,7 @@ export function createRegistry(): Registry {
     history.set(tool.name, { digest: () => digest, generation: tool.generation });
   }
 
-  function changed(): void {
+  function notifyChange(): void {
     revision += 1;
     snapshot = undefined;
   }

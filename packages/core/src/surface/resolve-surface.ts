@@ -35,7 +35,7 @@ export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
   for (const { tool_name, reason, detail } of excluded) {
     const isServers = registry.tools.get(tool_name)?.source.kind === "mcp";
     if (reason !== "model_unsupported" || (isServers && !named.has(tool_name))) continue;
-    problems.push(unsupported(tool_name, detail));
+    problems.push(createUnsupported(tool_name, detail));
   }
   reportExcludedRequests(request, included, excluded, problems);
   const choice = chooseLoaded(included, { ...request, named });
@@ -44,7 +44,7 @@ export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
   // The search tool is checked last, because it is sent only when something is deferred.
   const search = loaded.find(({ name }) => name === SEARCH_TOOLS);
   const refusal = search && schemaRefusal(search, profile);
-  if (refusal !== undefined) problems.push(unsupported(SEARCH_TOOLS, refusal));
+  if (refusal !== undefined) problems.push(createUnsupported(SEARCH_TOOLS, refusal));
   problems.push(...choice.problems);
   if (problems.length > 0) return { ok: false, problems };
 
@@ -146,7 +146,7 @@ function findExclusion(
   return refusal === undefined ? undefined : { reason: "model_unsupported", detail: refusal };
 }
 
-function unsupported(tool_name: string, detail: string): SurfaceProblem {
+function createUnsupported(tool_name: string, detail: string): SurfaceProblem {
   const message = `"${tool_name}" cannot be sent to this model: ${detail}`;
   return { code: "unsupported_capability", tool_name, message };
 }

@@ -117,7 +117,7 @@ function hashed(shape: Shape, canonical: string, again: number): string {
     return opener + hash + cutEnd(readable(canonical, shape), room, shape);
   }
   const lastDot = canonical.lastIndexOf(".");
-  const head = opened(readable(canonical.slice(0, Math.max(0, lastDot)), shape), shape);
+  const head = escapeOpening(readable(canonical.slice(0, Math.max(0, lastDot)), shape), shape);
   const room = shape.maxLength - hash.length - 3;
   // Short of room, the tail goes before the head, all but the head's first letter.
   const tailRoom = room - 1 - Math.min(1, head.length);
@@ -151,7 +151,7 @@ function readable(name: string, { chars, joint }: Shape): string {
   return withoutEnd(text, joint);
 }
 
-function opened(head: string, { first, joint, opener }: Shape): string {
+function escapeOpening(head: string, { first, joint, opener }: Shape): string {
   if (first.has(head === "" ? joint : head.charAt(0))) return head;
   return opener + head;
 }

@@ -15,14 +15,14 @@ export function createGuard(token: string, port: () => number) {
     const { host, origin, authorization, "sec-fetch-site": site } = request.headers;
     const hosts = HOSTS.flatMap((name) => listHosts(name, port()));
     if (host === undefined || !hosts.includes(host.toLowerCase())) {
-      return forbidden("This inspector answers under 127.0.0.1 and localhost only.");
+      return createForbidden("This inspector answers under 127.0.0.1 and localhost only.");
     }
     if (origin !== undefined && !hosts.some((one) => origin.toLowerCase() === `http://${one}`)) {
-      return forbidden("Another page may not ask this inspector.");
+      return createForbidden("Another page may not ask this inspector.");
     }
     const isOurs = site === undefined || site === "same-origin" || site === "none";
     if (!isOurs && (isForRecords || !isVisit(request))) {
-      return forbidden("Another page may not ask this inspector; open its address itself.");
+      return createForbidden("Another page may not ask this inspector; open its address itself.");
     }
     if (!isForRecords || isToken(authorization)) return undefined;
     return new InspectorError(
@@ -38,7 +38,7 @@ export function createGuard(token: string, port: () => number) {
   }
 }
 
-function forbidden(message: string): InspectorError {
+function createForbidden(message: string): InspectorError {
   return new InspectorError("forbidden", message);
 }
 

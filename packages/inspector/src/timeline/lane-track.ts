@@ -47,7 +47,7 @@ export function readLane(track: LaneTrack): Lane {
 /** True where the fact made a difference. */
 export function takeLaneFact(lane: LaneTrack, fact: Fact, at: number | undefined): boolean {
   if (isTerminalFact(fact)) return end(lane, fact, at);
-  if (fact.type === "tool.yielded") return yielded(lane, at);
+  if (fact.type === "tool.yielded") return yieldLane(lane, at);
   const next = NEXT[fact.type]?.[lane.state];
   return next !== undefined && enter(lane, next, at);
 }
@@ -80,7 +80,7 @@ function end(
   return enter(lane, lane.isRunOver ? "ended" : "holding", at);
 }
 
-function yielded(lane: LaneTrack, at: number | undefined): boolean {
+function yieldLane(lane: LaneTrack, at: number | undefined): boolean {
   // A result that was yielded without a recorded end: invalid, and no end.
   if (lane.ended_seq === undefined || lane.yielded_at !== undefined) return false;
   enter(lane, "ended", at);

@@ -143,7 +143,7 @@ const NOTHING_USED: UsageSum = { requests: 0, unpriced: 0, micros: new Map() };
 
 function withRequest(sum = NOTHING_USED, { usage = {}, cost }: ModelEndData): UsageSum {
   return {
-    ...added(sum, usage),
+    ...addUsage(sum, usage),
     requests: sum.requests + 1,
     unpriced: sum.unpriced + (cost ? 0 : 1),
     micros: cost ? withCost(sum.micros, cost) : sum.micros,
@@ -155,14 +155,14 @@ function recordedUsage(usage: UsageTotal): UsageSum | undefined {
   const { requests, unpriced, cost } = usage;
   if (requests === 0) return undefined;
   return {
-    ...added(NOTHING_USED, usage),
+    ...addUsage(NOTHING_USED, usage),
     requests,
     unpriced: unpriced + (cost === null ? 1 : 0),
     micros: (cost ?? []).reduce(withCost, NOTHING_USED.micros),
   };
 }
 
-function added(sum: UsageSum, usage: ModelUsage): UsageSum {
+function addUsage(sum: UsageSum, usage: ModelUsage): UsageSum {
   const total = { ...sum };
   for (const count of ["input_tokens", "output_tokens"] as const) {
     const more = usage[count];

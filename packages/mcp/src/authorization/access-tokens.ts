@@ -140,7 +140,7 @@ export function createAccessTokens(parts: {
       await save(next);
     } catch (error) {
       const isOver = error instanceof McpLoginFailure && error.reason === "refused";
-      if (!isOver) throw unrenewed(error);
+      if (!isOver) throw createRenewalFailure(error);
       // No one tries it again.
       const { refresh_token: _spent, ...rest } = tokens;
       const spent = { ...login, tokens: rest };
@@ -177,7 +177,7 @@ export function createAccessTokens(parts: {
     return new McpLoginFailure("refused", message);
   }
 
-  function unrenewed(error: unknown): McpLoginFailure {
+  function createRenewalFailure(error: unknown): McpLoginFailure {
     const isKnown = error instanceof McpLoginFailure;
     const why = isKnown ? error.message : "an unknown error";
     const message = `its login could not be renewed: ${why}. Try again, or log in: soong mcp login ${server_id}`;

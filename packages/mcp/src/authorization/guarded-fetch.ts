@@ -31,7 +31,7 @@ export function guardedFetch(serverUrl: string, signal: AbortSignal): FetchLike 
         throw new McpLoginFailure("insecure", `the address ${url.origin} ${problem}`);
       }
       const response = await request(url, init, signal);
-      if (response.status < 300 || response.status > 399) return bounded(response, url);
+      if (response.status < 300 || response.status > 399) return boundResponse(response, url);
       await response.body?.cancel();
       const next = new URL(response.headers.get("location") ?? "", url);
       if (method !== "GET" || next.origin !== url.origin || redirects === MAX_REDIRECTS) {
@@ -64,7 +64,7 @@ async function request(
 }
 
 /** Read here, so that no reader has to mind how much there is; the time still counts. */
-async function bounded(response: Response, url: URL): Promise<Response> {
+async function boundResponse(response: Response, url: URL): Promise<Response> {
   const { status, statusText, headers } = response;
   const chunks: Uint8Array[] = [];
   let size = 0;

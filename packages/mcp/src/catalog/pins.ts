@@ -172,8 +172,8 @@ export function describeChange(before: ServerTool, after: ServerTool): readonly 
 
   function compare(path: string, old: unknown, now: unknown, depth: number): void {
     if (Object.is(old, now)) return;
-    if (old === undefined) return say(`${path} was added: ${shown(now)}`);
-    if (now === undefined) return say(`${path} was removed: ${shown(old)}`);
+    if (old === undefined) return say(`${path} was added: ${renderValue(now)}`);
+    if (now === undefined) return say(`${path} was removed: ${renderValue(old)}`);
     if (isJsonObject(old) && isJsonObject(now) && depth < MAX_DEPTH) {
       for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
         compare(path === "" ? key : `${path}.${key}`, own(old, key), own(now, key), depth + 1);
@@ -192,7 +192,7 @@ function own(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as Record<string, unknown>)[key] : undefined;
 }
 
-function shown(value: unknown): string {
+function renderValue(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
 }

@@ -50,13 +50,13 @@ export function keepRawResults(transport: Transport): void {
       const current = handler;
       if (current === undefined) return undefined;
       return (message, extra) => {
-        current(replaced(message) as typeof message, extra);
+        current(replaceResult(message) as typeof message, extra);
       };
     },
   });
 
   /** A second time it leaves the message alone, because no one asks for it any more. */
-  function replaced(message: JSONRPCMessage): JSONRPCMessage {
+  function replaceResult(message: JSONRPCMessage): JSONRPCMessage {
     if (!("id" in message) || message.id === undefined || "method" in message) return message;
     // Some servers send a number back as a text.
     const id = asked.has(message.id) ? message.id : Number(message.id);

@@ -93,7 +93,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = new
         open.resolve(given);
       }
     },
-    reached,
+    reached: reportProgress,
     logged: (entry: JsonObject) => waiter?.log?.(entry),
     enters(entered: Place): void {
       place = entered;
@@ -120,13 +120,13 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = new
       ready.delete(key);
       return known;
     }
-    if (result !== undefined) throw ended();
+    if (result !== undefined) throw createEndedError();
     over ??= new AbortController();
     const gone = AbortSignal.any([signal, over.signal]);
     waits += 1;
     place?.leave();
     try {
-      if (gone.aborted) throw ended();
+      if (gone.aborted) throw createEndedError();
       return await (last?.push === undefined
         ? endRequest(question, key, gone)
         : last.push(question, gone));
@@ -146,7 +146,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = new
     return new Promise((resolve, reject) => {
       const takeBack = (): void => {
         questions.delete(key);
-        reject(ended());
+        reject(createEndedError());
       };
       gone.addEventListener("abort", takeBack);
       questions.set(key, {
@@ -197,7 +197,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = new
   }
 
   /** It must grow from one notification to the next, even if the tool's does not. */
-  function reached(update: Partial<McpProgress>): void {
+  function reportProgress(update: Partial<McpProgress>): void {
     const { progress, total, message } = update;
     hasCounted ||= progress !== undefined;
     const next = progress ?? (hasCounted ? sent : Math.max(sent, 0) + 1);
@@ -207,6 +207,6 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = new
   }
 }
 
-function ended(): Error {
+function createEndedError(): Error {
   return new Error("the call has ended");
 }

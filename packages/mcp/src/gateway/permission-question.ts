@@ -45,7 +45,7 @@ export function permissionQuestion(request: PermissionRequest): ElicitationReque
           type: "string",
           title: "Decision",
           description: "What becomes of this call.",
-          enum: offered(request),
+          enum: listDecisions(request),
         },
         reason: { type: "string", title: "Reason", description: "For the model; may be omitted." },
       },
@@ -65,7 +65,7 @@ export function readPermission(
     return { decision: "deny", reason, answered_by };
   }
   const answer = readPermissionAnswer(content);
-  if (typeof answer === "string" || !offered(request).includes(answer.decision)) {
+  if (typeof answer === "string" || !listDecisions(request).includes(answer.decision)) {
     return { decision: "deny", reason: "the answer was none of those offered", answered_by };
   }
   const { decision, reason = "" } = answer;
@@ -86,7 +86,7 @@ export function howToAllow({ session_id, tool_name, chain }: PermissionRequest):
 }
 
 /** A question that is put every time covers nothing more. */
-function offered({ scopes }: PermissionRequest): PermissionAnswer["decision"][] {
+function listDecisions({ scopes }: PermissionRequest): PermissionAnswer["decision"][] {
   const isRemembered = scopes.length > 0;
   return isRemembered ? ["allow_once", "allow_for_session", "deny"] : ["allow_once", "deny"];
 }

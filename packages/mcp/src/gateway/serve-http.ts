@@ -163,7 +163,7 @@ function createGuard(options: GuardOptions) {
   return (request: IncomingMessage, response: ServerResponse): boolean =>
     isHost(request, response) &&
     isOrigin(request, response) &&
-    (isAuthorized(request.headers.authorization) || unauthorized(response));
+    (isAuthorized(request.headers.authorization) || refuseUnauthorized(response));
 
   function isAuthorized(header: string | undefined): boolean {
     const given = /^Bearer +(\S+) *$/iu.exec(header ?? "")?.[1];
@@ -176,7 +176,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function unauthorized(response: ServerResponse): false {
+function refuseUnauthorized(response: ServerResponse): false {
   const error = { code: -32_001, message: "send the token: Authorization: Bearer <token>" };
   response.writeHead(401, { "www-authenticate": "Bearer", "content-type": "application/json" });
   response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));

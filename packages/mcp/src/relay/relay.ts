@@ -72,7 +72,7 @@ export function openRelay(options: RelayOptions) {
   return {
     /** What the servers that are connected now declare, all of them together. */
     capabilities() {
-      const declared = reached().map(({ server }) => server.capabilities);
+      const declared = listReached().map(({ server }) => server.capabilities);
       const has = (name: string): boolean => declared.some((one) => one[name] !== undefined);
       return {
         prompts: has("prompts"),
@@ -142,7 +142,7 @@ export function openRelay(options: RelayOptions) {
       const isMore = logLevel === undefined || rankOfLevel(level) < rankOfLevel(logLevel);
       if (!isMore) return;
       logLevel = level;
-      for (const { server } of reached()) askForLogs(server);
+      for (const { server } of listReached()) askForLogs(server);
     },
     onChange(listener: (change: RelayChange) => void): () => void {
       listeners.add(listener);
@@ -175,7 +175,7 @@ export function openRelay(options: RelayOptions) {
     ];
   }
 
-  function reached(): Reached[] {
+  function listReached(): Reached[] {
     return connections.flatMap(({ server_id, state }) =>
       state.kind === "connected"
         ? [{ server_id, server: state.server, lists: listsFor(state.server) }]
@@ -200,7 +200,7 @@ export function openRelay(options: RelayOptions) {
 
   /** Only a server that declares it has the tool that gets it. */
   function serversWith(method: RelayMethod, may: MayCall): Reached[] {
-    return reached().filter(({ server_id }) => may(relayToolName(server_id, method)));
+    return listReached().filter(({ server_id }) => may(relayToolName(server_id, method)));
   }
 
   function outerName(server_id: string, name: string): string {

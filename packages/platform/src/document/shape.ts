@@ -60,12 +60,12 @@ export function createPlace(path: DocumentPath, words: ValueWords, found: ValueP
 export const anything: Shape<unknown> = () => {};
 
 export const flag: Shape<boolean> = (value, place) => {
-  if (typeof value !== "boolean") expected("true or false", value, place);
+  if (typeof value !== "boolean") reportExpected("true or false", value, place);
 };
 
 /** Whatever its characters; for what is passed on as it is. */
 export const anyText: Shape<string> = (value, place) => {
-  if (typeof value !== "string") expected("text", value, place);
+  if (typeof value !== "string") reportExpected("text", value, place);
 };
 
 interface TextOptions {
@@ -80,7 +80,7 @@ interface TextOptions {
 export function text(options: TextOptions = {}): Shape<string> {
   const { max, mayBeEmpty = false, plain = false, problem } = options;
   return (value, place) => {
-    if (typeof value !== "string") expected("text", value, place);
+    if (typeof value !== "string") reportExpected("text", value, place);
     else if (!mayBeEmpty && value.trim() === "") place.report("is empty");
     else if (value.includes("\0")) place.report("contains a NUL character");
     else if (max !== undefined && value.length > max) {
@@ -100,7 +100,7 @@ export function choice<const Word extends string>(words: readonly Word[]): Shape
   const all = words.map((word) => `"${word}"`).join(" or ");
   return (value, place) => {
     if (typeof value !== "string") {
-      expected(all, value, place);
+      reportExpected(all, value, place);
       return;
     }
     if ((words as readonly string[]).includes(value)) return;
@@ -131,7 +131,7 @@ interface ListOptions {
 export function list<T>(item: Shape<T>, { max, of }: ListOptions = {}): Shape<T[]> {
   return (value, place) => {
     if (!Array.isArray(value)) {
-      expected(of === undefined ? "a list" : `a list of ${of}`, value, place);
+      reportExpected(of === undefined ? "a list" : `a list of ${of}`, value, place);
     } else if (max !== undefined && value.length > max) {
       place.report(`has ${value.length} items; at most ${max} are allowed`);
     } else {
@@ -176,7 +176,7 @@ export function object<F extends Fields>(
   return (value, place) => {
     if (!isTable(value)) {
       const kind = place.kindOf({});
-      if (what === undefined) expected(kind, value, place);
+      if (what === undefined) reportExpected(kind, value, place);
       else place.report(`is ${place.kindOf(value)}; ${what} is ${kind} of ${known.join(", ")}`);
       return;
     }
@@ -200,7 +200,7 @@ export function record<T>(
 ): Shape<Record<string, T>> {
   return (value, place) => {
     if (!isTable(value)) {
-      expected(place.kindOf({}), value, place);
+      reportExpected(place.kindOf({}), value, place);
       return;
     }
     for (const [name, entry] of Object.entries(value)) {
@@ -256,7 +256,7 @@ function watch(place: Place, onReport: () => void): Place {
   };
 }
 
-function expected(what: string, value: unknown, place: Place): void {
+function reportExpected(what: string, value: unknown, place: Place): void {
   const isUnquoted = what === "text" && (typeof value === "number" || typeof value === "boolean");
   const hint = isUnquoted ? ": put it in quotes" : "";
   place.report(`is ${place.kindOf(value)}; ${what} is expected${hint}`);

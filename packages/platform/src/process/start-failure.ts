@@ -20,8 +20,8 @@ export function refuseUnstartable({ executable, argv, cwd, env }: StartRequest):
     ([name, value]) => !/^[^=\0]+$/.test(name) || !canBePassed(value),
   );
   const problems: [boolean, string][] = [
-    [!isAbsolute(executable), `The executable ${quoted(executable)} is not an absolute path`],
-    [!isAbsolute(cwd), `The working directory ${quoted(cwd)} is not an absolute path`],
+    [!isAbsolute(executable), `The executable ${quoteText(executable)} is not an absolute path`],
+    [!isAbsolute(cwd), `The working directory ${quoteText(cwd)} is not an absolute path`],
     [argv.length === 0, "The argument list is empty: it begins with a name"],
     [
       badArgument !== -1,
@@ -30,7 +30,7 @@ export function refuseUnstartable({ executable, argv, cwd, env }: StartRequest):
     // The value stays out of the message: it may be a secret.
     [
       badVariable !== undefined,
-      `The environment variable ${quoted(badVariable?.[0] ?? "")} has a wrong name or holds a NUL`,
+      `The environment variable ${quoteText(badVariable?.[0] ?? "")} has a wrong name or holds a NUL`,
     ],
     [
       !canBePassed(executable) || !canBePassed(cwd),
@@ -69,7 +69,7 @@ export function startFailure(request: StartRequest, code: string | undefined): T
 }
 
 function directoryFailure(cwd: string): ToolFailure | undefined {
-  const state = stateOf(cwd, "isDirectory");
+  const state = readState(cwd, "isDirectory");
   if (state === "usable") return undefined;
   const [code, what] = {
     missing: ["cwd_not_found", "does not exist"] as const,
@@ -80,7 +80,7 @@ function directoryFailure(cwd: string): ToolFailure | undefined {
 }
 
 function executableFailure(executable: string): ToolFailure | undefined {
-  switch (stateOf(executable, "isFile")) {
+  switch (readState(executable, "isFile")) {
     case "usable":
       return undefined;
     case "missing":
@@ -96,7 +96,7 @@ function executableFailure(executable: string): ToolFailure | undefined {
 }
 
 /** Whether there is such a node, and whether it may be run or entered. */
-function stateOf(
+function readState(
   path: string,
   kind: "isFile" | "isDirectory",
 ): "usable" | "missing" | "other" | "denied" {
@@ -194,6 +194,6 @@ function measureRequest({ argv, env }: StartRequest): number {
   return strings.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }

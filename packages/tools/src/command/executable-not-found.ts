@@ -14,15 +14,15 @@ export function executableNotFound(
   return new ToolFailure({
     code: "executable_not_found",
     error_class: "invalid_arguments",
-    message: `${JSON.stringify(shortened(name))} cannot be run: ${reason(argv, where)}`,
+    message: `${JSON.stringify(shortenName(name))} cannot be run: ${reason(argv, where)}`,
     recovery: "change_arguments",
-    details: { name: shortened(name) },
+    details: { name: shortenName(name) },
   });
 }
 
 const MOST_SHOWN = 200;
 
-function shortened(name: string): string {
+function shortenName(name: string): string {
   return name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
 }
 

@@ -77,16 +77,16 @@ export function fileFromElsewhere(
     const directory = directories.pop();
     if (directory === undefined) return undefined;
     const names = namesIn(directory);
-    if (names === undefined) return `${quoted(directory)} cannot be read`;
+    if (names === undefined) return `${quotePath(directory)} cannot be read`;
     for (const name of names) {
       const path = join(directory, name);
       const entry = NOT_PRINTED.test(path) ? undefined : entryAt(path);
       if (entry === undefined) continue;
       count += 1;
-      if (count > mostEntries) return `${quoted(git_dir)} has more than ${mostEntries} entries`;
-      if (entry.isSymbolicLink()) return `${quoted(path)} is a link`;
-      if (entry.isFile() && entry.nlink > 1) return `${quoted(path)} has other names`;
-      if (ALTERNATES.test(path)) return `${quoted(path)} names other repositories`;
+      if (count > mostEntries) return `${quotePath(git_dir)} has more than ${mostEntries} entries`;
+      if (entry.isSymbolicLink()) return `${quotePath(path)} is a link`;
+      if (entry.isFile() && entry.nlink > 1) return `${quotePath(path)} has other names`;
+      if (ALTERNATES.test(path)) return `${quotePath(path)} names other repositories`;
       if (entry.isDirectory()) directories.push(path);
     }
   }
@@ -118,13 +118,14 @@ function findGitDirectory(cwd: string): { git_dir: string; work_tree: string } |
     if (entry?.isDirectory() === true) return { git_dir: place, work_tree: directory };
     if (entry?.isFile() === true) {
       const [, target] = /^gitdir: (.+)$/.exec(readLine(place)) ?? [];
-      if (target === undefined) throw new Doubt(`${quoted(place)} is not understood`);
+      if (target === undefined) throw new Doubt(`${quotePath(place)} is not understood`);
       return { git_dir: realDirectory(directory, target), work_tree: directory };
     }
-    if (entry !== undefined) throw new Doubt(`${quoted(place)} is neither a directory nor a file`);
+    if (entry !== undefined)
+      throw new Doubt(`${quotePath(place)} is neither a directory nor a file`);
     // A directory that looks like the inside of a repository is one to git, with a config of its own.
     if (entryAt(join(directory, "HEAD")) !== undefined) {
-      throw new Doubt(`${quoted(directory)} may be a bare repository`);
+      throw new Doubt(`${quotePath(directory)} may be a bare repository`);
     }
     if (directory === dirname(directory)) return undefined;
   }
@@ -139,18 +140,18 @@ function commonDirectory(gitDirectory: string): string {
 /** As the system follows it: `link/..` is the parent of what the link leads to. */
 function realDirectory(from: string, given: string): string {
   const path = realpathSync.native(given.startsWith("/") ? given : `${from}/${given}`);
-  if (path.includes("\uFFFD")) throw new Doubt(`${quoted(path)} has a name that is not UTF-8`);
+  if (path.includes("\uFFFD")) throw new Doubt(`${quotePath(path)} has a name that is not UTF-8`);
   return path;
 }
 
 function checkGitDirectory(gitDirectory: string, common: string): void {
   const head = readText(join(gitDirectory, "HEAD"));
   if (!/^(?:ref: refs\/[^\s\0]+|[0-9a-f]{40}|[0-9a-f]{64})\n$/.test(head)) {
-    throw new Doubt(`${quoted(join(gitDirectory, "HEAD"))} is not understood`);
+    throw new Doubt(`${quotePath(join(gitDirectory, "HEAD"))} is not understood`);
   }
   for (const place of [join(common, "objects"), join(common, "refs")]) {
     if (entryAt(place)?.isDirectory() !== true) {
-      throw new Doubt(`${quoted(place)} is not a directory`);
+      throw new Doubt(`${quotePath(place)} is not a directory`);
     }
     accessSync(place, constants.R_OK | constants.X_OK);
   }
@@ -159,7 +160,7 @@ function checkGitDirectory(gitDirectory: string, common: string): void {
 function checkConfigs(gitDirectory: string, common: string): void {
   for (const path of listConfigs(gitDirectory, common)) {
     if (!isHarmlessGitConfig(readText(path))) {
-      throw new Doubt(`${quoted(path)} has a setting that may run a program`);
+      throw new Doubt(`${quotePath(path)} has a setting that may run a program`);
     }
   }
 }
@@ -192,7 +193,7 @@ const MOST_INDEX_BYTES = 32 * 1024 * 1024;
 /** One line of plain text, and nothing else: what git makes of more, no one has to know. */
 function readLine(path: string): string {
   const [, line] = /^([^\p{Cc}\uFFFD]+)\n?$/u.exec(readText(path)) ?? [];
-  if (line === undefined) throw new Doubt(`${quoted(path)} is not understood`);
+  if (line === undefined) throw new Doubt(`${quotePath(path)} is not understood`);
   return line;
 }
 
@@ -204,7 +205,7 @@ export function readText(path: string): string {
 function readBytes(path: string, mostBytes: number): Buffer {
   const entry = entryAt(path);
   if (entry?.isFile() !== true || entry.size > mostBytes) {
-    throw new Doubt(`${quoted(path)} is not a file of ordinary size`);
+    throw new Doubt(`${quotePath(path)} is not a file of ordinary size`);
   }
   return readFileSync(path);
 }
@@ -213,6 +214,6 @@ function entryAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return JSON.stringify(path);
 }

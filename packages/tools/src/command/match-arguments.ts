@@ -65,11 +65,11 @@ export function matchArguments(
   if (behind !== undefined) return `the option ${JSON.stringify(behind)} comes after an argument`;
   const needs = marks.get("needs");
   if (needs !== undefined && !hasFound(options, needs)) {
-    return `it is proven only with ${oneOf(needs)}`;
+    return `it is proven only with ${listAlternatives(needs)}`;
   }
   const needed = operands.length > 0 ? marks.get("operandsNeed") : undefined;
   if (needed !== undefined && !hasFound(options, needed)) {
-    return `${JSON.stringify(operands[0])} is only harmless with ${oneOf(needed)}`;
+    return `${JSON.stringify(operands[0])} is only harmless with ${listAlternatives(needed)}`;
   }
   if (marks.has("needsOperand") && operands.length === 0) return "it would show everything";
   const excess = operands[Number(marks.get("most") ?? operands.length)];
@@ -88,7 +88,7 @@ export function matchArguments(
   return read;
 }
 
-function oneOf(list: string): string {
+function listAlternatives(list: string): string {
   const options = list.split("|");
   return options.length === 1 ? list : `one of ${options.join(" ")}`;
 }

@@ -24,9 +24,9 @@ export function patchedByPatch(args: readonly string[], cwd: string): PatchedFil
   const strip = values.get("strip");
   const files = readNames(input, directory)?.flatMap((name) =>
     // Without a number the names stand for what is found by them.
-    strip === undefined ? [basename(name), name] : stripped(name, Number(strip)),
+    strip === undefined ? [basename(name), name] : stripLevels(name, Number(strip)),
   );
-  return { directory, files: files && placed(directory, files) };
+  return { directory, files: files && placeNames(directory, files) };
 }
 
 /** `args` are those behind `git apply` or `git am`; `root` is the work tree. */
@@ -39,10 +39,10 @@ export function patchedByGit(args: readonly string[], cwd: string, root: string)
   const strip = Number(values.get("strip") ?? 1);
   // From a directory below, names are meant from there as well.
   const places = [...new Set([directory, join(cwd, values.get("directory") ?? ".")])];
-  const all = files.flatMap((name) => stripped(name, strip));
+  const all = files.flatMap((name) => stripLevels(name, strip));
   return {
     directory: root,
-    files: isKnown ? places.flatMap((place) => placed(place, all)) : undefined,
+    files: isKnown ? places.flatMap((place) => placeNames(place, all)) : undefined,
   };
 }
 
@@ -81,10 +81,10 @@ function readNames(given: string | undefined, cwd: string): string[] | undefined
 }
 
 /** Names of a rename have no prefix to strip. */
-function stripped(name: string, levels: number): string[] {
+function stripLevels(name: string, levels: number): string[] {
   return [name, name.split(/\/+/).slice(levels).join("/")].filter((one) => one !== "");
 }
 
-function placed(directory: string, names: readonly string[]): string[] {
+function placeNames(directory: string, names: readonly string[]): string[] {
   return [...new Set(names.flatMap((name) => canonicalPath(directory, name) ?? []))];
 }

@@ -70,7 +70,7 @@ export async function printedNames(
     case "log":
     case "whatchanged":
     case "reflog":
-      return isPatch ? logged(...counted(options), ...given) : [];
+      return isPatch ? logged(...listCounted(options), ...given) : [];
     case "stash": {
       if (options[0] !== "show" || !isPatch) return [];
       const isWhole = has(/^-u$|^--(?:include|only)-untr/);
@@ -80,7 +80,7 @@ export async function printedNames(
     }
     case "format-patch": {
       const [since] = given;
-      if (since === undefined || has(/^-\d+$/)) return logged(...counted(options), ...given);
+      if (since === undefined || has(/^-\d+$/)) return logged(...listCounted(options), ...given);
       return logged(since.includes("..") ? since : `${since}..HEAD`, ...given.slice(1));
     }
     case "diff-tree":
@@ -105,7 +105,7 @@ const TAKES_VALUE =
 const NAMES = ["--name-only", "-z", "--no-relative", "--no-renames", "--ignore-submodules"];
 
 /** How many commits: `-3`, `-n 3`, `--max-count=3`. */
-function counted(options: readonly string[]): string[] {
+function listCounted(options: readonly string[]): string[] {
   return options.flatMap((arg, index) => {
     if (/^(?:-\d+|-n\d+|--max-count=\d+)$/.test(arg)) return [arg];
     return /^(?:-n|--max-count)$/.test(arg) ? [`-n${Number(options[index + 1] ?? 1)}`] : [];

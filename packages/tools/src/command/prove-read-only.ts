@@ -60,15 +60,15 @@ export function proveReadOnly(command: CommandToProve): ReadOnlyProof {
   const { argv, cwd, env, places } = command;
   const [asked = "", ...given] = argv;
   const executable = findExecutable(asked, { path: env["PATH"] ?? "", cwd });
-  if (executable === undefined) return unproven("the program was not found");
+  if (executable === undefined) return refuseProof("the program was not found");
   const { systemDirectories = SYSTEM_DIRECTORIES } = command;
   if (!isTrustedExecutable(asked, executable, places.roots, systemDirectories)) {
-    return unproven(`${JSON.stringify(executable.resolved)} is not a program of the system`);
+    return refuseProof(`${JSON.stringify(executable.resolved)} is not a program of the system`);
   }
   const variable = Object.keys(env).find((name) => CHANGES_PROGRAMS.test(name));
-  if (variable !== undefined) return unproven(`${variable} in its environment can change it`);
+  if (variable !== undefined) return refuseProof(`${variable} in its environment can change it`);
   if (ordinaryPath(places, cwd, cwd) === undefined) {
-    return unproven("its working directory is sensitive or outside the project");
+    return refuseProof("its working directory is sensitive or outside the project");
   }
   const name = baseName(asked);
   const names: string[] = [];
@@ -78,11 +78,11 @@ export function proveReadOnly(command: CommandToProve): ReadOnlyProof {
   };
   const proven =
     name === "git" ? proveGit(command, given, fits) : proveByTable(command, name, given, fits);
-  if (typeof proven === "string") return unproven(proven);
+  if (typeof proven === "string") return refuseProof(proven);
   return { read_only: true, executable: executable.resolved, env: proven, names };
 }
 
-function unproven(why: string): ReadOnlyProof {
+function refuseProof(why: string): ReadOnlyProof {
   return { read_only: false, why: `Not proven to only read: ${why}.` };
 }
 

@@ -24,20 +24,23 @@ export function allCommands({ argv, executable }: Program): (readonly string[])[
 
 /** As they are written: patterns stay. */
 export function writtenCommands({ argv, executable }: Program): string[][] {
-  return spelled({ argv, executable }, (text) => [text]);
+  return spellCommand({ argv, executable }, (text) => [text]);
 }
 
 /** As they run in this directory. */
 export function spelledCommands({ argv, executable }: Program, cwd: string): string[][] {
-  return spelled({ argv, executable }, (text) => shellNames(cwd, text, showsHidden(argv)));
+  return spellCommand({ argv, executable }, (text) => shellNames(cwd, text, showsHidden(argv)));
 }
 
-function spelled({ argv, executable }: Program, namesOf: (text: string) => string[]): string[][] {
+function spellCommand(
+  { argv, executable }: Program,
+  namesOf: (text: string) => string[],
+): string[][] {
   return innerCommands(argv, executable).commands.flatMap((command) => {
     if (command.every === undefined) return [[...command.words]];
     const words = spellWords(command.every, namesOf);
     // A wrapper hands on what the shell made of its words.
-    return [words, ...spelled({ argv: words, executable: words[0] ?? "" }, namesOf)];
+    return [words, ...spellCommand({ argv: words, executable: words[0] ?? "" }, namesOf)];
   });
 }
 

@@ -146,11 +146,11 @@ function redirections(script: string): string[] {
   );
   return [
     ...Array.from(parts, ([, double, single, plain]) => double ?? single ?? plain ?? ""),
-    ...Array.from(words, ([, word = ""]) => unquoted(word)),
+    ...Array.from(words, ([, word = ""]) => unquote(word)),
   ];
 }
 
-function unquoted(word: string): string {
+function unquote(word: string): string {
   return word.replaceAll(
     /\$?"((?:[^"\\]|\\.)*)"|\$?'([^']*)'|\\(.)/gs,
     (_, double?: string, single?: string, escaped?: string) =>
@@ -184,7 +184,7 @@ const REMOVES = /^(?:rm|rmdir|unlink|shred)$/;
 type Reader = (args: readonly string[], where: Where) => Destinations | undefined;
 
 const copiedByName: Reader = (args, where) =>
-  copied(args, where, {
+  copyDestinations(args, where, {
     keepsPath: hasOption(args, "--pa*"),
     entersLinks: hasOption(args, "-L|--de*"),
   });
@@ -193,13 +193,13 @@ const writtenByAwk: Reader = (args) => (args.every(isHarmlessAwkProgram) ? NONE 
 const DESTINATIONS: Readonly<Record<string, Reader>> = {
   cp: copiedByName,
   install: copiedByName,
-  rsync: synchronized,
-  scp: (args, where) => copied(withoutTimes(args), where, { entersLinks: true }),
+  rsync: rsyncDestinations,
+  scp: (args, where) => copyDestinations(withoutTimes(args), where, { entersLinks: true }),
   mv: movedOrLinked,
   ln: movedOrLinked,
-  tar: archived,
-  gtar: archived,
-  bsdtar: archived,
+  tar: archiveDestinations,
+  gtar: archiveDestinations,
+  bsdtar: archiveDestinations,
   awk: writtenByAwk,
   gawk: writtenByAwk,
   mawk: writtenByAwk,
@@ -207,7 +207,7 @@ const DESTINATIONS: Readonly<Record<string, Reader>> = {
   // What it shows is logged by `-o`, `-O`, `--log-file`.
   less: (args) => ({ certain: hasOption(args, "-oO|--log*|--LOG*") ? args : [], possible: [] }),
   find: foundBy,
-  sed: edited,
+  sed: editDestinations,
   git: writtenByGit,
 };
 
@@ -226,7 +226,7 @@ interface Copying {
 }
 
 /** Where it is copied to, and what is then there that runs later. */
-function copied(
+function copyDestinations(
   args: readonly string[],
   { cwd, isRestricted }: Where,
   { keepsPath = false, entersLinks = false, isContent = false }: Copying = {},
@@ -256,9 +256,9 @@ function copied(
   return { certain: [...targets, ...inside], possible: [], unread };
 }
 
-function synchronized(args: readonly string[], where: Where): Destinations {
+function rsyncDestinations(args: readonly string[], where: Where): Destinations {
   const isListed = hasOption(args, "--files-f*");
-  return copied(withoutTimes(args), where, {
+  return copyDestinations(withoutTimes(args), where, {
     keepsPath: isListed || hasOption(args, "-R|--rel*"),
     entersLinks: hasOption(args, "-Lk|--copy-*"),
     isContent: isListed,
@@ -356,11 +356,11 @@ function linkedPath(path: string): string {
 }
 
 function movedOrLinked(args: readonly string[], where: Where): Destinations {
-  const { certain } = copied(args, where);
+  const { certain } = copyDestinations(args, where);
   return { certain: [...args, ...certain], possible: [] };
 }
 
-function archived(args: readonly string[]): Destinations {
+function archiveDestinations(args: readonly string[]): Destinations {
   const dashed = dashedLetters(args);
   if (!hasOption(dashed.slice(0, 1), "-cru") && !hasOption(args, "--cr*"))
     return { certain: [], possible: args };
@@ -383,7 +383,7 @@ function foundBy(args: readonly string[]): Destinations {
 }
 
 /** In place, or by the `w` of its script. */
-function edited(args: readonly string[]): Destinations {
+function editDestinations(args: readonly string[]): Destinations {
   const inPlace = hasOption(args, "-i|--in-place*");
   const { runArguments, opaque } = innerCommands(["sed", ...args], "/usr/bin/sed");
   const scripts =

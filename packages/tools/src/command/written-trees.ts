@@ -119,7 +119,7 @@ function findWrittenTrees(
 const writtenByAwk: Reader = (args) => (args.every(isHarmlessAwkProgram) ? NOTHING : undefined);
 
 const WRITERS: Readonly<Record<string, Reader>> = {
-  mv: moved,
+  mv: moveTrees,
   sed: (args) => (runsNothing("sed", args) ? NOTHING : undefined),
   sort: (args) => (runsNothing("sort", args) ? NOTHING : undefined),
   // Where it says itself which files it writes, or is told by a file.
@@ -137,7 +137,7 @@ const WRITERS: Readonly<Record<string, Reader>> = {
       ? { ...unpackedIn(cwd), trees: inPart(below([".", ...args], cwd)).trees }
       : NOTHING,
   find: changedByFind,
-  patch: (args, cwd) => patched(patchedByPatch(args, cwd)),
+  patch: (args, cwd) => patchTrees(patchedByPatch(args, cwd)),
   git: writtenByGit,
 };
 
@@ -155,7 +155,7 @@ function inPart(written: WrittenTrees): WrittenTrees {
 }
 
 /** All that is moved; of the place that it is moved to, what its names say. */
-function moved(args: readonly string[], cwd: string): WrittenTrees {
+function moveTrees(args: readonly string[], cwd: string): WrittenTrees {
   const { trees } = below(args, cwd);
   const { sources } = copiedOperands(args);
   const roots = new Set(sources.map((source) => canonicalPath(cwd, source)));
@@ -213,7 +213,7 @@ function isPlainHandedOver(words: readonly string[]): boolean {
   return /^(?:sed|rm|chmod|chown|chgrp|mv|touch|truncate|gzip|shred|tee)$/.test(baseName(words[0]));
 }
 
-function patched({ directory, files }: PatchedFiles): WrittenTrees {
+function patchTrees({ directory, files }: PatchedFiles): WrittenTrees {
   return files === undefined ? unpackedIn(directory) : { ...NOTHING, files };
 }
 

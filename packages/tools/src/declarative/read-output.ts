@@ -25,19 +25,19 @@ export type ReadOutput =
 
 export function readOutput(stdout: Uint8Array): ReadOutput {
   const parsed = parsePrinted(stdout);
-  if (typeof parsed === "string") return refused(parsed);
+  if (typeof parsed === "string") return refuseOutput(parsed);
   const { value } = parsed;
   if (!isRecord(value)) {
     const kind = value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
-    return refused(`printed ${kind} where an object belongs`);
+    return refuseOutput(`printed ${kind} where an object belongs`);
   }
   const given = withoutNulls(value);
   const problem = resultProblem(given);
-  if (problem !== undefined) return refused(problem);
+  if (problem !== undefined) return refuseOutput(problem);
   const { artifacts = [], is_error, tool_call_id: _id, tool_name: _name, ...result } = given;
   const listed = readArtifacts(artifacts);
   if (typeof listed === "string")
-    return refused(
+    return refuseOutput(
       `printed a result in which artifacts${listed.startsWith("[") ? "" : " "}${listed}`,
     );
   // Any word of a failure is one, whatever is beside it.
@@ -188,7 +188,7 @@ function errorProblem(error: unknown): string | undefined {
   return lacks === undefined ? undefined : `has no ${lacks}`;
 }
 
-function refused(message: string): ReadOutput {
+function refuseOutput(message: string): ReadOutput {
   return { ok: false, message };
 }
 

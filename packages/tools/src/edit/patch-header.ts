@@ -38,7 +38,7 @@ export function findHeader(patch: string, from: number): ReadHeader {
       return { hunksAt: at, names: [], creates: "guess" };
     }
     if (/^(?:---|\+\+\+|diff --git) /.test(line)) stray ??= at;
-    if (BINARY.test(line)) return unsupported("is binary");
+    if (BINARY.test(line)) return refuseUnsupported("is binary");
     at += line.length;
   }
   return undefined;
@@ -56,7 +56,7 @@ function readPlainHeader(patch: string, at: number): ReadHeader {
   const second = lineAt(patch, at + first.length);
   const old = readName(first.slice(4));
   const named = readName(second.slice(4));
-  if (named.kind === "nothing") return unsupported("deletes the file");
+  if (named.kind === "nothing") return refuseUnsupported("deletes the file");
   return {
     hunksAt: at + first.length + second.length,
     names: [old, named],
@@ -73,14 +73,15 @@ function readGitHeader(patch: string, start: number): ReadHeader | "none" {
   while (at < patch.length && !patch.startsWith(HUNK_MARK, at)) {
     const line = lineAt(patch, at);
     const refused = REFUSED.find(([beginning]) => beginning.test(line));
-    if (refused !== undefined) return unsupported(refused[1]);
+    if (refused !== undefined) return refuseUnsupported(refused[1]);
     if (line.startsWith("new file mode ")) {
-      if (!/^new file mode 100644\r?\n?$/.test(line)) return unsupported("sets a file mode");
+      if (!/^new file mode 100644\r?\n?$/.test(line)) return refuseUnsupported("sets a file mode");
       creates = "yes";
     } else if (line.startsWith("--- ") || line.startsWith("+++ ")) {
       // Git's own headers say by lines of their own what is created or deleted; times are no hint.
       const { name } = readName(line.slice(4));
-      if (name === "/dev/null" && line.startsWith("+++ ")) return unsupported("deletes the file");
+      if (name === "/dev/null" && line.startsWith("+++ "))
+        return refuseUnsupported("deletes the file");
       if (name === "/dev/null") creates = "yes";
       names.push({ kind: name === "/dev/null" ? "nothing" : "file", name });
     } else if (!/^(?:dis)?similarity index |^index /.test(line)) {
@@ -102,7 +103,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
 ];
 const BINARY = /^(?:GIT binary patch|(?:Binary files|Files) .* differ\r?\n?$)/;
 
-function unsupported(what: string): RefusedPlan {
+function refuseUnsupported(what: string): RefusedPlan {
   return refusePlan(
     "unsupported_patch",
     `The patch ${what}, which this tool does not do: it only changes the text of one file. ` +

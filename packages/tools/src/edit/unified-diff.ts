@@ -81,14 +81,14 @@ function hunk(
   let from = first.start - lead.reduce((sum, line) => sum + line.length, 0);
   for (const change of changes) {
     for (const line of splitLines(before.subarray(from, change.start)))
-      lines.push(written(" ", line));
-    for (const line of change.removed) lines.push(written("-", line));
-    for (const line of change.added) lines.push(written("+", line));
+      lines.push(renderLine(" ", line));
+    for (const line of change.removed) lines.push(renderLine("-", line));
+    for (const line of change.added) lines.push(renderLine("+", line));
     removed += change.removed.length;
     added += change.added.length;
     from = change.end;
   }
-  for (const line of linesAfter(before, from)) lines.push(written(" ", line));
+  for (const line of linesAfter(before, from)) lines.push(renderLine(" ", line));
   const context = lines.length - removed - added;
   const line = first.line - lead.length;
   const oldRange = range(line, context + removed);
@@ -101,7 +101,7 @@ function range(line: number, count: number): string {
   return `${count === 0 ? line : line + 1},${count}`;
 }
 
-function written(sign: string, line: Buffer): string {
+function renderLine(sign: string, line: Buffer): string {
   const text = `${sign}${line.toString("utf8")}`;
   return text.endsWith("\n") ? text : `${text}\n\\ No newline at end of file\n`;
 }
@@ -135,11 +135,12 @@ function linesAfter(bytes: Buffer, start: number): Buffer[] {
 function headerName(side: "a" | "b", name: string): string {
   const path = `${side}/${name.replace(/^\/+/, "")}`;
   // oxlint-disable-next-line no-control-regex -- control characters are what must not get through
-  if (/["\\\x00-\x1f\x7f]/.test(path)) return `"${path.replace(/["\\\x00-\x1f\x7f]/g, escaped)}"`;
+  const quoted = path.replace(/["\\\x00-\x1f\x7f]/g, escapeCharacter);
+  if (quoted !== path) return `"${quoted}"`;
   return path.includes(" ") ? `${path}\t` : path;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   if (character === '"' || character === "\\") return `\\${character}`;
   return `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`;
 }

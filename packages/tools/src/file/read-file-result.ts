@@ -101,7 +101,7 @@ function createNote(file: TextAsRead, read: LinesRead, endLine: number): string 
       nextStartLine !== undefined,
       `This is ${lines} of ${nameFile(file)}. Read on with start_line ${nextStartLine}.`,
     ],
-    [cutLines.length > 0, `Too long, so cut: ${listed(cutLines)}.`],
+    [cutLines.length > 0, `Too long, so cut: ${listLines(cutLines)}.`],
     [text.trim() === "", `${nameFile(file)} has only white space in ${lines}${blank}.`],
     [encoding !== "utf-8", `The encoding is ${encoding}.`],
     [read.undecodable, "U+FFFD replaces bytes that do not decode."],
@@ -115,7 +115,7 @@ function createNote(file: TextAsRead, read: LinesRead, endLine: number): string 
 const MAX_SHOWN_BLANK = 100;
 const MAX_LISTED = 20;
 
-function listed(lines: readonly number[]): string {
+function listLines(lines: readonly number[]): string {
   const more = lines.length - MAX_LISTED;
   const shown = lines.slice(0, MAX_LISTED).join(", ");
   return `${lines.length === 1 ? "line" : "lines"} ${shown}${more > 0 ? ` and ${more} more` : ""}`;

@@ -37,17 +37,17 @@ export function shownMatch(
   const near = Math.max(0, index + Math.min(0, redacted.length - text.length) - LEAD_CHARS);
   const start = onBorder(redacted, Math.min(near, Math.max(0, redacted.length - MOST_MATCH_CHARS)));
   const end = onBorder(redacted, start + MOST_MATCH_CHARS);
-  return { text: copied(redacted.slice(start, end)), cut: true };
+  return { text: copyText(redacted.slice(start, end)), cut: true };
 }
 
 export function shownContext(text: string, redact: (text: string) => string): string {
   if (text.length <= MOST_CONTEXT_CHARS) return text;
   const redacted = redact(text);
-  return copied(redacted.slice(0, onBorder(redacted, MOST_CONTEXT_CHARS)));
+  return copyText(redacted.slice(0, onBorder(redacted, MOST_CONTEXT_CHARS)));
 }
 
 /** A part of a string keeps the whole of it in memory. */
-function copied(text: string): string {
+function copyText(text: string): string {
   return Buffer.from(text, "utf16le").toString("utf16le");
 }
 

@@ -25,7 +25,7 @@ export async function loadServeToken(
 ): Promise<ServeToken> {
   const file = given ?? homePaths(home).gatewayToken;
   await make(file);
-  const { token, isSeenByOthers } = await read(file);
+  const { token, isSeenByOthers } = await readToken(file);
   if (!TOKEN.test(token)) {
     throw new UsageError(
       `${visibleLine(file)} holds no token: one word of at least 16 letters and digits. ${given === undefined ? "Delete it, and a new one is made." : "Put one there, or name a file that is not there, and one is made."}`,
@@ -58,7 +58,7 @@ async function make(file: string): Promise<void> {
   }
 }
 
-async function read(file: string): Promise<{ token: string; isSeenByOthers: boolean }> {
+async function readToken(file: string): Promise<{ token: string; isSeenByOthers: boolean }> {
   const handle = await open(file, "r");
   try {
     const stats = await handle.stat();

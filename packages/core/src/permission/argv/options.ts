@@ -125,7 +125,8 @@ export function readArguments(
 
   function readLong(word: string, at: number): FoundOption[] | undefined {
     const [, given = "", attached] = /^(--[^=]*)(?:=(.*))?$/s.exec(word) ?? [];
-    const option = known.get(given) ?? (names === "exact" ? undefined : abbreviated(known, given));
+    const option =
+      known.get(given) ?? (names === "exact" ? undefined : findAbbreviated(known, given));
     if (option === undefined) return names === "lenient" ? [] : undefined;
     if (option.value === "next" && attached === undefined) return withNext(option, at);
     if (option.value === "none" && attached !== undefined && names === "exact") return undefined;
@@ -160,7 +161,7 @@ export function readArguments(
 }
 
 /** A beginning that could be several is refused by most programs. */
-function abbreviated(known: OptionTable["options"], given: string): Option | undefined {
+function findAbbreviated(known: OptionTable["options"], given: string): Option | undefined {
   const fitting = [...known.values()].filter(
     ({ name }) => given.length > 2 && name.startsWith(given),
   );

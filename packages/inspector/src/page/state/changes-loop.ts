@@ -64,7 +64,7 @@ export function startChangesLoop(options: ChangesLoopOptions) {
     if (changes.session?.more !== true) await pause(isVisible ? PAUSE_MS : HIDDEN_PAUSE_MS);
   }
 
-  async function failed(asking: Watched, error: unknown): Promise<void> {
+  async function handleFailure(asking: Watched, error: unknown): Promise<void> {
     if (asking !== watched || isStopped || isAbort(error)) return;
     const code = error instanceof RequestFailed ? error.code : "failed";
     if (code === "unauthorized") {
@@ -95,7 +95,7 @@ export function startChangesLoop(options: ChangesLoopOptions) {
         // One after the other is the point: a connection a tab.
         await round(asking);
       } catch (error) {
-        await failed(asking, error);
+        await handleFailure(asking, error);
       }
     }
   }
