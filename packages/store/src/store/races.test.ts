@@ -63,6 +63,22 @@ test("what was used after it was found too old stays", async () => {
   }
 });
 
+test("of two who create a session of the same id at once, the second is told that it exists", async () => {
+  verifies("STORE-3");
+  const second = await open();
+  let refused: Promise<unknown> | undefined;
+  const first = await open({
+    at(point) {
+      if (point !== "session.locked") return;
+      refused = second.createSession({ session_id: "s" }).catch((error: unknown) => error);
+    },
+  });
+  const session = await first.createSession({ session_id: "s" });
+  expect(await refused).toMatchObject({ code: "session_exists" });
+  await session.close();
+  expect(await second.sessions()).toHaveLength(1);
+});
+
 test("a run folder that lags behind is made whole, though the next holder did not get to it", async () => {
   verifies("EVENT-5", "STORE-3");
   const store = await openStore({ directory: home });

@@ -144,7 +144,11 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
 
   function refuseExisting(session_id: string): void {
     if (tables.row(session_id) === undefined && tables.tombstone(session_id) === undefined) return;
-    throw new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
+    throw alreadyExists(session_id);
+  }
+
+  function alreadyExists(session_id: string): StoreError {
+    return new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
   }
 
   async function openSession(session_id: string): Promise<OpenSession> {
@@ -169,7 +173,9 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     if (insert === undefined) tables.knownRow(session_id);
     else refuseExisting(session_id);
     const lock = lockSession(session_id);
-    if (lock === undefined) throw inUse(session_id);
+    // Of a new one, someone else is just making it.
+    if (lock === undefined)
+      throw insert === undefined ? inUse(session_id) : alreadyExists(session_id);
     try {
       at?.("session.locked");
       const { row, before } = transaction(() => {
@@ -225,8 +231,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   }
 
   function inUse(session_id: string): StoreError {
-    const known = tables.row(session_id);
-    const holder = known && readHolder(known);
+    const holder = readHolder(tables.knownRow(session_id));
     const by =
       holder === undefined ? "another process" : `process ${holder.pid}, since ${holder.since}`;
     return new StoreError(
