@@ -8,13 +8,20 @@ import type { ModelCall } from "../model/index.ts";
 /** The part of a store's session reader that is needed. */
 export interface HistoryReader {
   activePath(agent_id: string): Promise<ConversationNode[]>;
-  runs(): Promise<readonly { readonly run_id: string; readonly agent_id: string }[]>;
+  runs(): Promise<readonly HistoryRun[]>;
   facts(page: {
     readonly run_id: string;
     readonly before: number;
     readonly limit: number;
   }): Promise<Fact[]>;
   children(node_id: string): Promise<ConversationNode[]>;
+}
+
+interface HistoryRun {
+  readonly run_id: string;
+  readonly agent_id: string;
+  /** Of one that is `completed` nothing is left to put together, and nothing is read. */
+  readonly status?: string;
 }
 
 /** To be spread into the options of `openConversation`. */
@@ -40,9 +47,11 @@ export async function readHistory(reader: HistoryReader, agent_id: string): Prom
 
 const PAGE = 500;
 
-/** The last `model.started` of an agent and what came after it in its run. */
+/** The last `model.started` of an agent in a run that broke off, and what came after it in that run. */
 async function readSinceLastRequest(reader: HistoryReader, agent_id: string): Promise<Fact[]> {
-  const runs = (await reader.runs()).filter((run) => run.agent_id === agent_id);
+  const runs = (await reader.runs()).filter(
+    (run) => run.agent_id === agent_id && run.status !== "completed",
+  );
   // A run may have ended before it asked anything.
   for (const { run_id } of runs.toReversed()) {
     const facts = await readLastRequest(reader, run_id);
@@ -52,12 +61,12 @@ async function readSinceLastRequest(reader: HistoryReader, agent_id: string): Pr
 }
 
 async function readLastRequest(reader: HistoryReader, run_id: string): Promise<Fact[]> {
-  let facts: Fact[] = [];
+  const later: Fact[][] = [];
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
     const page = await reader.facts({ run_id, before, limit: PAGE });
-    facts = [...page, ...facts];
-    const at = facts.findLastIndex(({ type }) => type === "model.started");
-    if (at !== -1) return facts.slice(at);
+    const at = page.findLastIndex(({ type }) => type === "model.started");
+    if (at !== -1) return [...page.slice(at), ...later.toReversed().flat()];
+    later.push(page);
     const first = page[0];
     if (first === undefined || page.length < PAGE) return [];
     before = first.seq;
