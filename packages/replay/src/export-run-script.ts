@@ -7,7 +7,6 @@ import {
   type Fact,
   type FactData,
   type ToolResult,
-  type ToolStatus,
 } from "@soong/core";
 import { ARGUMENTS_NAME } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
@@ -21,6 +20,7 @@ import {
   type ScriptPart,
   type ScriptTurn,
 } from "@soong/agent";
+import { ParallelCalls } from "./parallel-calls.ts";
 import { hasPlaceholder } from "./recorded-arguments.ts";
 import { isObserverEvent } from "./recorded-call.ts";
 import { ReplayError, readArtifact, readFacts, type ReplaySource } from "./source.ts";
@@ -55,13 +55,6 @@ interface Answer {
   readonly isCompaction: boolean;
   readonly expect: readonly Expectation[];
 }
-
-const ENDS_BY_ITSELF: ReadonlySet<ToolStatus> = new Set<ToolStatus>([
-  "succeeded",
-  "partial",
-  "failed",
-  "timed_out",
-]);
 
 export async function exportRunScript(options: ScriptOptions): Promise<RunScript> {
   const { source, run_id } = options;
@@ -291,30 +284,6 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   function endDone(note: string): void {
     turns.push({ ...expecting(expectations()), text: "Done." });
     notes.add(note);
-  }
-}
-
-/** Which calls ran beside which. */
-class ParallelCalls {
-  readonly running = new Set<string>();
-  readonly #beside = new Map<string, Set<string>>();
-  readonly #ended = new Map<string, ToolStatus>();
-
-  start(tool_call_id: string): void {
-    for (const id of this.running) this.#beside.get(id)?.add(tool_call_id);
-    this.#beside.set(tool_call_id, new Set(this.running));
-    this.running.add(tool_call_id);
-  }
-
-  /** True: it ended on its own beside a failure, which might also have cancelled it. That is a matter of time. */
-  end(tool_call_id: string, status: ToolStatus): boolean {
-    this.running.delete(tool_call_id);
-    this.#ended.set(tool_call_id, status);
-    if (!ENDS_BY_ITSELF.has(status)) return false;
-    return [...(this.#beside.get(tool_call_id) ?? [])].some((id) => {
-      const other = this.#ended.get(id);
-      return other !== undefined && ENDS_BY_ITSELF.has(other) && [status, other].includes("failed");
-    });
   }
 }
 

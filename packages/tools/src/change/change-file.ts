@@ -83,7 +83,8 @@ export function changesFile<Input extends { readonly path: string }>(
   { lockDirectory, filesRead }: ChangeToolOptions,
   changing: Changing<Input>,
 ) {
-  const kept = new Map<string, ReadyChange>();
+  /** Planned and not executed yet, by call. */
+  const planned = new Map<string, ReadyChange>();
   return {
     permission: "write" as const,
     tags: ["code", "write", "filesystem", "artifact"],
@@ -110,7 +111,7 @@ export function changesFile<Input extends { readonly path: string }>(
       const change = await judgedChange(input, context);
       const { path, name, before, after, after_sha256, diff } = change;
       const about = { media_type: PRE_IMAGE, name: `${name}.before` };
-      const kept = before && (await context.artifacts.write(before.bytes, about));
+      const preImage = before && (await context.artifacts.write(before.bytes, about));
       const { stamp } = await commitFile({
         path,
         bytes: after,
@@ -121,7 +122,7 @@ export function changesFile<Input extends { readonly path: string }>(
       });
       filesRead?.note(context.runId, path, stamp);
       const created = before === undefined;
-      const undo: Undo = { path, pre_image: kept?.artifact_id ?? null, after_sha256 };
+      const undo: Undo = { path, pre_image: preImage?.artifact_id ?? null, after_sha256 };
       const text = `${created ? changing.created : changing.done} ${name} (${after.length} bytes).`;
       const isShown = diff.length <= MAX_DIFF_CHARS && !isRestricted(path, context);
       return toolResult({
@@ -141,18 +142,18 @@ export function changesFile<Input extends { readonly path: string }>(
 
   /** The oldest goes: a call that was denied never comes back for its change. */
   function keep(key: string, change: ReadyChange): void {
-    kept.delete(key);
-    kept.set(key, change);
-    const [oldest] = kept.keys();
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    planned.delete(key);
+    planned.set(key, change);
+    const [oldest] = planned.keys();
+    if (planned.size > MOST_KEPT && oldest !== undefined) planned.delete(oldest);
   }
 
   /** The change that was judged; made once more on the file as it is now, if it is not kept any more. */
   async function judgedChange(input: Input, context: ToolContext): Promise<ReadyChange> {
     const { plan } = context;
     const { path } = plannedPath(plan?.resources);
-    const known = kept.get(callKey(context));
-    kept.delete(callKey(context));
+    const known = planned.get(callKey(context));
+    planned.delete(callKey(context));
     // The commit compares the file with the pre-image; this compares the plan with what was judged.
     if (known !== undefined && isJudged(known, plan)) return known;
     const change = await planChange(changing, input, path, context);
