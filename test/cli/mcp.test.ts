@@ -1,6 +1,6 @@
 // The MCP servers of a home in the real program: called, run with, and changed under the user.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
@@ -120,6 +120,32 @@ turns:
       { schema: "soong.mcp_accept/1", accepted: [{ tool_name: "mcp.shifting.add" }] },
     ]);
     expect((await place.run(["call", "mcp.shifting.add"])).code).toBe(0);
+  });
+
+  it("are not started by a command that needs none of them, and one alone by a call of its tool", async () => {
+    verifies("MCP-1");
+    const started = "require('fs').writeFileSync(process.argv[1], '')";
+    const place = await withServers((project) =>
+      Object.fromEntries(
+        Array.from({ length: 100 }, (_, index) => [
+          `s${index}`,
+          node(["-e", started, join(project, `s${index}.started`)]),
+        ]),
+      ),
+    );
+    await place.write("a.txt", "hello");
+    for (const args of [
+      ["--version"],
+      ["call", "code.read_file", '{"path": "a.txt"}'],
+      ["explain", "code.read_file", '{"path": "a.txt"}'],
+      ["sessions"],
+      ["verify"],
+    ]) {
+      expect([args[0], (await place.run(args)).code]).toEqual([args[0], 0]);
+    }
+    expect(readdirSync(place.project)).toEqual(["a.txt"]);
+    expect((await place.run(["call", "mcp.s42.any", "{}"])).code).not.toBe(0);
+    expect(readdirSync(place.project)).toEqual(["a.txt", "s42.started"]);
   });
 });
 
