@@ -158,8 +158,8 @@ export async function startRun(
   const definitions = await parts.keepDefinitions(start.snapshot, identity);
   const begun = { definitions: definitions.ref, ...start.describe(redactor) };
   recordWith(recorder, definitions, "run.started", begun);
-  const catalog = start.catalog(redactor, definitions.ref?.artifact_id);
-  recorder.recordClean("tool.catalog.resolved", catalog);
+  const kept = definitions.ref?.artifact_id;
+  recorder.note({ factData: () => start.catalog(redactor, kept) }, "tool.catalog.resolved");
   const run = new KernelRun(parts, options, {
     identity,
     roots,

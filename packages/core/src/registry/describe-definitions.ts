@@ -59,16 +59,15 @@ function recordDefinitions({ tools, excluded }: RegistrySnapshot): DefinitionsRe
 
 function recordDefinition(tool: RegisteredTool, source: number): RecordedDefinition {
   const { definition, input, output } = tool;
-  const data: Record<string, unknown> = {};
-  for (const field of DATA_FIELDS) data[field] = definition[field];
   const functions: string[] = [];
   for (const field of FUNCTION_FIELDS) if (definition[field] !== undefined) functions.push(field);
   if (input.own !== undefined) functions.push("input_schema");
-  return {
-    ...(data as Pick<AnyTool, DataField>),
-    input_schema: input.original,
-    output_schema: output?.original,
-    source,
-    functions,
-  };
+  const { name, description } = definition;
+  const record = { name, description, input_schema: input.original, source, functions };
+  const more: Record<string, unknown> = record;
+  if (output !== undefined) more["output_schema"] = output.original;
+  for (const field of DATA_FIELDS) {
+    if (definition[field] !== undefined) more[field] = definition[field];
+  }
+  return record;
 }

@@ -76,8 +76,11 @@ export interface DefinitionProblem {
   message: string;
 }
 
+/** The registry knows which generation it is. */
+export type UnnumberedTool = Omit<RegisteredTool, "generation"> & { generation: number };
+
 export type Registered =
-  | { ok: true; tool: RegisteredTool }
+  | { ok: true; tool: UnnumberedTool }
   | { ok: false; problems: DefinitionProblem[] };
 
 /** `before`: a tool of this name that was registered already; what is the same is taken over from it. */
@@ -111,14 +114,14 @@ export function readDefinition(
   const givenTags = [...(definition.tags ?? []), ...(source.tags ?? [])];
   const effects = definedEffects(definition, givenTags);
   let digest: string | undefined;
-  const tool: RegisteredTool = {
+  const tool: UnnumberedTool = {
     name: tool_name,
     definition,
     source,
     effects,
     tags: completeTags(givenTags, source, effects),
     trust: readTrust(definition, source),
-    provenance: Object.freeze({ source_kind: source.kind, source_id: source.id }),
+    provenance: nameSource(source),
     input,
     output,
     generation: 0,
@@ -233,15 +236,34 @@ function readToolSchema(
   return { original, lowered, check, own, sensitive: sensitivePaths(original) };
 }
 
+function nameSource(source: SourceInfo): RegisteredTool["provenance"] {
+  let named = namedSources.get(source);
+  if (named === undefined) {
+    named = Object.freeze({ source_kind: source.kind, source_id: source.id });
+    namedSources.set(source, named);
+  }
+  return named;
+}
+
+const namedSources = new WeakMap<SourceInfo, RegisteredTool["provenance"]>();
+
 function completeTags(
   given: readonly string[],
   source: SourceInfo,
   effects: DefinedEffects,
 ): readonly string[] {
+  const key = `${effects.permission} ${source.kind}`;
+  const known = given.length === 0 ? bareTags.get(key) : undefined;
+  if (known !== undefined) return known;
   const tags = new Set(given);
   tags.delete("readonly");
   tags.delete("write");
   tags.add(effects.permission);
   tags.add(source.kind);
-  return [...tags].toSorted();
+  const complete = Object.freeze([...tags].toSorted());
+  if (given.length === 0) bareTags.set(key, complete);
+  return complete;
 }
+
+/** Of tools that have none of their own. */
+const bareTags = new Map<string, readonly string[]>();

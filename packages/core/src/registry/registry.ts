@@ -8,6 +8,7 @@ import {
   type DefinitionProblem,
   type RegisteredTool,
   type SourceInfo,
+  type UnnumberedTool,
 } from "./registered-tool.ts";
 
 /** The one interface through which tools come in. */
@@ -160,7 +161,7 @@ export function createRegistry(): Registry {
   ): void {
     const mine = new Map(own.tools.map((tool) => [tool.name, tool]));
     const taken = new Map<string, string>();
-    const accepted: RegisteredTool[] = [];
+    const accepted: UnnumberedTool[] = [];
     const refused: DefinitionProblem[] = [];
     for (const definition of list) {
       const name = definition?.name;
@@ -204,12 +205,12 @@ export function createRegistry(): Registry {
     return problems;
   }
 
-  function remember(tool: RegisteredTool, replaced: RegisteredTool | undefined): RegisteredTool {
-    const kept = { ...tool, generation: countGeneration(tool, replaced) };
+  function remember(tool: UnnumberedTool, replaced: RegisteredTool | undefined): RegisteredTool {
+    tool.generation = countGeneration(tool, replaced);
     history.delete(tool.name);
-    tools.set(tool.name, kept);
+    tools.set(tool.name, tool);
     for (const alias of tool.definition.aliases ?? []) aliases.set(alias, tool.name);
-    return kept;
+    return tool;
   }
 
   function countGeneration(tool: RegisteredTool, replaced: RegisteredTool | undefined): number {

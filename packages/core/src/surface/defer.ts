@@ -19,7 +19,7 @@ export interface LoadRequest extends Pick<
 }
 
 export interface LoadChoice {
-  loaded: RegisteredTool[];
+  loaded: readonly RegisteredTool[];
   deferred: RegisteredTool[];
   excluded: ExcludedTool[];
   problems: SurfaceProblem[];
@@ -174,7 +174,8 @@ function leaveOutOverLimit(
 function inLoadOrder(
   loaded: readonly RegisteredTool[],
   { previous, loadedLater = [] }: LoadRequest,
-): RegisteredTool[] {
+): readonly RegisteredTool[] {
+  if (previous === undefined && loadedLater.length === 0) return loaded;
   const byName = new Map(loaded.map((tool) => [tool.name, tool]));
   const first = previous?.loaded ?? loaded.filter(({ name }) => !loadedLater.includes(name));
   const order = [...first.map(({ name }) => name), ...loadedLater, ...byName.keys()];
