@@ -130,15 +130,21 @@ function createAnswerUnit(node: ConversationNode, answer: AnswerParts): AnswerUn
   const seen = new Set<string>();
   const calls = answer.calls.filter(({ tool_call_id: id }) => !seen.has(id) && seen.add(id));
   const parts = calls.length === answer.calls.length ? answer : { ...answer, calls };
-  const results = new Map<string, ConversationNode>();
+  const results = calls.map(() => undefined);
   return { kind: "answer", answer: parts, nodes: [node], results, added: [], rendered: undefined };
 }
 
 function attachResult(unit: ContextUnit | undefined, node: ConversationNode): boolean {
   const id = node.tool_call_id;
-  if (unit?.kind !== "answer" || id === undefined || unit.results.has(id)) return false;
-  if (!unit.answer.calls.some(({ tool_call_id }) => tool_call_id === id)) return false;
-  unit.results.set(id, node);
+  if (unit?.kind !== "answer" || id === undefined) return false;
+  const { calls } = unit.answer;
+  // Results are on the path in the order of their calls, so this is nearly always the one.
+  let at = unit.nodes.length - 1 - unit.added.length;
+  if (calls[at]?.tool_call_id !== id) {
+    at = calls.findIndex(({ tool_call_id }) => tool_call_id === id);
+  }
+  if (at === -1 || unit.results[at] !== undefined) return false;
+  unit.results[at] = node;
   unit.nodes.push(node);
   return true;
 }

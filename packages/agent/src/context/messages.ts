@@ -19,7 +19,8 @@ export interface AnswerUnit {
   readonly kind: "answer";
   readonly answer: AnswerParts;
   readonly nodes: ConversationNode[];
-  readonly results: Map<string, ConversationNode>;
+  /** By the place of their call. */
+  readonly results: (ConversationNode | undefined)[];
   /** What results, hooks and skills brought along; it is read after them. */
   readonly added: ConversationNode[];
   rendered: RenderedUnit | undefined;
@@ -126,7 +127,10 @@ function toUnitMessages(unit: ContextUnit, model: string): readonly ModelMessage
     // A message with nothing in it is refused by providers.
     if (text !== "" || calls.length > 0) messages.push({ role: "assistant", text, calls, ...own });
     if (calls.length > 0) {
-      messages.push({ role: "tool", results: calls.map((call) => toModelResult(unit, call)) });
+      messages.push({
+        role: "tool",
+        results: calls.map((call, i) => toModelResult(call, unit.results[i])),
+      });
     }
   }
   const said = unit.kind === "answer" ? unit.added : unit.nodes;
@@ -151,8 +155,10 @@ function toUserMessage(text: string): UserMessage {
 }
 
 /** A call that never got to its first fact has no result on record; its provider needs one all the same. */
-function toModelResult(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelResult {
-  const node = unit.results.get(tool_call_id);
+function toModelResult(
+  { tool_call_id, name }: ModelCall,
+  node: ConversationNode | undefined,
+): ModelResult {
   if (node !== undefined) {
     return { tool_call_id, name, content: node.content, is_error: node.is_error === true };
   }

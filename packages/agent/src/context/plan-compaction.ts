@@ -65,8 +65,8 @@ function renderUnit(unit: ContextUnit, maxChars: number): string[] {
   const { text, calls } = unit.answer;
   return [
     ...(text === "" ? [] : [`Assistant: ${cutMiddle(text, maxChars)}`]),
-    ...calls.flatMap(({ tool_call_id, name, arguments: sent }) => {
-      const result = unit.results.get(tool_call_id);
+    ...calls.flatMap(({ name, arguments: sent }, i) => {
+      const result = unit.results[i];
       const outcome = result?.is_error === true ? "failed" : "answered";
       const said = result === undefined ? "nothing" : renderBlocks(result);
       return [
@@ -157,8 +157,8 @@ function findOpenIncidents(
   const gone = new Set(affected);
   for (const unit of units) {
     if (unit.kind !== "answer") continue;
-    for (const { tool_call_id, name } of unit.answer.calls) {
-      const result = unit.results.get(tool_call_id);
+    for (const [i, { name }] of unit.answer.calls.entries()) {
+      const result = unit.results[i];
       if (result === undefined) continue;
       if (result.is_error !== true) open.delete(name);
       else if (gone.has(unit)) open.set(name, cutMiddle(renderBlocks(result), MAX_INCIDENT_CHARS));

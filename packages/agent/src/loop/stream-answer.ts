@@ -1,9 +1,18 @@
 // One attempt at an answer (LOOP-1): the model's events into text, and calls into their turn as soon as their
 // arguments are complete. It always ends, and no call is left without an end (SCHED-6).
 
-import type { JsonValue, ModelTools, Run, Turn } from "@soong/core";
+import type {
+  ConversationNode,
+  FactData,
+  FactRecord,
+  FactType,
+  JsonValue,
+  ModelTools,
+  Run,
+  Turn,
+} from "@soong/core";
 import { parseArguments } from "@soong/schema";
-import { answerNode, cutMiddle, type MessageSnapshot } from "../context/index.ts";
+import { answerNode, cutMiddle, type MessageSnapshot, type NodePlace } from "../context/index.ts";
 import {
   computeCost,
   type Model,
@@ -15,7 +24,14 @@ import {
 } from "../model/index.ts";
 import { readStream, type AnswerEvent, type StreamEnd } from "./read-stream.ts";
 import type { ResolvedContext } from "./resolve-context.ts";
-import { addNode, addSpending, nextNodePlace, recordFact, type Running } from "./running.ts";
+import {
+  addNode,
+  addSpending,
+  nextNodePlace,
+  noteFact,
+  recordFact,
+  type Running,
+} from "./running.ts";
 
 interface AttemptParts {
   readonly model: Model;
@@ -39,134 +55,191 @@ export type Attempt =
 /** Of one piece of text in the journal; the whole is in the answer's node. */
 const MAX_DELTA_CHARS = 4096;
 
-export async function streamAnswer(running: Running, parts: AttemptParts): Promise<Attempt> {
-  const { run, control, log, requests, book } = running;
-  const { model, context, tools, attempt } = parts;
-  const about = { request: requests, attempt, model: model.id };
-  const place = nextNodePlace(running);
-  const { node_id, parent_id: parent_node_id } = place;
-  const calls: ModelCall[] = [];
-  const complete = new Set<string>();
-  const begun = new Set<string>();
-  let text = "";
-  /** Where the text begins that is not in the journal yet. */
-  let recordedChars = 0;
+export function streamAnswer(running: Running, parts: AttemptParts): Promise<Attempt> {
+  return new AnswerAttempt(running, parts).stream();
+}
 
-  const request = new StreamedRequest(running, context.system, tools, context.messages(model));
-  // A crash must not lose where the answer was to hang: its calls may have acted by then.
-  recordFact(running, "model.started", {
-    request: requests,
-    attempt,
-    model: model.id,
-    node_id,
-    parent_node_id,
-  });
-  const turn = run.openTurn({ parentNodeId: node_id });
-  control.turn = turn;
-  try {
-    const end = await readStream(running, model, request, handleEvent);
-    recordText();
-    const usage = end === "aborted" ? undefined : end.usage;
-    const spent = { usage, cost: computeCost(model.prices, usage) };
-    addSpending(running, usage, spent.cost);
-    if (end === "aborted") return await abortAnswer(spent);
-    if (end.type === "failed") return await failAnswer(end.error, spent);
-    const isCut = [...begun].some((key) => !complete.has(key));
-    if (isCut && end.stop !== "max_tokens") {
-      const message = `${model.id} ended its answer in the middle of a call.`;
-      return await failAnswer({ kind: "malformed_stream", message }, spent);
-    }
-    return completeAnswer(end, spent);
-  } catch (error) {
-    // The journal failed: nothing may continue, and nothing may be left running.
-    await turn.abort("the journal could not be written");
-    throw error;
+class AnswerAttempt {
+  readonly #running: Running;
+  readonly #parts: AttemptParts;
+  readonly #place: NodePlace;
+  readonly #record: AttemptRecord;
+  readonly #turn: Turn;
+  readonly #calls: ModelCall[] = [];
+  readonly #complete = new Set<string>();
+  /** Keys of calls that came in pieces. */
+  #begun: Set<string> | undefined = undefined;
+  #text = "";
+  /** Where the text begins that is not in the journal yet. */
+  #recordedChars = 0;
+
+  constructor(running: Running, parts: AttemptParts) {
+    const { attempt, model } = parts;
+    this.#running = running;
+    this.#parts = parts;
+    this.#place = nextNodePlace(running);
+    this.#record = new AttemptRecord(running.requests, attempt, model.id, this.#place);
+    // A crash must not lose where the answer was to hang: its calls may have acted by then.
+    noteFact(running, this.#record, "model.started");
+    this.#turn = running.run.openTurn({ parentNodeId: this.#place.node_id });
+    running.control.turn = this.#turn;
   }
 
-  function handleEvent(event: AnswerEvent): void {
-    if (event.type === "text_delta") {
-      text += event.text;
-      log.add({ type: "text_delta", text: event.text });
-    } else if (event.type === "call_delta") begun.add(event.key);
-    else if (event.type === "call_complete" && !complete.has(event.key)) {
-      complete.add(event.key);
-      recordText();
-      const { id, name, arguments: sent } = event;
-      const tool_call_id = turn.push({ id, name, arguments: sent });
-      const call = redactCall(run, tools, { tool_call_id, name, arguments: sent });
-      calls.push(call);
-      log.add({ type: "call", ...call, name: findCanonicalName(run, tools, call.name) });
+  async stream(): Promise<Attempt> {
+    const running = this.#running;
+    const { model, context, tools } = this.#parts;
+    const request = new StreamedRequest(running, context.system, tools, context.messages(model));
+    try {
+      const end = await readStream(running, model, request, this.#handleEvent);
+      this.#recordText();
+      const usage = end === "aborted" ? undefined : end.usage;
+      const cost = computeCost(model.prices, usage);
+      addSpending(running, usage, cost);
+      if (end === "aborted") return await this.#abort({ usage, cost });
+      if (end.type === "failed") return await this.#fail(end.error, { usage, cost });
+      const isCut = [...(this.#begun ?? [])].some((key) => !this.#complete.has(key));
+      if (isCut && end.stop !== "max_tokens") {
+        const message = `${model.id} ended its answer in the middle of a call.`;
+        return await this.#fail({ kind: "malformed_stream", message }, { usage, cost });
+      }
+      return this.#finish(end, cost);
+    } catch (error) {
+      // The journal failed: nothing may continue, and nothing may be left running.
+      await this.#turn.abort("the journal could not be written");
+      throw error;
     }
+  }
+
+  readonly #handleEvent = (event: AnswerEvent): void => {
+    const { log } = this.#running;
+    if (event.type === "text_delta") {
+      this.#text += event.text;
+      log.add({ type: "text_delta", text: event.text });
+    } else if (event.type === "call_delta") (this.#begun ??= new Set()).add(event.key);
+    else if (event.type === "call_complete" && !this.#complete.has(event.key)) {
+      this.#complete.add(event.key);
+      this.#takeCall(event);
+    }
+  };
+
+  #takeCall({ id, name, arguments: sent }: Extract<AnswerEvent, { type: "call_complete" }>): void {
+    const { run, log } = this.#running;
+    this.#recordText();
+    const tool_call_id = this.#turn.push({ id, name, arguments: sent });
+    const canonical = findCanonicalName(run, this.#parts.tools, name);
+    // First: the turn has just looked through them, too.
+    const shown = redactArguments(run, canonical, sent);
+    const call: ModelCall = { tool_call_id, name: run.redactor.text(name), arguments: shown };
+    this.#calls.push(call);
+    log.add({ type: "call", tool_call_id, name: canonical ?? call.name, arguments: shown });
   }
 
   /** Redacted as a whole: half a secret is not recognised. */
-  function recordText(): void {
-    const chars = text.length - recordedChars;
+  #recordText(): void {
+    const chars = this.#text.length - this.#recordedChars;
     if (chars === 0) return;
-    const piece = run.redactor.text(text.slice(recordedChars));
-    recordedChars = text.length;
-    recordFact(running, "model.delta", {
-      request: requests,
+    const { request, attempt, model } = this.#record;
+    const piece = this.#running.run.redactor.text(this.#text.slice(this.#recordedChars));
+    this.#recordedChars = this.#text.length;
+    recordFact(this.#running, "model.delta", {
+      request,
       attempt,
-      model: model.id,
+      model,
       chars,
       text: cutMiddle(piece, MAX_DELTA_CHARS),
     });
   }
 
-  function completeAnswer(
-    { stop, provider_data }: Extract<StreamEnd, { type: "completed" }>,
-    { usage, cost }: Spent,
+  #finish(
+    { stop, usage, provider_data }: Extract<StreamEnd, { type: "completed" }>,
+    cost: Spent["cost"],
   ): Attempt {
+    const { redactor } = this.#running.run;
     const isCut = stop === "max_tokens";
     // A signature that was changed is worse than none, so it is kept whole or not at all.
-    const isClean =
-      provider_data !== undefined && run.redactor.value(provider_data) === provider_data;
-    addAnswer({ ...(isCut ? UNFINISHED : {}), ...(isClean ? { provider_data } : {}) });
-    const count = calls.length;
-    recordFact(running, "model.completed", {
-      request: requests,
-      attempt,
-      model: model.id,
-      stop,
-      usage: { ...usage },
-      cost,
-      calls: count,
-      node_id,
+    const isClean = provider_data !== undefined && redactor.value(provider_data) === provider_data;
+    const text = this.#addAnswer({
+      ...(isCut ? UNFINISHED : {}),
+      ...(isClean ? { provider_data } : {}),
     });
-    if (!isCut) turn.end();
-    return { kind: "answered", text: run.redactor.text(text), calls: count, stop, turn };
+    const calls = this.#calls.length;
+    this.#record.end = { stop, usage: { ...usage }, cost, calls };
+    noteFact(this.#running, this.#record, "model.completed");
+    if (!isCut) this.#turn.end();
+    return { kind: "answered", text, calls, stop, turn: this.#turn };
   }
 
-  async function failAnswer(given: ModelError, spent: Spent): Promise<Attempt> {
-    if (control.aborted !== undefined) return abortAnswer(spent);
-    const results = await turn.discard(given.message);
+  async #fail(given: ModelError, spent: Spent): Promise<Attempt> {
+    const { control, run, book } = this.#running;
+    if (control.aborted !== undefined) return this.#abort(spent);
+    const results = await this.#turn.discard(given.message);
     // What is not discarded has changed something, and asking again would have it done twice (LOOP-3).
     const wrote = results.some(({ status }) => status !== "discarded");
     const error = { ...given, message: run.redactor.text(given.message) };
-    if (wrote) addAnswer(UNFINISHED);
-    const node = wrote ? { node_id } : {};
-    recordFact(running, "model.failed", { ...about, error, ...spent, wrote, ...node }, "warn");
-    if (wrote) book.add(...turn.nodes);
+    if (wrote) this.#addAnswer(UNFINISHED);
+    this.#recordFailure({ error, ...spent, wrote }, wrote);
+    if (wrote) book.add(...this.#turn.nodes);
     return { kind: "failed", error, wrote };
   }
 
   /** What there is of the answer stays on record, and its calls have their ends below it. */
-  async function abortAnswer(spent: Spent): Promise<Attempt> {
+  async #abort(spent: Spent): Promise<Attempt> {
+    const { control, book } = this.#running;
     const error: ModelError = { kind: "aborted", message: "The run was aborted." };
-    const hasBegun = text !== "" || calls.length > 0;
-    if (hasBegun) addAnswer(UNFINISHED);
-    const node = hasBegun ? { node_id } : {};
-    recordFact(running, "model.failed", { ...about, error, ...spent, ...node }, "warn");
-    await turn.abort(control.aborted ?? error.message);
-    book.add(...turn.nodes);
+    const hasBegun = this.#text !== "" || this.#calls.length > 0;
+    if (hasBegun) this.#addAnswer(UNFINISHED);
+    this.#recordFailure({ error, ...spent }, hasBegun);
+    await this.#turn.abort(control.aborted ?? error.message);
+    book.add(...this.#turn.nodes);
     return { kind: "aborted" };
   }
 
-  /** On record with the fact of its end. */
-  function addAnswer(more: Partial<Parameters<typeof answerNode>[1]>): void {
-    const answer = { model: model.id, text: run.redactor.text(text), calls, ...more };
-    addNode(running, answerNode(place, answer));
+  #recordFailure(
+    how: Spent & { readonly error: ModelError; readonly wrote?: boolean },
+    hasNode: boolean,
+  ): void {
+    const { request, attempt, model } = this.#record;
+    const node = hasNode ? { node_id: this.#place.node_id } : {};
+    recordFact(this.#running, "model.failed", { request, attempt, model, ...how, ...node }, "warn");
+  }
+
+  /** On record with the fact of its end. Returns its text as it is there. */
+  #addAnswer(more: Partial<Parameters<typeof answerNode>[1]>): string {
+    const text = this.#running.run.redactor.text(this.#text);
+    const answer = { model: this.#record.model, text, calls: this.#calls, ...more };
+    addNode(this.#running, answerNode(this.#place, answer));
+    return text;
+  }
+}
+
+/** Its facts are made when somebody reads them. */
+class AttemptRecord implements FactRecord {
+  nodes: readonly ConversationNode[] | undefined = undefined;
+  /** Set before `model.completed` is noted. */
+  end: Pick<FactData<"model.completed">, "stop" | "usage" | "cost" | "calls"> | undefined =
+    undefined;
+  readonly request: number;
+  readonly attempt: number;
+  readonly model: string;
+  readonly #nodeId: string;
+  readonly #parentNodeId: string | undefined;
+
+  constructor(request: number, attempt: number, model: string, place: NodePlace) {
+    this.request = request;
+    this.attempt = attempt;
+    this.model = model;
+    this.#nodeId = place.node_id;
+    this.#parentNodeId = place.parent_id;
+  }
+
+  factData(type: FactType): FactData {
+    const { request, attempt, model } = this;
+    const node_id = this.#nodeId;
+    if (type === "model.started") {
+      return { request, attempt, model, node_id, parent_node_id: this.#parentNodeId };
+    }
+    const { stop, usage, cost, calls } = this.end as NonNullable<typeof this.end>;
+    return { request, attempt, model, stop, usage, cost, calls, node_id };
   }
 }
 
@@ -217,25 +290,27 @@ const UNFINISHED = { unfinished: true } as const;
 const UNREADABLE = '"[redacted: arguments that are not valid JSON]"';
 
 /**
- * A call as it is recorded in its answer: without secrets, and without what its tool's schema calls sensitive (REDACT-1,
- * REDACT-2). The tool itself is given what the model sent.
+ * As they are recorded in the answer: without secrets, and without what the tool's schema calls sensitive (REDACT-1, REDACT-2).
+ * The tool itself is given what the model sent.
  */
-function redactCall(run: Run, tools: ModelTools, call: ModelCall): ModelCall {
-  const { redactor, surface } = run;
-  const standing = surface.standing.get(findCanonicalName(run, tools, call.name));
+function redactArguments(
+  { redactor, surface }: Run,
+  tool: string | undefined,
+  given: string,
+): string {
+  const standing = tool === undefined ? undefined : surface.standing.get(tool);
   const sensitive = standing?.tool?.input.sensitive ?? [];
-  const name = redactor.text(call.name);
-  const sent = redactor.text(call.arguments);
-  const { tool_call_id } = call;
-  if (sensitive.length === 0) return { tool_call_id, name, arguments: sent };
-  const parsed = parseArguments(call.arguments);
-  if (!parsed.ok) return { tool_call_id, name, arguments: UNREADABLE };
-  const given = parsed.value as JsonValue;
-  const redacted = redactor.value(given, { sensitive });
-  return { tool_call_id, name, arguments: redacted === given ? sent : JSON.stringify(redacted) };
+  const sent = redactor.text(given);
+  if (sensitive.length === 0) return sent;
+  const parsed = parseArguments(given);
+  if (!parsed.ok) return UNREADABLE;
+  const value = parsed.value as JsonValue;
+  const redacted = redactor.value(value, { sensitive });
+  return redacted === value ? sent : JSON.stringify(redacted);
 }
 
-/** Of a name as the model has it; a name that is not known stays as it is. */
-function findCanonicalName({ surface }: Run, { names }: ModelTools, name: string): string {
-  return names.toCanonical(name) ?? surface.aliases.get(name) ?? name;
+/** Of a name as the model has it; undefined where no tool has it. */
+function findCanonicalName({ surface }: Run, { names }: ModelTools, name: string) {
+  const canonical = names.toCanonical(name) ?? surface.aliases.get(name);
+  return canonical ?? (surface.standing.has(name) ? name : undefined);
 }

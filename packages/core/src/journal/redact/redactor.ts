@@ -49,6 +49,9 @@ export class Redactor {
   readonly #placeholders = new Placeholders(() => this.#known.secrets);
   /** As of the last look at the list, which may grow. */
   #latest: KnownSecrets;
+  /** The text that was last found clean, and what was known then: the arguments of a call are recorded twice. */
+  #clean: string | undefined = undefined;
+  #cleanBy: KnownSecrets | undefined = undefined;
 
   constructor(secrets: readonly KnownSecret[]) {
     this.#given = secrets;
@@ -99,8 +102,15 @@ export class Redactor {
 
   #spansIn(text: string, scope: RedactionScope): readonly Span[] {
     if (text.length < MIN_LENGTH) return NO_SPANS;
-    const spans = this.#known.find(text, scope);
-    return spans.length === 0 ? spans : joinSpans(this.#placeholders.withoutOwn(spans, text));
+    const known = this.#known;
+    if (text === this.#clean && known === this.#cleanBy) return NO_SPANS;
+    const spans = known.find(text, scope);
+    if (spans.length > 0) return joinSpans(this.#placeholders.withoutOwn(spans, text));
+    if (scope === "full" && text.length <= MOST_HELD) {
+      this.#clean = text;
+      this.#cleanBy = known;
+    }
+    return NO_SPANS;
   }
 
   #redactText(text: string, scope: RedactionScope, trail?: Trail): string {
@@ -234,6 +244,9 @@ function readKnown(given: readonly KnownSecret[]) {
 }
 
 const NO_SPANS: readonly Span[] = [];
+
+/** Characters; a longer text is not kept alive for it. */
+const MOST_HELD = 65_536;
 
 type JsonRecord = { readonly [key: string]: JsonValue };
 
