@@ -95,7 +95,7 @@ export function answeredBy(settled: AbortSignal): string | undefined {
   return outcome.kind === "answered" ? (outcome.answer.answered_by ?? "someone") : undefined;
 }
 
-/** The model reads this, and so does whoever looks for what went wrong. */
+/** The model reads this, and so does anyone who looks for what went wrong. */
 function describeNoResponder(
   { tool_name, arguments: input, chain }: PermissionRequest,
   isBrief: boolean,
@@ -211,7 +211,7 @@ function createQuestions<Request, Answer>(nobody: (request: Request) => string) 
     }).then(
       (answer) => {
         if (answer === undefined) withdraw(one, responder);
-        // What it says of a failure, whoever asked is told.
+        // The asker receives what it says of a failure.
         else take(one, answer).catch(() => {});
       },
       (error: unknown) => {

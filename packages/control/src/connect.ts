@@ -32,7 +32,7 @@ export interface ControlClient {
     method: Method,
     params: ControlMethods[Method]["params"],
   ): Promise<ControlMethods[Method]["result"]>;
-  /** The runtime is gone, or we are. Everything it said has been heard. */
+  /** The runtime is gone, or we are. Everything it sent has been read. */
   readonly closed: Promise<void>;
   /** Until `resume`, nothing more is read than is on the way. */
   pause(): void;

@@ -48,13 +48,13 @@ export function findControlDirectory(path: string): ControlDirectory | undefined
   return reachable(path);
 }
 
-/** Whatever another user has put there may lie to us. */
+/** Another user may have put anything there. */
 export function isOwn({ uid }: Pick<Stats, "uid">): boolean {
   const own = process.getuid?.();
   return own === undefined || uid === own;
 }
 
-/** A link is refused as well: whoever put it there chose where we listen. */
+/** A link is refused as well: its author would choose where we listen. */
 function ownDirectory(path: string): Stats {
   const stats = lstatSync(path);
   if (!stats.isDirectory()) {

@@ -13,7 +13,7 @@ import type { ControlAnswer } from "./protocol.ts";
 
 export interface ControlServer {
   readonly path: string;
-  /** Whoever follows the facts gets the last of them, if they take them soon. */
+  /** A client that follows the facts gets the last of them, if it reads them soon. */
   close(): Promise<void>;
 }
 

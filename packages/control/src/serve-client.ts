@@ -121,7 +121,7 @@ export function serveClient(
     if (rest !== undefined) await answer(rest);
   }
 
-  /** Whoever is still sending hears why only if someone takes what they send, for a moment. */
+  /** A client that is still sending learns why only if its input is read, for a moment. */
   function hangUp({ message }: LineTooLong): void {
     refuse(null, "line_too_long", `${message}. The connection is closed.`);
     socket.end();
@@ -132,7 +132,7 @@ export function serveClient(
 
   async function answer(line: string): Promise<void> {
     if (line.trim() === "") return;
-    // Also of a request that says nothing else right: whoever sent it waits for the answer to it.
+    // Also of a request that says nothing else right: its sender waits for the answer to it.
     let id: RequestId | null = null;
     try {
       const given = readLine(line);

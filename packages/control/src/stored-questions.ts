@@ -174,7 +174,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
         clearInterval(polling);
         await how.settle(question_id, readFirst(kept.answer));
       } catch {
-        // The store cannot be read now: asked again a moment later, and whoever answers here is told.
+        // The store cannot be read now: asked again a moment later, and the local responder is notified.
       }
     }
   }

@@ -38,7 +38,7 @@ export type AbortListener = (reason: string, run_ids: readonly string[]) => void
 
 export interface WatchedSession {
   readonly subject: ControlSubject;
-  /** For whoever drives the runs. Without a listener, the calls of a run are ended and nothing else. */
+  /** For the driver of the runs. Without a listener, the calls of a run are ended and nothing else. */
   onAbort(listener: AbortListener): () => void;
 }
 

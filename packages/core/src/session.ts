@@ -79,11 +79,11 @@ export interface Session {
   /** What SessionStart hooks want every run to know. */
   readonly context: readonly string[];
   startRun(options?: RunOptions): Promise<Run>;
-  /** From now on told of each run as it begins; what that answers is called when the run ends. */
+  /** Called with each run as it begins; what it returns is called when the run ends. */
   onRun(listener: RunListener): () => void;
   /** The live stream of facts; read it late, slowly or never (EVENT-4). */
   facts(options?: LiveFactsOptions): AsyncIterableIterator<Fact>;
-  /** From now on told of each fact of these types once it is committed; returns how to stop that. */
+  /** Called with each fact of these types once it is committed; returns how to stop that. */
   watch(wanted: WantedFacts, listener: FactListener): () => void;
   grants(): readonly ToolGrant[];
   /** Undefined when there is no such grant. */

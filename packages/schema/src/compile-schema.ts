@@ -208,7 +208,7 @@ function keywords(meter: Meter): CodeKeywordDefinition[] {
 
 /**
  * The indexes of the first two equal items, in time linear to their size: the usual pairwise comparison takes minutes on
- * an array of objects that fits into one call's arguments. `spend` is told how much was read.
+ * an array of objects that fits into one call's arguments. `spend` receives how much was read.
  */
 function findDuplicate(
   items: readonly unknown[],

@@ -1,7 +1,7 @@
 // "Did you mean …?": the known name that a mistyped one probably stands for, by the single-letter slips between them: a
 // letter too many, missing, wrong, or two neighbours swapped.
 
-/** The name closest to `given`, whatever its case and separators; none where no name is close. */
+/** The name closest to `given`, in any case and with any separators; none where no name is close. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   const plain = plainName(given);
   let best: string | undefined;

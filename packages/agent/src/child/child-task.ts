@@ -1,4 +1,4 @@
-// What a child is told: its task as its first message, and where it is as system text.
+// What a child receives: its task as its first message, and where it is as system text.
 
 import {
   compileSchema,

@@ -262,7 +262,7 @@ function describeWorkerTask(
     .join("\n");
 }
 
-/** Both are told; where they differ, the task's own state is what counts. */
+/** Both are reported; where they differ, the task's own state is what counts. */
 function buildWorkerResult(
   { result, answer }: EndedChild,
   steps: readonly StepRecord[],

@@ -111,7 +111,7 @@ function turnOrder(script: Script): (request: ModelRequest) => NextTurn {
   };
 
   /**
-   * Children of one definition may run at the same time: a run keeps the list it began with. Where the run is not told, request 1
+   * Children of one definition may run at the same time: a run keeps the list it began with. Where the run is unknown, request 1
    * is a start and the others continue with the latest.
    */
   function findTrack(

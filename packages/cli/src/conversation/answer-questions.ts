@@ -48,7 +48,7 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
       ),
   };
 
-  /** Undefined where it was settled elsewhere: what shows the run tells who answered it, and how. */
+  /** Undefined where it was settled elsewhere: the view of the run shows who answered it, and how. */
   async function put<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
     if (signal.aborted) return undefined;
     const answer = await work();

@@ -78,7 +78,7 @@ export function insertText(editor: LineEditor, text: string): LineEditor {
   return replaceRange(editor, editor.cursor, editor.cursor, typeable(text));
 }
 
-/** What Tab is asked about: the letters without a blank before the cursor, and the line up to there. */
+/** What Tab completes: the letters without a blank before the cursor, and the line up to there. */
 export function wordAtCursor({ text, cursor }: LineEditor): { word: string; line: string } {
   const line = text.slice(lineStart(text, cursor), cursor);
   return { word: /\S*$/.exec(line)?.[0] ?? "", line };

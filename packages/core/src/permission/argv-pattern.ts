@@ -133,7 +133,7 @@ export function isWrittenByAgent(
   return fixed_program !== true && boundary.isOrdinaryWrite(executable) === true;
 }
 
-/** For ask and deny: whatever name the program was given or really has. */
+/** For ask and deny: any name the program was given or really has. */
 function isPossiblyProgram(pattern: string, given: readonly string[], boundary: Boundary): boolean {
   if (pattern === "*") return true;
   const names = given.flatMap((name) => [name, baseName(name)]);

@@ -37,7 +37,7 @@ export function compileRule(
   const restricts = decision !== "allow";
   const holds = <T>(items: readonly T[], fits: (item: T) => boolean): boolean =>
     restricts ? items.some(fits) : ofEvery(items, fits);
-  // Most rules speak of another tool, which the beginning of the pattern mostly tells.
+  // Most rules are about another tool, which the beginning of the pattern mostly shows.
   const toolHead = tool?.split("*", 1)[0] ?? "";
   const path =
     rule.path === undefined
@@ -256,7 +256,7 @@ function ofEvery<T>(items: readonly T[], fits: (item: T) => boolean): boolean {
   return items.length > 0 && items.every(fits);
 }
 
-/** `readonly` and `write` speak of the call where they would allow, and of tool or call otherwise. */
+/** `readonly` and `write` are about the call where they would allow, and about tool or call otherwise. */
 function hasTag(subject: Subject, tag: string, decision: Decision): boolean {
   if (tag === "readonly" && subject.readOnly) return true;
   if (tag === "readonly" && decision === "allow") return false;

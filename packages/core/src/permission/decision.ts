@@ -51,6 +51,6 @@ export interface Judgement {
   readonly scopes: readonly GrantScope[];
   /** The grant that satisfied the ask. */
   readonly grant_id?: string;
-  /** Every such call is asked about: no grant counts, and none is offered. */
+  /** Every such call requires approval: no grant counts, and none is offered. */
   readonly every_time: boolean;
 }

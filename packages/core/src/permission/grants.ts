@@ -11,7 +11,7 @@ export interface ToolGrant {
   readonly session_id: string;
   readonly granted_by: string;
   readonly granted_at: string;
-  /** The call that was asked about. */
+  /** The call that required approval. */
   readonly tool_call_id: string;
   readonly agent_id: string;
 }

@@ -1,5 +1,5 @@
 // The permission module: one evaluator over a frozen policy, and the book of grants (PERM). Pure: no
-// clock, no I/O, and no one is asked here; whoever runs the call puts the question.
+// clock, no I/O, and no one is asked here; the pipeline puts the question.
 
 export { alwaysRule } from "./always-rule.ts";
 export type { PatternDisk, PatternWarning, PatternWorld } from "./check-patterns.ts";

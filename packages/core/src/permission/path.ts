@@ -1,5 +1,5 @@
 // Canonical paths as strings (the judging half of PATH-1): absolute, `/` between segments, nothing
-// left to resolve. Whoever knows the disk resolves links first; what is not canonical is not judged.
+// left to resolve. A caller that knows the disk resolves links first; what is not canonical is not judged.
 
 import { visibleJson } from "../result/visible.ts";
 

@@ -22,7 +22,7 @@ export interface PolicyInput {
   readonly destructive?: "ask" | "deny";
   readonly network?: NetworkPolicy;
   readonly roots?: Roots;
-  /** Never written to, whatever the rules (PERM-14). */
+  /** Never written to, with any rules (PERM-14). */
   readonly protected_roots?: readonly string[];
   /** Globs, added to the built-in list. */
   readonly sensitive_paths?: readonly string[];

@@ -29,7 +29,7 @@ export function rulesEntries(policy: Policy, subject: Subject): ChainEntry[] {
     }
     entries.push(entry);
   }
-  // Whoever wrote down this very command knows what it runs, and what that reads (PERM-15, PERM-16).
+  // A rule that spells out this very command knows what it runs, and what that reads (PERM-15, PERM-16).
   for (const { at, match, instead } of doubts) {
     if (answers === "all" || answers === match) entries[at] = instead;
   }

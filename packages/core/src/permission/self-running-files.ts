@@ -1,6 +1,6 @@
 // Files that something runs on its own (PATH-6): a shell when it starts, an editor that opens a folder, git or a package
-// manager on its next command. To write one is to run a program later, unasked; so writing one is asked about,
-// whatever a rule about its path allows. Files that run only when someone runs them (Makefile, package.json) are not here.
+// manager on its next command. To write one is to run a program later, without approval; so writing one requires approval,
+// even if a rule about its path allows it. Files that run only when someone runs them (Makefile, package.json) are not here.
 
 import { baseName, foldCase } from "./path.ts";
 

@@ -26,7 +26,7 @@ import { checkFields, type ReportField } from "./definition-fields.ts";
 export interface SourceInfo {
   readonly id: string;
   readonly kind: SourceKind;
-  /** Its own account of a call's effects is heard (DEF-4), and one bad definition fails the start (REG-2). */
+  /** Its own account of a call's effects counts (DEF-4), and one bad definition fails the start (REG-2). */
   readonly trusted: boolean;
   /** The file the definitions came from, for messages. */
   readonly file?: string;
@@ -66,7 +66,7 @@ export interface RegisteredTool {
   readonly output: ToolSchema | undefined;
   /** Rises when a definition of this name changes: a call made on an older one is stale (REG-3). */
   readonly generation: number;
-  /** Over everything a model or the user is told of the tool; which source brought it is not part of that. */
+  /** Over everything a model or the user sees of the tool; which source brought it is not part of that. */
   readonly digest: () => string;
 }
 
@@ -179,7 +179,7 @@ function readTrust(
 
 /**
  * Whether a definition is the one that was there before, found without hashing it: a server lists thousands of tools
- * again because of one. True only if nothing can differ that a model or a user is told; otherwise compare the digests.
+ * again because of one. True only if nothing can differ that a model or a user sees; otherwise compare the digests.
  */
 export function isSurelySame(a: RegisteredTool, b: RegisteredTool): boolean {
   return (

@@ -59,7 +59,7 @@ export function mapResult(
     }
   }
   if (error !== undefined) content = [{ type: "text", text: error.message }, ...content];
-  // Some providers refuse a blank text, and no model can tell it from a lost one.
+  // Some providers refuse a blank text, and no model can distinguish it from a lost one.
   if (content.every((block) => block.type === "text" && block.text.trim() === "")) {
     content = [isSaid ? { type: "text", text: said } : emptyBlock(frame.tool_name, error)];
   }

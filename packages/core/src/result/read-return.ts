@@ -74,7 +74,7 @@ export function readThrown(thrown: unknown): HandlerOutcome {
       };
     }
   } catch {
-    // A proxy that throws when it is looked at: it is told as whatever words it has.
+    // A proxy that throws when it is looked at: it is reported with whatever words it has.
   }
   return failed({ code: "execution_failed", message: messageOf(thrown) });
 }

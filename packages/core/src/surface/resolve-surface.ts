@@ -176,7 +176,7 @@ function byToolName(a: ExcludedTool, b: ExcludedTool): number {
   return a.tool_name < b.tool_name ? -1 : a.tool_name > b.tool_name ? 1 : 0;
 }
 
-/** Nothing a model, the user or the next call could tell apart: then it is the same revision. */
+/** Nothing a model, the user or the next call could distinguish: then it is the same revision. */
 function hasSameTools(a: Surface, b: Surface): boolean {
   const sameTools = (x: readonly RegisteredTool[], y: readonly RegisteredTool[]): boolean =>
     x.length === y.length &&

@@ -1,4 +1,4 @@
-// Wire names (NAME-3): what a provider is told a tool is called. A pure function of the canonical name
+// Wire names (NAME-3): the name of a tool for a provider. A pure function of the canonical name
 // and the provider's profile, never taken apart again: a request carries its own table for the way back.
 
 import { sha256Hex } from "../tool/index.ts";
@@ -20,7 +20,7 @@ export const PORTABLE_NAMES: NameProfile = {
 export interface WireNames {
   /** A name outside the table (a past call of a tool since gone) still has its wire name. */
   toWire(canonical: string): string;
-  /** By the table only: undefined for whatever was not offered in this request. */
+  /** By the table only: undefined for what was not offered in this request. */
   toCanonical(wire: string): string | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface CallIds {
   readonly agentId: string;
 }
 
-/** The places of a run, for anyone who has to tell them apart before a call is judged. */
+/** The places of a run, for code that must distinguish them before a call is judged. */
 export interface Places {
   readonly roots: Roots;
   /** The pattern that makes a canonical path sensitive (PATH-3), by the list the run is judged by. */
@@ -58,7 +58,7 @@ export interface GivenPath {
   /** Where it begins if it is relative. */
   readonly directory: string;
   readonly access: RestrictedAccess;
-  /** A directory stands for all that is in it: the tool may walk it. */
+  /** A directory means all that is in it: the tool may walk it. */
   readonly mayWalk: boolean;
 }
 
@@ -98,7 +98,7 @@ export interface ToolContext extends TargetsContext {
   readonly output: (chunk: string) => void;
   /** Runs when the call is cancelled or times out; the call's end waits for it, within bounds. */
   readonly onCancel: (cleanup: () => void | Promise<void>) => void;
-  /** Waits for the user: the call's clock stands still meanwhile (PIPE-6). */
+  /** Waits for the user: the call's time is paused meanwhile (PIPE-6). */
   readonly waitForPerson: <T>(answer: Promise<T>) => Promise<T>;
   readonly elicit: (request: ElicitationRequest) => Promise<ElicitationAnswer>;
 }

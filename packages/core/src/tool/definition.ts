@@ -48,7 +48,7 @@ export interface ToolDefinition<
   output_schema?: SchemaLike;
   /** Offer only name and hint until the model asks for it. */
   defer?: boolean;
-  /** Never deferred, whatever the budget. */
+  /** Never deferred, with any budget. */
   always_load?: boolean;
   max_result_chars?: number;
   timeout_ms?: number;

@@ -6,7 +6,7 @@ export interface SoongErrorOptions extends ErrorOptions {
   readonly exitCode?: number;
 }
 
-/** The base of every error that a caller may want to tell from others; `code` says which it is. */
+/** The base of every error that a caller may want to distinguish from others; `code` says which it is. */
 export class SoongError<Code extends string = string> extends Error {
   override readonly name: string = "SoongError";
   readonly code: Code;
@@ -22,7 +22,7 @@ export class SoongError<Code extends string = string> extends Error {
 /** No one reads more; it is cut once more, after redaction, wherever it is shown. */
 const MAX_CHARS = 100_000;
 
-/** The message of whatever was thrown. */
+/** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   let text: string | undefined;
   try {

@@ -58,7 +58,7 @@ export function aliasProblem(alias: string, source: { kind: SourceKind }): strin
   return ALIAS.test(alias) ? undefined : 'may hold only letters, digits, ".", "_" and "-"';
 }
 
-/** A pattern over canonical names: `*` stands for any run of characters, dots included. */
+/** A pattern over canonical names: `*` matches any run of characters, dots included. */
 export type NamePattern = string;
 
 export function isExactName(pattern: NamePattern): boolean {

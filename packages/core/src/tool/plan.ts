@@ -18,9 +18,9 @@ export type Resource =
       also?: string[];
       /** Its disk takes any case of the name for the same. */
       ignores_case?: boolean;
-      /** What makes it a file that other programs run on their own (PATH-6), where its name alone does not tell. */
+      /** What makes it a file that other programs run on their own (PATH-6), where its name alone does not show it. */
       self_running?: string;
-      /** The call does not change it, whatever else it does: no rule that is about writing alone looks at it. */
+      /** The call does not change it: no rule that is about writing alone looks at it. */
       only_read?: boolean;
       /** Found in the input of a tool that does not say what it does with it: no rule that allows looks at it. */
       only_restricts?: boolean;
@@ -62,14 +62,14 @@ export type Preview =
 export type Targets = Pick<Plan, "resources" | "destructive" | "facts">;
 
 export interface Plan {
-  /** All that the call would touch: its targets, and whatever planning found beside them. */
+  /** All that the call would touch: its targets, and what planning found beside them. */
   resources: Resource[];
   preview?: Preview;
   /** sha256 of what is there now, null where nothing is. */
   pre_images?: { path: string; sha256: string | null }[];
   /** Names of the environment variables a command would see; for the user who is asked (PERM-6). */
   env_summary?: string[];
-  /** This very call destroys something, or does not, whatever the definition feared. */
+  /** This very call destroys something, or does not, unlike what the definition says. */
   destructive?: boolean;
   /** Further facts that belong under the digest. */
   facts?: JsonValue;

@@ -63,7 +63,7 @@ export const flag: Shape<boolean> = (value, place) => {
   if (typeof value !== "boolean") reportExpected("true or false", value, place);
 };
 
-/** Whatever its characters; for what is passed on as it is. */
+/** With any characters; for what is passed on as it is. */
 export const anyText: Shape<string> = (value, place) => {
   if (typeof value !== "string") reportExpected("text", value, place);
 };

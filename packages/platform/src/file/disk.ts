@@ -88,7 +88,7 @@ export async function writeWholeFile(
   how: "new" | "replace" = "replace",
 ): Promise<void> {
   const folder = dirname(path);
-  // With the process in its name, so that what one that is gone left can be told from work in progress.
+  // With the process in its name, so that leftovers of a dead process can be distinguished from work in progress.
   const next = join(folder, `.${randomUUID()}.${process.pid}.part`);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -52,7 +52,7 @@ export function programEnvironment(
   roots: Roots | undefined,
 ): Record<string, string> {
   const env = environmentOutside(roots, { allowlist: [...DEFAULT_ENV_ALLOWLIST, ...allowlist] });
-  // Node's pipes are sockets, and bash takes a socket on its stdin for a remote login unless it is told that
+  // Node's pipes are sockets, and bash takes a socket on its stdin for a remote login unless it learns that
   // a shell is around it: it would read ~/.bashrc first.
   return { ...env, SHLVL: "1", PATH: env["PATH"] ?? SYSTEM_PATH };
 }
@@ -98,7 +98,7 @@ export const SYSTEM_DIRECTORIES: readonly string[] = (
 
 /**
  * A program of the system that this user cannot replace: with `/` as the project it is around every program, and none of the
- * system's becomes the agent's by that. Whoever may write there (root) has none.
+ * system's becomes the agent's by that. A user that may write there (root) has none.
  */
 export function isFixedProgram(
   { found, resolved }: FoundExecutable,
@@ -181,7 +181,7 @@ function withoutDots(place: string): string {
   return join(realpathSync.native(dirname(place)), basename(place));
 }
 
-/** A trailing `*` stands for any ending. None of these can hold a secret or load code into a program. */
+/** A trailing `*` matches any ending. None of these can hold a secret or load code into a program. */
 export const DEFAULT_ENV_ALLOWLIST: readonly string[] =
   "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TMPDIR TERM COLORTERM NO_COLOR".split(" ");
 
@@ -210,7 +210,7 @@ export function commandEnvironment(options: EnvironmentOptions = {}): Record<str
   return environment;
 }
 
-/** What the runtime itself is told, such as where its home is: no wildcard gives it on that does not name more than this. */
+/** What the runtime itself receives, such as where its home is: no wildcard gives it on that does not name more than this. */
 const OWN_PREFIX = "SOONG_";
 
 function isAllowed(name: string, allowlist: readonly string[]): boolean {

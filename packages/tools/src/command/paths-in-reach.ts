@@ -56,7 +56,7 @@ export function tellsOfItself(
   );
 }
 
-/** The same for whatever walks these directories. */
+/** The same for anything that walks these directories. */
 export function restrictedBelow(
   treesToWalk: () => readonly string[],
   { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,

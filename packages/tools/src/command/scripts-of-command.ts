@@ -157,7 +157,7 @@ const SHELL_OR_LANGUAGE =
 const INTERPRETER =
   /^(?:(?:ba|da|z|k|mk|a|c|tc|fi)?sh|python[\d.]*|pypy\d*|node|nodejs|deno|bun|tsx|ts-node|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|Rscript|tclsh|wish|expect|osascript|groovy|julia|guile|racket|elixir|escript|awk|gawk|mawk|sed|make|gmake|just|source|\.)$/;
 const MOST_SCRIPTS = 64;
-/** A larger one is told apart by its stamp. */
+/** A larger one is distinguished by its stamp. */
 const MAX_HASHED_BYTES = 16 * 1024 * 1024;
 
 async function readImage(path: string): Promise<string | null> {

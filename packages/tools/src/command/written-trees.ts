@@ -122,7 +122,7 @@ const WRITERS: Readonly<Record<string, Reader>> = {
   mv: moveTrees,
   sed: (args) => (runsNothing("sed", args) ? NOTHING : undefined),
   sort: (args) => (runsNothing("sort", args) ? NOTHING : undefined),
-  // Where it says itself which files it writes, or is told by a file.
+  // Where it says itself which files it writes, or a file does.
   curl: (args) =>
     hasOption(args, "-KOJ|--conf*|--remote-*|--output-dir* @digits") ? undefined : NOTHING,
   awk: writtenByAwk,

@@ -1,4 +1,4 @@
-// How a read is told. The model gets the text on its own, exactly, and a second block only where there is
+// How a read is reported. The model gets the text on its own, exactly, and a second block only where there is
 // something to say; programs get the same as data.
 
 import { toolResult, type HandlerResult, type Roots, type ToolFailure } from "@soong/core";

@@ -14,7 +14,7 @@ export interface LiveRuntimesPort extends LivePort {
   close(): void;
 }
 
-/** How often is looked again for what no one tells: with someone at the page, and without. */
+/** How often to look for what is not notified: with a page open, and without. */
 const LOOK_MS = { attended: 500, unattended: 2000 };
 const SOCKET_ENDING = ".sock";
 

@@ -24,7 +24,7 @@ export interface Playground extends PlaygroundPort {
   close(): Promise<void>;
 }
 
-/** So many calls that have ended can still be asked about. */
+/** So many calls that have ended can still be looked up. */
 const REMEMBERED = 100;
 /** So many runtimes are open: each has its servers, its files and its socket, and may wait for an answer for ever. */
 export const AT_ONCE = 8;

@@ -42,7 +42,7 @@ export const RUNS_NOTHING: InnerCommands = Object.freeze(runs([], []));
 /** An option or operand that could not be read: anything may follow from it. */
 export const NOT_UNDERSTOOD: InnerCommands = Object.freeze(runs([], "all", { opaque: true }));
 
-/** Nothing is known of the program. Whoever allows it by its name allows what it does. */
+/** Nothing is known of the program. An allow by its name allows what it does. */
 export const ANYTHING: InnerCommands = Object.freeze({ ...NOT_UNDERSTOOD, by_nature: true });
 
 export function mergeInner(all: readonly InnerCommands[]): InnerCommands {
