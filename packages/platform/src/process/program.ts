@@ -167,8 +167,9 @@ export function findExecutable(
 
 function executableAt(place: string): FoundExecutable | undefined {
   try {
+    // Most places have none, and an error for each is slow.
+    if (statSync(place, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
     accessSync(place, constants.X_OK);
-    if (!statSync(place).isFile()) return undefined;
     return { found: withoutDots(place), resolved: realpathSync.native(place) };
   } catch {
     return undefined;
@@ -198,8 +199,10 @@ export interface EnvironmentOptions {
 export function commandEnvironment(options: EnvironmentOptions = {}): Record<string, string> {
   const { allowlist = DEFAULT_ENV_ALLOWLIST, extra = {}, from = process.env } = options;
   const environment: Record<string, string> = {};
-  for (const [name, value] of Object.entries(from)) {
-    if (value !== undefined && isAllowed(name, allowlist)) environment[name] = value;
+  for (const name of Object.keys(from)) {
+    // Reading a variable of the process is slow.
+    const value = isAllowed(name, allowlist) ? from[name] : undefined;
+    if (value !== undefined) environment[name] = value;
   }
   Object.assign(environment, extra);
   // A relative or empty entry means "wherever the command happens to be": the project could plant programs.
