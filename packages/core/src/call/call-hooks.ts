@@ -110,7 +110,7 @@ function readVerdict(
   }
   if (decision === "deny") return denyByHook(call, hook, reason ?? refusedBy(hook));
   if (decision === "ask") {
-    const why = reason ?? `the hook "${hook}" wants a person to decide`;
+    const why = reason ?? `the hook "${hook}" requires approval`;
     call.hookVerdict = { decision, hook, reason: why };
   }
   return undefined;

@@ -47,11 +47,11 @@ export async function requestApproval(
   if (guarded !== undefined) return guarded;
   if (call.cancellation !== undefined) return endCancelled(call);
   const deny = (why: string): Ending => denyUnanswered(call, request, judgement, why);
-  if (call.given.made_by === "runtime") return deny("no one is asked about a call of the runtime");
-  if (ask === undefined) return deny("there is nobody to ask");
+  if (call.given.made_by === "runtime") return deny("a call of the runtime itself cannot request approval");
+  if (ask === undefined) return deny("there is no one to ask");
   if (previewLength(call.plan?.preview) > MAX_SHOWN_CHARS) {
     return deny(
-      `what it would do is too long to be shown to anybody (over ${MAX_SHOWN_CHARS} characters); do it in smaller steps`,
+      `what it would do is too long to be shown (over ${MAX_SHOWN_CHARS} characters); do it in smaller steps`,
     );
   }
   recorder.record("permission.requested", { request }, call);
@@ -87,7 +87,7 @@ function recordReply(
   reply: Waited<unknown> | GivenUp,
 ): PermissionAnswer | Ending {
   if (reply.kind === "given_up" || call.cancellation !== undefined) return endCancelled(call);
-  if (reply.kind === "timed_out") return deny(`nobody answered within ${reply.ms} ms`);
+  if (reply.kind === "timed_out") return deny(`no one answered within ${reply.ms} ms`);
   if (reply.kind === "threw") {
     const why = messageOf(reply.error);
     return deny(reply.error instanceof NobodyToAsk ? why : `asking failed: ${why}`);
@@ -230,7 +230,7 @@ function shownPreview(call: AcceptedCall): Preview | undefined {
 /** What hooks, records and relays have instead of a preview that shows a restricted file (PIPE-9). */
 const PRIVATE: Preview = {
   kind: "text",
-  text: "The preview shows content of a restricted file; only the person who is asked sees it.",
+  text: "The preview shows content of a restricted file; only the user who is asked sees it.",
 };
 
 /** Whoever is asked sees all of it (PERM-19). */
