@@ -26,7 +26,7 @@ export const loopTurns = {
     withHome(async (home) => {
       const { openStore } = await import("@soong/store");
       const store = await openStore({ directory: home });
-      const rounds = quick ? 4 : 15;
+      const rounds = quick ? 3 : 12;
       /** @type {ReportRow[]} */
       const rows = [];
       for (const turns of LENGTHS) {
@@ -43,7 +43,7 @@ export const loopTurns = {
 /** Turns measured in a round, at least, in as many runs as that takes. */
 const TURNS = 500;
 /** Rounds before those that count, for the compiler. */
-const WARM_UPS = 3;
+const WARM_UPS = 2;
 
 /**
  * @param {string} name

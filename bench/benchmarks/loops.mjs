@@ -63,6 +63,7 @@ export const loopSession = {
   id: "loop-session",
   title: "A long conversation through the whole loop: a call a turn",
   ...LOOPS,
+  slow: [...LOOPS.slow, "ai-sdk"],
   rounds: { full: 3, quick: 2 },
   metrics: [
     { id: "thousand_cpu", title: "1 000 turns, CPU time per turn", unit: "µs" },
@@ -149,7 +150,7 @@ async function prepared(subject, { quick }, round) {
   await proveLoop(subject);
   const { installed, calls, remarks } = await install(subject);
   // The compiler needs some thousand runs: ours take half the time after that.
-  await round(installed, calls, quick ? 2_500 : 5_000);
+  await round(installed, calls, quick ? 2_000 : 4_000);
   return {
     remarks,
     async round() {
