@@ -71,7 +71,7 @@ export class Redactor {
   /** Deep, keys too. The same reference when nothing was found; what was given is never changed. */
   value<T>(value: T, { scope = "full", sensitive = NO_PATHS }: ValueOptions = NO_OPTIONS): T {
     // Nearly every value is clean.
-    if (sensitive.length === 0 && this.#isClean(value, scope, 0)) return value;
+    if (sensitive.length === 0 && isCleanValue(value, this.#known, scope)) return value;
     return this.#redactValue(value as JsonValue, scope, sensitive) as T;
   }
 
@@ -90,7 +90,7 @@ export class Redactor {
     sensitive: SensitivePaths = [],
   ): { redacted: JsonValue; restore: (value: JsonValue) => JsonValue } {
     const trail = new Trail();
-    const isClean = sensitive.length === 0 && this.#isClean(value, "full", 0);
+    const isClean = sensitive.length === 0 && isCleanValue(value, this.#known, "full");
     const redacted = isClean ? value : this.#redactValue(value, "full", sensitive, trail);
     return { redacted, restore: (changed) => trail.restore(changed, redacted, value) };
   }
@@ -191,28 +191,35 @@ export class Redactor {
     };
     return walk(value, sensitive, 0);
   }
+}
 
-  /** Whether the walk would find nothing. Without what the walk makes on its way: 0.15 instead of 0.6 µs for a small result. */
-  #isClean(value: unknown, scope: RedactionScope, depth: number): boolean {
-    if (typeof value === "string") return this.#spansIn(value, scope).length === 0;
-    if (typeof value === "number") {
-      return !this.#known.mayBeNumber || this.#spansIn(String(value), scope).length === 0;
-    }
-    if (typeof value !== "object" || value === null) return true;
-    if (depth === MAX_DEPTH) return false;
-    if (Array.isArray(value)) {
-      for (let i = 0; i < value.length; i += 1) {
-        if (!this.#isClean(value[i], scope, depth + 1)) return false;
-      }
-      return true;
-    }
-    for (const key in value) {
-      if (!Object.hasOwn(value, key)) continue;
-      if (this.#spansIn(key, scope).length > 0) return false;
-      if (!this.#isClean((value as JsonRecord)[key], scope, depth + 1)) return false;
+/** Whether redacting would change nothing: without a copy on the way, a small result takes 0.15 instead of 0.6 µs. */
+function isCleanValue(
+  value: unknown,
+  known: KnownSecrets,
+  scope: RedactionScope,
+  depth = 0,
+): boolean {
+  if (typeof value === "string") {
+    return value.length < MIN_LENGTH || known.find(value, scope).length === 0;
+  }
+  if (typeof value === "number") {
+    return !known.mayBeNumber || known.find(String(value), scope).length === 0;
+  }
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === MAX_DEPTH) return false;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) {
+      if (!isCleanValue(value[i], known, scope, depth + 1)) return false;
     }
     return true;
   }
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    if (key.length >= MIN_LENGTH && known.find(key, scope).length > 0) return false;
+    if (!isCleanValue((value as JsonRecord)[key], known, scope, depth + 1)) return false;
+  }
+  return true;
 }
 
 type KnownSecrets = ReturnType<typeof readKnown>;
