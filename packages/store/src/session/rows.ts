@@ -82,19 +82,52 @@ export interface SessionRow {
   last_seq: number;
   head_hash: string;
   bytes: number;
-  /** JSON of its OpenState. */
+  /** Its OpenState as a text. */
   open_state: string;
   /** JSON of who holds it, or held it when it was killed. */
   holder: string | null;
 }
 
+/** By run: requested_seq, tool_call_id, tool_name, started_seq. */
+type WrittenCalls = Record<string, [number, string, string, number | null][]>;
+
+/** Short, because it is written with nearly every commit: with a thousand calls open, 50 kB instead of 170. */
+export function formatOpenState({ calls, runs, active }: OpenState): string {
+  // A run may be named as a property that every object has.
+  const written = Object.create(null) as WrittenCalls;
+  for (const { run_id, requested_seq, tool_call_id, tool_name, started_seq } of calls) {
+    (written[run_id] ??= []).push([requested_seq, tool_call_id, tool_name, started_seq]);
+  }
+  return JSON.stringify({ calls: written, runs, active });
+}
+
 export function parseOpenState(row: Pick<SessionRow, "session_id" | "open_state">): OpenState {
   try {
-    return JSON.parse(row.open_state) as OpenState;
+    const { calls, ...rest } = JSON.parse(row.open_state) as Omit<OpenState, "calls"> & {
+      calls: WrittenCalls | readonly CallRow[];
+    };
+    return { ...rest, calls: isRows(calls) ? calls : Object.entries(calls).flatMap(readCalls) };
   } catch (error) {
     const message = `What session ${row.session_id} has open cannot be read; its row was changed.`;
     throw new StoreError("store_corrupted", message, { cause: error });
   }
+}
+
+/** As they were written before. */
+function isRows(calls: WrittenCalls | readonly CallRow[]): calls is readonly CallRow[] {
+  return Array.isArray(calls);
+}
+
+function readCalls([run_id, calls]: [string, WrittenCalls[string]]): CallRow[] {
+  return calls.map(([requested_seq, tool_call_id, tool_name, started_seq]) => ({
+    requested_seq,
+    run_id,
+    tool_call_id,
+    tool_name,
+    started_seq,
+    ended_seq: null,
+    status: null,
+  }));
 }
 
 // What a reader gets of sessions, runs, agents and calls: the rows of the tables as records.

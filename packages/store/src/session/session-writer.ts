@@ -17,6 +17,7 @@ import { asColumn, isPlain } from "../sqlite/sqlite-error.ts";
 import type { Committer, Pending } from "./committer.ts";
 import { createDerivedRows } from "./derived-rows.ts";
 import {
+  formatOpenState,
   parseOpenState,
   type FactRow,
   type NodeRow,
@@ -274,7 +275,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   function write(): void {
     const { session_no } = row;
     derived.write(statements, session_no);
-    row.open_state = JSON.stringify(derived.openState());
+    row.open_state = formatOpenState(derived.openState());
     for (const fact of facts) statements.fact(session_no, factRow(fact));
     for (const node of nodes.values()) statements.node(session_no, node);
     for (const artifact of artifacts.values()) statements.artifact(session_no, artifact);

@@ -2,7 +2,7 @@
 
 import { raw } from "../sqlite/query.ts";
 import { StoreError } from "../contract/store-error.ts";
-import { placeOfSession, type WriteStatements } from "../session/rows.ts";
+import { formatOpenState, placeOfSession, type WriteStatements } from "../session/rows.ts";
 import type { SessionPlace } from "../session/session-reader.ts";
 
 import { asColumn } from "../sqlite/sqlite-error.ts";
@@ -39,7 +39,7 @@ export function rebuildTables(
   }
   const artifactBytes = keepArtifacts();
   query`UPDATE sessions
-    SET open_state = ${JSON.stringify(rows.openState())}, bytes = ${walk.bytes + artifactBytes} WHERE session_no = ${no}`;
+    SET open_state = ${formatOpenState(rows.openState())}, bytes = ${walk.bytes + artifactBytes} WHERE session_no = ${no}`;
 
   /** Looked at again: a run may have another number now. */
   function fileFacts(): void {

@@ -8,7 +8,7 @@ import type { NewSession, OpenSession, Store, Durability } from "../contract/sto
 import { createFolderQueue, openRunFolders } from "../folder/run-folders.ts";
 import { committedFacts, holdSession, type SessionInHand } from "../session/open-session.ts";
 import { createCommitter } from "../session/committer.ts";
-import { NOTHING_OPEN, type SessionRow } from "../session/rows.ts";
+import { formatOpenState, NOTHING_OPEN, type SessionRow } from "../session/rows.ts";
 import { createAsk, writeStatements } from "../session/statements.ts";
 import type { Query } from "../sqlite/query.ts";
 import { asColumn, asStoreError, isPlain } from "../sqlite/sqlite-error.ts";
@@ -138,7 +138,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       const { title, project } = given;
       query`INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash,
            bytes, open_state)
-         VALUES (${session_id}, ${now}, ${now}, ${asColumn(title)}, ${asColumn(project)}, 0, ${FIRST_PREV_HASH}, 0, ${JSON.stringify(NOTHING_OPEN)})`;
+         VALUES (${session_id}, ${now}, ${now}, ${asColumn(title)}, ${asColumn(project)}, 0, ${FIRST_PREV_HASH}, 0, ${formatOpenState(NOTHING_OPEN)})`;
     });
   }
 

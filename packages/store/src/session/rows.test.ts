@@ -1,0 +1,30 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { verifies } from "#laws";
+import { formatOpenState, parseOpenState, type CallRow } from "./rows.ts";
+
+const call: fc.Arbitrary<CallRow> = fc.record({
+  requested_seq: fc.nat(),
+  run_id: fc.constantFrom("run_1", "run_2", "__proto__", ""),
+  tool_call_id: fc.string(),
+  tool_name: fc.string(),
+  started_seq: fc.option(fc.nat()),
+  ended_seq: fc.constant(null),
+  status: fc.constant(null),
+});
+
+test("what a session has open is read as it was written, also from a store that wrote its calls as rows", () => {
+  verifies("STORE-3", "STORE-4");
+  const calls = fc.uniqueArray(call, { selector: ({ requested_seq }) => requested_seq });
+  fc.assert(
+    fc.property(calls, (open) => {
+      const state = { calls: open, runs: [["run_1", 2, 1]], active: [["a", "n"]] } as const;
+      for (const open_state of [formatOpenState(state), JSON.stringify(state)]) {
+        const read = parseOpenState({ session_id: "s", open_state });
+        const inOrder = (rows: readonly CallRow[]): CallRow[] =>
+          rows.toSorted((a, b) => a.requested_seq - b.requested_seq);
+        expect({ ...read, calls: inOrder(read.calls) }).toEqual({ ...state, calls: inOrder(open) });
+      }
+    }),
+  );
+});
