@@ -1,6 +1,6 @@
 // A model's stream, read to its end however the model keeps to its port: a throw, a hang, an end that is missing, an answer
-// without end and an event that is none are failures like any other. When it ends, the model is told by its signal to let go of
-// its connection: an iterator that waits for the network cannot be ended otherwise.
+// without end and an event that is none are failures like any other. When it is left, the model is told by its signal to let go
+// of its connection: an iterator that waits for the network cannot be ended otherwise.
 
 import { messageOf } from "@soong/core";
 import { isRecord } from "@soong/schema";
@@ -41,6 +41,8 @@ class StreamReader {
   #bytes = 0;
   #iterator: AsyncIterator<ModelEvent> | undefined = undefined;
   #hasEnded = false;
+  /** For the next event. */
+  #isWaiting = false;
   #resolve: (end: StreamEnd | "aborted") => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -92,6 +94,7 @@ class StreamReader {
 
   #readNext(from: AsyncIterator<ModelEvent>): void {
     if (this.#hasEnded) return;
+    this.#isWaiting = true;
     try {
       Promise.resolve(from.next()).then(this.#handle, this.#failAdapter);
     } catch (error) {
@@ -101,6 +104,7 @@ class StreamReader {
 
   readonly #handle = (next: unknown): void => {
     if (this.#hasEnded || this.#iterator === undefined) return;
+    this.#isWaiting = false;
     const { id } = this.#model;
     if (isRecord(next) && next["done"] === true) {
       return this.#fail("disconnect", `${id} stopped in the middle of its answer.`);
@@ -154,7 +158,10 @@ class StreamReader {
   #close(): void {
     this.#hasEnded = true;
     this.#running.control.watch(undefined);
-    this.#attempt.abort(NO_LONGER_READ);
+    // One that waits for nothing ends when it is told to; a signal that fires costs 9 µs.
+    if (this.#isWaiting || this.#iterator?.return === undefined) {
+      this.#attempt.abort(NO_LONGER_READ);
+    }
     try {
       this.#iterator?.return?.().then(undefined, () => {});
     } catch {
