@@ -78,7 +78,7 @@ function hunk(
   let removed = 0;
   let added = 0;
   const lead = linesBefore(before, first.start);
-  let from = first.start - lead.reduce((sum, line) => sum + line.length, 0);
+  let from = first.start - measureLines(lead);
   for (const change of changes) {
     for (const line of splitLines(before.subarray(from, change.start)))
       lines.push(renderLine(" ", line));
@@ -88,7 +88,8 @@ function hunk(
     added += change.added.length;
     from = change.end;
   }
-  for (const line of linesAfter(before, from)) lines.push(renderLine(" ", line));
+  const behind = splitLines(before.subarray(from), CONTEXT_LINES);
+  for (const line of behind) lines.push(renderLine(" ", line));
   const context = lines.length - removed - added;
   const line = first.line - lead.length;
   const oldRange = range(line, context + removed);
@@ -113,17 +114,6 @@ function linesBefore(bytes: Buffer, end: number): Buffer[] {
     const from = to < 2 ? 0 : bytes.lastIndexOf(LINE_FEED, to - 2) + 1;
     lines.unshift(bytes.subarray(from, to));
     to = from;
-  }
-  return lines;
-}
-
-function linesAfter(bytes: Buffer, start: number): Buffer[] {
-  const lines: Buffer[] = [];
-  let from = start;
-  while (from < bytes.length && lines.length < CONTEXT_LINES) {
-    const to = endOfLine(bytes, from);
-    lines.push(bytes.subarray(from, to));
-    from = to;
   }
   return lines;
 }
@@ -204,10 +194,10 @@ function changedLines(before: Buffer, spans: readonly Span[], mostEdits: number)
   return changes;
 }
 
-function splitLines(bytes: Buffer): Buffer[] {
+function splitLines(bytes: Buffer, most = Infinity): Buffer[] {
   const lines: Buffer[] = [];
   let from = 0;
-  while (from < bytes.length) {
+  while (from < bytes.length && lines.length < most) {
     const to = endOfLine(bytes, from);
     lines.push(bytes.subarray(from, to));
     from = to;
@@ -229,7 +219,8 @@ function stretchFrom(
   spans: readonly Span[],
   first: number,
 ): { stretch: Stretch; next: number } {
-  const start = startOfLine(before, spans[first]?.start ?? 0);
+  const at = spans[first]?.start ?? 0;
+  const start = at === 0 ? 0 : before.lastIndexOf(LINE_FEED, at - 1) + 1;
   const pieces: Uint8Array[] = [];
   let end = start;
   let lineEnd = start;
@@ -258,10 +249,6 @@ function stretchFrom(
     stretch: { start, old: before.subarray(start, lineEnd), new: Buffer.concat(pieces) },
     next,
   };
-}
-
-function startOfLine(bytes: Buffer, at: number): number {
-  return at === 0 ? 0 : bytes.lastIndexOf(LINE_FEED, at - 1) + 1;
 }
 
 function endOfLine(bytes: Buffer, at: number): number {
