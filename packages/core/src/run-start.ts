@@ -98,7 +98,7 @@ export class RunStarts {
     return resolved.surface;
   }
 
-  /** REG-4: whatever is not a clear yes is a no, with the reason. */
+  /** REG-4: anything but a clear yes is a no, with the reason. */
   async #askEnabled(tools: readonly RegisteredTool[]): Promise<ReadonlyMap<string, string>> {
     const refused = new Map<string, string>();
     const { resolve_timeout_ms } = this.#config.tools;
@@ -242,7 +242,7 @@ export function showTools(
   return modelTools(surface, instructions, redact, tools.defer_budget_tokens);
 }
 
-/** 2: when calls ended that were put on record later, waits for people, and halts are on record (REPLAY-1). */
+/** 2: when calls ended that were put on record later, waits for users, and halts are on record (REPLAY-1). */
 const RECORD_VERSION = 2;
 
 type StartRecord = Omit<FactData<"run.started">, "definitions">;

@@ -64,11 +64,11 @@ export interface RunOptions {
   readonly loadedTools?: readonly string[];
   /** The gateway's bound on inline results. */
   readonly inlineLimitBytes?: number;
-  /** For whoever keeps the conversation: what of it a call may add to. Left out: whatever it brings. */
+  /** For the owner of the conversation: what a call may add to it. Default: everything it brings. */
   readonly admitContext?: AdmitContext;
   /** Sources that are not there yet, for the model to know. */
   readonly connecting?: () => readonly string[];
-  /** For whoever waits for the run on a clock of their own: a person's time is nobody's (PIPE-6). */
+  /** For a caller that waits for the run on a clock of its own: the user's time does not count (PIPE-6). */
   readonly onPersonAsked?: OnPersonAsked;
 }
 
@@ -83,7 +83,7 @@ export interface Run {
   readonly identity: RunIdentity;
   readonly policy: Policy;
   readonly context: RunContext;
-  /** For whoever drives the run: facts and nodes of it, in one count of run_seq. */
+  /** For the driver of the run: its facts and nodes, in one count of run_seq. */
   readonly recorder: Recorder;
   /** The run's own: its placeholders are the ones its results have (REDACT-1). */
   readonly redactor: Redactor;
@@ -99,13 +99,13 @@ export interface Run {
   execute(calls: readonly ToolCall[]): Promise<ToolResult[]>;
   call(name: string, input: unknown): Promise<ToolResult>;
   explain(call: ToolCall): Promise<Explanation>;
-  /** The places of the run, for whoever reads a file for the model without a call: what is restricted holds there, too (PERM-15). */
+  /** The places of the run, for code that reads a file for the model without a call: what is restricted holds there, too (PERM-15). */
   readonly places: Places;
   /** HOOK-6: a prompt may be blocked or given context before the model sees it. */
   submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }>;
-  /** HOOK-6: asked once whether to go on when the model is done. */
+  /** HOOK-6: asked once whether to continue when the model is done. */
   stopping(): Promise<{ continue: boolean; context: string[] }>;
-  /** HOOK-7: tells the hooks of an event that whoever drives the run knows of. They only watch. */
+  /** HOOK-7: notifies the hooks of an event that the driver of the run knows of. They only watch. */
   notify<Event extends DrivenEvent>(
     event: Event,
     about: Omit<HookPayloads[Event], "session_id" | "run_id">,
@@ -128,7 +128,7 @@ export async function startRun(
     ...(parent && { parent_run_id: parent.run_id, parent_agent_id: parent.agent_id }),
     role,
   };
-  // A child of a plan run is in plan mode, whatever it is started with (SURF-9).
+  // A child of a plan run is in plan mode, with any options (SURF-9).
   const mode = parent?.policy?.mode === "plan" ? "plan" : (options.mode ?? "normal");
   const policy = parts.policies.find({
     session: parts.policy,
@@ -233,7 +233,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
   #wanted = false;
   /** The revision of the registry that was last looked at, whether or not anything had changed. */
   #looked: number;
-  /** One at a time; whoever asks meanwhile waits for the same answer. */
+  /** One at a time; a caller that asks meanwhile waits for the same answer. */
   #refreshing: Promise<void> | undefined = undefined;
   #continued = false;
   #places: Places | undefined = undefined;
@@ -410,12 +410,12 @@ class KernelRun implements Run, CallRun, DeferredTools {
 
 const NO_CONTEXT: RunContext = Object.freeze({});
 
-/** Runs are told apart by session too: a caller may give any id. */
+/** Runs are distinguished by session too: a caller may give any id. */
 export function runKey(session_id: string, run_id: string): string {
   return JSON.stringify([session_id, run_id]);
 }
 
-/** With the artifact the fact speaks of, in one entry: neither is there without the other. Of clean data. */
+/** With the artifact the fact refers to, in one entry: neither is there without the other. Of clean data. */
 function recordWith<T extends FactType>(
   recorder: Recorder,
   kept: KeptDefinitions,

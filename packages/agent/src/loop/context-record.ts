@@ -44,7 +44,7 @@ type Counts = Record<(typeof GROWING)[number], number>;
 /** A reader walks over so many facts at most, or as many as there are references: all of them are repeated no more than twice. */
 const MOST_CHANGES = 64;
 
-/** The fact is made when somebody reads it: most of it is the same as in the one before. */
+/** The fact is made when it is read: most of it is the same as in the one before. */
 export class ContextRecord implements FactRecord {
   readonly request: number;
   nodes: readonly ConversationNode[] | undefined = undefined;

@@ -118,7 +118,7 @@ function recordRouting(
 
 type RoutingData = FactData<"routing.decided">;
 
-/** The fact is made when somebody reads it: most of it is the same for all requests of a run. */
+/** The fact is made when it is read: most of it is the same for all requests of a run. */
 class RoutingRecord implements FactRecord {
   nodes: readonly ConversationNode[] | undefined = undefined;
   readonly #models: Running["models"];

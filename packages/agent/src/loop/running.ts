@@ -179,7 +179,7 @@ export function recordFact<T extends FactType>(
   return fact;
 }
 
-/** The same for a fact that is made of a record when somebody reads it. */
+/** The same for a fact that is made of a record when it is read. */
 export function noteFact(running: Running, record: NodesRecord, type: FactType): void {
   const { pending } = running;
   const hasNodes = pending.length > 0;

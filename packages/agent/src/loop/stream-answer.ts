@@ -212,7 +212,7 @@ class AnswerAttempt {
   }
 }
 
-/** Its facts are made when somebody reads them. */
+/** Its facts are made when they are read. */
 class AttemptRecord implements FactRecord {
   nodes: readonly ConversationNode[] | undefined = undefined;
   /** Set before `model.completed` is noted. */

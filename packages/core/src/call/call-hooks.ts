@@ -1,4 +1,4 @@
-// Hooks of a call (HOOK-2…7): what they, and the people a call is shown to, see of it, and what their answers mean. A guard
+// Hooks of a call (HOOK-2…7): what they, and the user that a call is shown to, see of it, and what their answers mean. A guard
 // may deny, ask, add context, stop the run, or replace the input. A replaced input is validated, its targets are resolved
 // anew, and every guard sees it again, until nothing changes.
 
@@ -87,7 +87,7 @@ function readVerdict(
   const { hook } = outcome;
   const answer: HookAnswers["PreToolUse"] = outcome.ok ? outcome.answer : {};
   const { decision, reason, context, stop } = answer;
-  // For the person who may be asked, and for the record.
+  // For the user who may be asked, and for the record.
   const noted = {
     hook,
     event: "PreToolUse",
@@ -133,7 +133,7 @@ async function takeReplacement(
   return problem;
 }
 
-/** When the call may go on as what it now is: what ran before it may have changed where its names lead. */
+/** When the call may continue as what it now is: what ran before it may have changed where its names lead. */
 async function retarget(
   call: AcceptedCall,
   turn: TurnControl,
@@ -155,7 +155,7 @@ function refusedBy(hook: string): string {
   return `the hook "${hook}" refused this call`;
 }
 
-/** The guards of a question: they may deny before anybody is asked. */
+/** The guards of a question: they may deny before the user is asked. */
 export async function runPermissionHooks(
   call: AcceptedCall,
   request: JsonObject,
@@ -163,7 +163,7 @@ export async function runPermissionHooks(
   for (const hook of call.run.hooks.matching("PermissionRequest", hookSubject(call))) {
     const outcome = await runHook(hook, "PermissionRequest", { request }, hookPorts(call), call);
     if (call.cancellation !== undefined) return endCancelled(call);
-    // A readonly call is being asked about already, so a failed guard changes nothing for it.
+    // A readonly call already waits for approval, so a failed guard changes nothing for it.
     if (!outcome.ok && !outcome.continues && !call.effects.read_only) {
       return denyByHook(call, hook.id, `the hook "${hook.id}" failed (${outcome.message})`);
     }
@@ -196,7 +196,7 @@ export function hookNode({ run }: Call, hook: string, text: string): AddedNode {
   return { kind: "hook_context", content, data: { hook } };
 }
 
-/** HOOK-7: the call waits for a person. The hooks watch meanwhile; their outcome changes nothing. */
+/** HOOK-7: the call waits for the user. The hooks watch meanwhile; their outcome changes nothing. */
 export async function notifyHooks(
   call: AcceptedCall,
   kind: HookPayloads["Notification"]["kind"],
@@ -269,7 +269,7 @@ function observableInput(call: Call): JsonValue {
   return call.observable ?? recordable(call.input);
 }
 
-/** The input as hooks and people see it: without secrets, and with a way back for what they return. */
+/** The input as hooks and the user see it: without secrets, and with a way back for what they return. */
 export function seenInput(call: AcceptedCall): {
   redacted: JsonValue;
   restore(value: JsonValue): JsonValue;

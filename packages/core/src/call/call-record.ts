@@ -1,5 +1,5 @@
-// What stays of a call: one record, of which its facts and its node are made when somebody reads them. Each field is set
-// once, before the first fact that tells it; what is unusual about a call is recorded as a whole fact instead.
+// What stays of a call: one record, of which its facts and its node are made when they are read. Each field is set
+// once, before the first fact that holds it; what is unusual about a call is recorded as a whole fact instead.
 
 import {
   factId,

@@ -203,7 +203,7 @@ export interface Judged {
 /** How the stages of a call act on the turn it is part of. */
 export interface TurnControl {
   /**
-   * Waits for a person: no slot is held, no clock runs (PERM-13, PIPE-6). Settles when there is an answer and the call
+   * Waits for the user: no slot is held, no clock runs (PERM-13, PIPE-6). Settles when there is an answer and the call
    * may continue.
    */
   waitForPerson<T>(call: Call, answer: Promise<T>): Promise<T>;

@@ -22,7 +22,7 @@ export interface KernelConfig {
     readonly resolve_timeout_ms: number;
   };
   readonly permissions: {
-    /** Undefined: a person is waited for as long as it takes. */
+    /** Undefined: the answer is waited for as long as it takes. */
     readonly ask_timeout_ms: number | undefined;
   };
   readonly hooks: { readonly timeout_ms: number };

@@ -1,5 +1,5 @@
 // What a planner and a handler are given (DEF-7). Parts are made when they are looked at, because most
-// handlers look at few; each can be taken out of the object and used by itself.
+// handlers look at few; each can be taken out of the object and used alone.
 
 import { omitUndefined, type JsonObject } from "@soong/schema";
 import type { ArtifactInput, ArtifactRecord } from "../journal/index.ts";
@@ -34,7 +34,7 @@ export function createPlaces(run: RunAuthority, tool: RegisteredTool): Places {
   return placesFor(run, () => (facts ??= toolFacts(run.policy, tool)));
 }
 
-/** The same for whatever reads for the model without a call. */
+/** The same for code that reads for the model without a call. */
 export function placesOfReading(run: RunAuthority): Places {
   return placesFor(run, () => READING_SUBJECT.tool);
 }
@@ -62,7 +62,7 @@ function placesFor(
   };
 }
 
-/** What is sensitive to a parent is so to its children, whatever they were given (PERM-12). */
+/** What is sensitive to a parent is so to its children, with any policy of their own (PERM-12). */
 function sensitiveUnder(policy: Policy, path: string): string | undefined {
   const own = policy.boundary.sensitiveBy(path);
   return own ?? (policy.ceiling && sensitiveUnder(policy.ceiling, path));
@@ -123,7 +123,7 @@ export class PlannerContext implements TargetsContext {
 
 /** What a handler leaves behind while it runs; the executor's side of its context. */
 export interface HandlerTraces extends Pick<ToolContext, "onCancel" | "waitForPerson" | "elicit"> {
-  /** Set when the call has ended: nothing the handler still says is heard. */
+  /** Set when the call has ended: nothing the handler still reports counts. */
   readonly over: boolean;
   progress: Progress | undefined;
   partial: PartialOutput | undefined;
@@ -187,7 +187,7 @@ export class HandlerContext extends PlannerContext implements ToolContext {
 
 /**
  * Artifacts a call writes carry the call, and each is a fact. It reads only what this session wrote: an id of another
- * session is as unknown as one nobody gave out.
+ * session is as unknown as one that was never given out.
  */
 function artifactAccess(call: Call, onCreated: (ref: ArtifactRef) => void): ArtifactAccess {
   const { artifacts, identity, recorder } = call.run;

@@ -1,4 +1,4 @@
-// A question from inside a tool (MCP-5, HOOK-6): hooks first, then a person, else declined.
+// A question from inside a tool (MCP-5, HOOK-6): hooks first, then the user, else declined.
 
 import { asRecord, isJsonObject } from "@soong/schema";
 import { runHook, type HookPorts } from "../hook/run-hooks.ts";
@@ -59,7 +59,7 @@ async function askPerson(
   return waited.kind === "answered" ? readElicitation(waited.value) : { action: "decline" };
 }
 
-/** Whatever is not a clear yes with content is a no. */
+/** Anything but a clear yes with content is a no. */
 function readElicitation(given: unknown): ElicitationAnswer {
   const { action, content } = asRecord(given);
   if (action === "accept") return isJsonObject(content) ? { action, content } : { action };

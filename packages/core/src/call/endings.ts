@@ -77,7 +77,7 @@ export type Halt = { kind: "abort" | "interrupt" | "discard" | "stop"; reason: s
 export function endsRunning(halt: Halt, call: Call): boolean {
   if (!call.started) return true;
   if (halt.kind === "abort") return true;
-  // Whatever is at work and may have changed something ends with its own result, and is not done again.
+  // What is running and may have changed something ends with its own result, and is not done again.
   if (halt.kind === "discard") return call.effects.repeatable || call.startedAt === undefined;
   return halt.kind === "interrupt" && call.tool?.effects.interrupt_behavior === "cancel";
 }

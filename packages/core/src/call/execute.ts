@@ -135,7 +135,7 @@ export class Execution implements HandlerTraces, Deadline {
     if (cancellation !== undefined) this.#cutShort(cancellation.status, cancellation.error);
   }
 
-  /** The call's clock stands still while a person thinks (PIPE-6). */
+  /** The call's time is paused while the user thinks (PIPE-6). */
   async waitForPerson<T>(answer: Promise<T>): Promise<T> {
     this.#pauses += 1;
     if (this.#pauses === 1) {
@@ -224,7 +224,7 @@ function findTimeout({ run, tool, input }: AcceptedCall): number {
 }
 
 /**
- * Whatever a handler returned, to be awaited: a foreign `then` may call back twice or throw, and `await` passes over one
+ * Any value a handler returned, to be awaited: a foreign `then` may call back twice or throw, and `await` passes over one
  * that a promise has of its own.
  */
 function toPromise(value: unknown): Promise<unknown> {
@@ -248,7 +248,7 @@ async function giveUp(generator: AsyncGenerator<unknown, unknown>): Promise<void
   try {
     await generator.return(undefined);
   } catch {
-    // It was told to stop; what it says about that is of no use to anybody.
+    // It was asked to stop; what it says about that is of no use.
   }
 }
 

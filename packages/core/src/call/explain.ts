@@ -40,14 +40,14 @@ export type Explanation =
       tool_name: string;
       status: string;
       error: ToolError;
-      /** Left out where it did not come to that. */
+      /** Absent where it did not come to that. */
       judgements?: readonly ExplainedJudgement[];
     }
   | {
       outcome: Decision;
       tool_name: string;
       reason: string;
-      /** Every layer and rule that was looked at, with where it stands. */
+      /** Every layer and rule that was evaluated, with its position. */
       chain: readonly ChainEntry[];
       /** Of the targets, and of the plan where it added something: the last one decides. */
       judgements: readonly ExplainedJudgement[];
@@ -83,7 +83,7 @@ export async function explainCall(run: CallRun, given: ToolCall): Promise<Explan
   const judgements = [explainJudgement("targets", judged.judgement)];
   if (!isFinalDeny(call, judged)) {
     const end = (await planCall(call)) ?? call.planFailure;
-    // Where the real call would put a question first, nothing of its plan is told here either.
+    // Where the real call would put a question first, nothing of its plan is shown here either.
     const isAsked = judged.judgement.decision === "ask" && !mayReadTargets(call);
     if (end !== undefined && (end !== call.planFailure || !isAsked)) {
       return { ...explainRefusal(call, end), judgements: redactor.value(judgements) };
@@ -118,7 +118,7 @@ export async function explainCall(run: CallRun, given: ToolCall): Promise<Explan
   }
 }
 
-/** What planning saw of a restricted file is for the person who is asked alone (PIPE-9). */
+/** What planning saw of a restricted file is for the user who is asked alone (PIPE-9). */
 function withoutPrivate(call: AcceptedCall, plan: Plan): Plan {
   const { preview, pre_images: _images, destructive: _destructive, ...rest } = plan;
   return preview !== undefined && isPrivatePreview(call, preview) ? rest : plan;

@@ -103,7 +103,7 @@ function mappingRules({ run, tool }: Call, executed: boolean): MappingRules {
     rules = createRules(run, tool);
     if (tool !== undefined) run.mappingRules.set(tool, rules);
   }
-  // What the tool never got to see is the kernel's to say, whatever bound the tool has of its own (RESULT-8).
+  // What the tool never got to see is the kernel's to say, with any bound of the tool itself (RESULT-8).
   return executed
     ? rules
     : { ...rules, limit: { ...rules.limit, maxChars: Number.POSITIVE_INFINITY } };
@@ -215,7 +215,7 @@ function createNodes(call: Call, result: ToolResult): ConversationNode[] {
   });
 }
 
-/** The answer is about what the conversation has; a node that cannot be asked about is added. */
+/** The answer is about what the conversation has; a node that cannot be checked is added. */
 function admitNodes({ run: { admitContext }, added }: Call): readonly AddedNode[] {
   if (admitContext === undefined) return added;
   return added.flatMap((node) => {

@@ -67,7 +67,7 @@ function readUpdate(redactor: Redactor, update: ProgressUpdate): FactData<"tool.
     const text = JSON.stringify(update.data);
     if (text.length <= 8 * MAX_MESSAGE_CHARS) data.data = JSON.parse(text) as JsonValue;
   } catch {
-    // Progress that is not JSON tells nobody anything.
+    // Progress that is not JSON is of no use.
   }
   return data;
 }
@@ -77,7 +77,7 @@ const END_CHARS = MAX_INLINE_CHARS / 2 + MARGIN;
 
 /**
  * Head and tail in memory, and, once that is not all of it any more, the whole in an artifact that is written as it
- * comes. Given up when the call ends by itself.
+ * comes. Given up when the call ends on its own.
  */
 export class PartialOutput {
   readonly #redactor: Redactor;
@@ -98,7 +98,7 @@ export class PartialOutput {
 
   push(chunk: string): void {
     if (this.#head.length < END_CHARS) this.#head += chunk.slice(0, END_CHARS - this.#head.length);
-    // Cut only when it is longer than whatever is shown whole.
+    // Cut only when it is longer than what is shown whole.
     this.#tail += chunk;
     if (this.#tail.length > 4 * END_CHARS) this.#tail = this.#tail.slice(-END_CHARS);
     this.#chars += chunk.length;
@@ -128,7 +128,7 @@ export class PartialOutput {
       await this.#writing;
       await this.#sink?.discard();
     } catch {
-      // There is nothing left to keep, and nobody to tell.
+      // There is nothing left to keep, and no one to notify.
     }
   }
 

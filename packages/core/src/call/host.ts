@@ -105,7 +105,7 @@ export interface CallRun extends SharedParts, RunAuthority {
   /** A definition changed under the model: show the new one next turn (REG-3). */
   refreshNextTurn(name: string): void;
 }
-/** Called when a call begins to wait for a person, for any reason, and when it no longer does (PIPE-6). */
+/** Called when a call begins to wait for the user, for any reason, and when it no longer does (PIPE-6). */
 export type OnPersonAsked = (call: {
   readonly tool_call_id: string;
   readonly waits: boolean;
@@ -127,7 +127,7 @@ export interface DeferredTools {
   connecting(): readonly string[];
 }
 
-/** The person's side of PERM-4. It can answer, nothing else. */
+/** The user's side of PERM-4. It can answer, nothing else. */
 export type AskPermission = (
   request: PermissionRequest,
   context: {
@@ -137,7 +137,7 @@ export type AskPermission = (
   },
 ) => PermissionAnswer | Promise<PermissionAnswer>;
 
-/** The id under which a runtime before this one asked about the same plan, and was stopped (PERM-20). */
+/** The id under which a runtime before this one asked for approval of the same plan, and was stopped (PERM-20). */
 export type FindRequestId = (
   request: PermissionRequest,
 ) => string | undefined | Promise<string | undefined>;
@@ -157,7 +157,7 @@ export interface ToolCall {
   arguments: unknown;
   /** The call whose handler makes this one: it is no model's, and no turn of the conversation. */
   within?: string;
-  /** Made by the runtime itself: it is no model's and no turn of the conversation, and no one is asked about it. */
+  /** Made by the runtime itself: it is no model's and no turn of the conversation, and it needs no approval. */
   made_by?: "runtime";
 }
 

@@ -1,6 +1,6 @@
 // Paths in the input of a tool that does not resolve them itself: a declared command, a tool of a server, a plain
 // function (PERM-15). What restricts such a path restricts the call, before any hook or rule sees it. What the input does
-// not call a path is taken for one only where that cannot be mistaken: text that mentions a file is not asked about.
+// not call a path is taken for one only where that cannot be mistaken: text that mentions a file needs no approval.
 
 import type { JsonSchema, JsonValue } from "@soong/schema";
 import type { RegisteredTool } from "../registry/registered-tool.ts";

@@ -1,5 +1,5 @@
 // What a call would touch and how risky it is (PERM-1): facts, apart from any decision about them. And whether the model may
-// know what planning found out about its targets: it may, if it could read them itself without anybody being asked (PIPE-9).
+// know what planning found out about its targets: it may, if it could read them itself without approval (PIPE-9).
 
 import { asRecord, type JsonObject, type JsonSchema, type JsonValue } from "@soong/schema";
 import { evaluate, hostOf, NO_GRANTS, type PermissionFacts } from "../permission/index.ts";
@@ -148,7 +148,7 @@ function collect(value: JsonValue, isAddress: boolean, found: string[]): void {
 /** The tools by which a model reads and lists; rules may speak of them by name. */
 const READERS = ["code.read_file", "code.list_dir", "code.search"];
 
-/** Why a call cannot be planned may be told at once: neither a rule, a guard nor the boundary restricts its targets. */
+/** Why a call cannot be planned may be reported at once: neither a rule, a guard nor the boundary restricts its targets. */
 export function mayReadTargets(call: AcceptedCall): boolean {
   const { resources = [] } = call.targets ?? {};
   const places = resources.flatMap(placesOfResource);
@@ -157,14 +157,14 @@ export function mayReadTargets(call: AcceptedCall): boolean {
   return isAll && call.hookVerdict === undefined && mayRead(call, places);
 }
 
-/** What the preview shows is for the eyes of the person who is asked, and for no record, hook or relay. */
+/** What the preview shows is for the eyes of the user who is asked, and for no record, hook or relay. */
 export function isPrivatePreview(call: AcceptedCall, preview: Preview): boolean {
   if (preview.kind === "command") return false;
   const places = listResources(call).filter((resource) => resource.kind === "path");
   return places.length > 0 && !mayRead(call, places);
 }
 
-/** The plan adds nothing to the targets but what it saw there, and a person has to say yes to them in any case. */
+/** The plan adds nothing to the targets but what it saw there, and they require approval in any case. */
 export function isUntoldBeforeYes(call: AcceptedCall, { facts, judgement }: Judged): boolean {
   return (
     judgement.decision === "ask" &&

@@ -1,4 +1,4 @@
-// What a person is shown before a call (PERM-6) and may answer (PERM-4).
+// What the user is shown before a call (PERM-6) and may answer (PERM-4).
 
 import { omitUndefined, type JsonObject, type JsonValue } from "@soong/schema";
 import type { ChainEntry, GrantScope, PermissionRule } from "../permission/index.ts";
@@ -20,13 +20,13 @@ export interface PermissionRequest {
   /** Redacted. */
   arguments: JsonValue;
   preview?: Preview;
-  /** It shows a restricted file: a live question to a person may show it, and nothing may keep or relay it (PIPE-9). */
+  /** It shows a restricted file: a live question to the user may show it, and nothing may keep or relay it (PIPE-9). */
   preview_is_private?: boolean;
   resources: readonly Resource[];
   scopes: readonly GrantScope[];
   /** In words: what allow_for_session would cover. */
   session_scope: string;
-  /** The rule that "always" would write; left out where none covers just this (PERM-18). */
+  /** The rule that "always" would write; absent where none covers just this (PERM-18). */
   always_rule?: PermissionRule;
   cwd: string;
   /** Names of environment variables the call would see, when the tool says so. */
@@ -47,12 +47,12 @@ export interface PermissionAnswer {
   /** Reaches the model. */
   reason?: string;
   answered_by?: string;
-  /** Beside a yes: the rule that whoever asked is to keep for the user, in this project or in every one. */
+  /** Beside a yes: the rule that the asker keeps for the user, in this project or in every one. */
   always?: { where: "project" | "everywhere"; rule?: PermissionRule };
   metadata?: JsonObject;
 }
 
-/** Thrown by whoever is to ask: there is nobody, for the reason it gives. That is a no (PERM-4). */
+/** Thrown by `ask` where no one can be asked, with the reason. That is a no (PERM-4). */
 export class NobodyToAsk extends Error {
   override readonly name = "NobodyToAsk";
 }

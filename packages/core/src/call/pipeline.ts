@@ -1,6 +1,6 @@
 // The pipeline of one call, in the order of PIPE-1: targets → pre-hooks → permission → plan → permission for what the
 // plan added → execute. The stages before it are in accept-call.ts, those after it in finish.ts. No call is executed in
-// any other way, and nothing else judges one: the evaluator decides; where it says ask, a person does (PERM-1…8, HOOK-4).
+// any other way, and nothing else judges one: the evaluator decides; where it says ask, the user does (PERM-1…8, HOOK-4).
 
 import type { FactData } from "../journal/index.ts";
 import { evaluate, type Judgement } from "../permission/index.ts";
@@ -100,7 +100,7 @@ function recordStart(call: AcceptedCall): void {
     interrupt_behavior,
     digest: plan?.digest,
     hooks: call.hookResults,
-    // As permission_input: left out where it is the model_input.
+    // As permission_input: absent where it is the model_input.
     call_input: mutated ? seenInput(call).redacted : undefined,
   };
   recorder.recordClean("tool.started", data, call);
@@ -131,7 +131,7 @@ async function runChild(call: AcceptedCall, turn: TurnControl): Promise<Ending> 
   }
 }
 
-/** Judges again what the plan added, and asks where a person has to decide. */
+/** Judges again what the plan added, and asks where the user has to decide. */
 async function authorizePlan(call: AcceptedCall, turn: TurnControl): Promise<Ending | undefined> {
   const first = call.judged ?? judgeCall(call, "plan");
   if (call.planFailure !== undefined) return failToPlan(call, turn, call.planFailure, first);
@@ -150,7 +150,7 @@ async function askThenJudge(call: AcceptedCall, turn: TurnControl): Promise<Endi
   const { decision, decisionSeq } = call;
   const { judgement } = judgeCall(call, "plan");
   if (judgement.decision === "deny") return denyByPolicy(call, judgement);
-  // Whoever said yes was shown the plan: it is still their answer that the call runs by.
+  // The user who said yes was shown the plan: the call still runs by that answer.
   call.decision = decision;
   call.decisionSeq = decisionSeq;
   return undefined;
@@ -176,11 +176,11 @@ function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
     resources,
     hosts,
     planned_destructive,
-    // Left out where nothing changed it: then it is the model_input of the request (SCHEMA-6).
+    // Absent where nothing changed it: then it is the model_input of the request (SCHEMA-6).
     permission_input: mutated ? seenInput(call).redacted : undefined,
     grant_id,
     digest: call.plan?.digest,
-    // Left out for a tool that plans nothing: it is judged once.
+    // Absent for a tool that plans nothing: it is judged once.
     stage: call.tool.definition.prepare === undefined ? undefined : stage,
   };
   // Without targets there is nothing in it but the words of rules and our own.
@@ -216,7 +216,7 @@ function denyByPolicy({ tool_name }: Call, { reason, code = "policy_denied" }: J
 
 /**
  * A call that cannot be planned has passed hooks and the first judgement. Where that let it through, or where the
- * model may read the targets anyway, it is told why; else a person has to say yes first (PIPE-9).
+ * model may read the targets anyway, the model learns why; else the user has to say yes first (PIPE-9).
  */
 async function failToPlan(
   call: AcceptedCall,

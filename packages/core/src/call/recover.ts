@@ -1,5 +1,5 @@
 // What a crash left open, closed (STORE-3, RESULT-1): every call without an end gets its one result, every
-// run without an end ends. Runs nothing and asks nobody; whoever keeps the journal commits the entry.
+// run without an end ends. Runs nothing and asks no one; the owner of the journal commits the entry.
 
 import { omitUndefined } from "@soong/schema";
 import {
@@ -126,7 +126,7 @@ function lostResult({ requested, started, artifacts }: LostCall): ToolResult {
     summary: error.message,
     artifacts: refs,
     error,
-    // How long it took, and whose the tool was, nobody knows any more.
+    // How long it took, and whose the tool was, is no longer known.
     metadata: {
       duration_ms: 0,
       provenance: NO_PROVENANCE,
@@ -154,7 +154,7 @@ function notEnded(name: string, started: Fact<"tool.started">): ToolError {
   return callError(RUNTIME_RESTARTED, message, { retryable: isRead, recovery });
 }
 
-/** Whatever does not say so may have changed something. Earlier records say only what it does outside. */
+/** What does not say so may have changed something. Earlier records say only what it does outside. */
 function onlyReads({ data: { effects, class: kind } }: Fact<"tool.started">): boolean {
   const startsAgent = kind !== undefined && readCallClass(kind) === "spawns_agent";
   return effects?.repeatable ?? (effects?.read_only === true && !startsAgent);

@@ -47,7 +47,8 @@ export async function requestApproval(
   if (guarded !== undefined) return guarded;
   if (call.cancellation !== undefined) return endCancelled(call);
   const deny = (why: string): Ending => denyUnanswered(call, request, judgement, why);
-  if (call.given.made_by === "runtime") return deny("a call of the runtime itself cannot request approval");
+  if (call.given.made_by === "runtime")
+    return deny("a call of the runtime itself cannot request approval");
   if (ask === undefined) return deny("there is no one to ask");
   if (previewLength(call.plan?.preview) > MAX_SHOWN_CHARS) {
     return deny(
@@ -186,7 +187,7 @@ function createRequest(call: AcceptedCall, { facts, judgement }: Judged): Permis
   // For hooks and records: redacted, then cut.
   const cut = (text: string): string => redactedPreview(run.redactor, text, MAX_PREVIEW_CHARS);
   const preview = shown && mapPreview(shown, cut);
-  // What the plan found out of a restricted file, such as that it is there, is not told either.
+  // What the plan found out of a restricted file, such as that it is there, is not shown either.
   const destructive =
     (isPrivate ? undefined : facts.planned_destructive) ?? call.effects.destructive;
   const request = omitUndefined({
@@ -233,7 +234,7 @@ const PRIVATE: Preview = {
   text: "The preview shows content of a restricted file; only the user who is asked sees it.",
 };
 
-/** Whoever is asked sees all of it (PERM-19). */
+/** The user who is asked sees all of it (PERM-19). */
 function withWholePreview(call: AcceptedCall, request: PermissionRequest): PermissionRequest {
   const preview = shownPreview(call);
   const isWhole = previewLength(preview) <= MAX_PREVIEW_CHARS && !request.preview_is_private;
@@ -253,5 +254,5 @@ function previewLength(preview: Preview | undefined): number {
 }
 
 const MAX_PREVIEW_CHARS = 256 * 1024;
-/** No person reads more, and no channel has to carry more. */
+/** No user reads more, and no channel has to carry more. */
 const MAX_SHOWN_CHARS = 1024 * 1024;

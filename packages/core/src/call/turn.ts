@@ -253,7 +253,7 @@ export class OpenTurn implements Turn, TurnControl {
     for (const wake of waiting) wake();
   }
 
-  /** What the model is told must be on record first. Where it cannot be, results stay what they are. */
+  /** What the model receives must be on record first. Where it cannot be, results stay what they are. */
   #flush(): Promise<void> {
     return this.#run.recorder.flush().catch(() => {});
   }
@@ -354,7 +354,7 @@ export class OpenTurn implements Turn, TurnControl {
     if (call.started) this.#run.recorder.recordClean("tool.waiting", { waits }, call);
   }
 
-  /** Settles when the scheduler, told of the event, lets the call continue. */
+  /** Settles when the scheduler, given the event, lets the call continue. */
   #resumed(call: Call, event: ScheduleEvent): Promise<void> {
     return new Promise((resolve) => {
       call.resume = resolve;
@@ -380,7 +380,7 @@ export class OpenTurn implements Turn, TurnControl {
       if (isParked(call)) this.#deliver(call);
       else if (call.phase === "arrived") call.cancel(haltCancellation(next, "queued"));
     }
-    // Cancelled before the scheduler is told: no call that is to end may be resumed by it.
+    // Cancelled before the scheduler is notified: no call that is to end may be resumed by it.
     for (const call of this.#calls) {
       if (call.phase !== "running" || !endsRunning(next, call)) continue;
       call.cancel(haltCancellation(next, call.started ? "running" : "queued"));

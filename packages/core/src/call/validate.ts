@@ -96,7 +96,7 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** Lists and plain objects anew; whatever else a schema made (a Date, a Map) as it is. */
+/** Lists and plain objects anew; anything else a schema made (a Date, a Map) as it is. */
 function copyPlain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyPlain);
   if (!isPlainRecord(value)) return value;

@@ -1,5 +1,5 @@
 // Bytes kept outside the conversation (ART-1): the record of an artifact, the store behind which a disk
-// or a database stands, and the store in memory. Bytes are kept raw; whoever reads them redacts.
+// or a database is, and the store in memory. Bytes are kept raw; readers redact.
 
 import { isHighSurrogate, omitUndefined } from "@soong/schema";
 import { sha256Hex, ToolFailure, utf8Bytes, type ArtifactDescription } from "../tool/index.ts";
@@ -58,9 +58,9 @@ export interface ArtifactStoreSink {
 }
 
 export interface MemoryArtifactsOptions {
-  /** Of all artifacts together, unfinished ones included. Left out: 256 MiB. */
+  /** Of all artifacts together, unfinished ones included. Default: 256 MiB. */
   maxBytes?: number;
-  /** Left out: a counter and the first digits of the content's hash. */
+  /** Default: a counter and the first digits of the content's hash. */
   ids?: IdSource;
   clock?: Pick<Clock, "now">;
 }
@@ -92,7 +92,7 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
       const found = kept.get(artifact_id);
       if (found === undefined) return undefined;
       if (typeof found.held === "string") found.held = utf8Bytes(found.held);
-      // A copy: an artifact is what its hash says, whatever a reader does with the bytes.
+      // A copy: an artifact is what its hash says, no matter what a reader does with the bytes.
       return range === undefined ? found.held.slice() : part(found.held, range);
     },
     stat: async (artifact_id) => kept.get(artifact_id)?.record,
@@ -198,7 +198,7 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
   }
 }
 
-/** A text whose measures are known stays one until somebody reads it. */
+/** A text whose measures are known stays one until it is read. */
 type Held = string | Uint8Array;
 
 function measureBytes(bytes: Uint8Array): TextMeasures {

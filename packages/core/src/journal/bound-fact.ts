@@ -22,13 +22,13 @@ export function boundFact(fact: Fact, line = JSON.stringify(fact)): Fact {
   ) {
     const isLess = replaceLargest(root, journal);
     copy.data = root["data"] as Fact["data"];
-    // Whatever is left is not in the data, and no tool or model has a say in its size.
+    // What is left is not in the data, and no tool or model has a say in its size.
     if (!isLess) break;
   }
   return copy;
 }
 
-/** What stands for a text or a list that is elsewhere. */
+/** What replaces a text or a list that is elsewhere. */
 export function journalRef(value: string | object, $ref: string): object {
   if (typeof value === "string")
     return { $ref, chars: value.length, head: firstChars(value, HEAD_CHARS) };

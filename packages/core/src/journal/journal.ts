@@ -36,7 +36,7 @@ export interface MemoryJournal extends Journal {
   readonly nodes: readonly ConversationNode[];
 }
 
-/** A journal in memory. It keeps entries as they came: their facts are made when somebody reads them. */
+/** A journal in memory. It keeps entries as they came: their facts are made when they are read. */
 export function createMemoryJournal(): MemoryJournal {
   return new EntriesInMemory();
 }
@@ -45,7 +45,7 @@ class EntriesInMemory implements MemoryJournal {
   readonly #facts: Fact[] = [];
   readonly #nodes: ConversationNode[] = [];
   #unread: JournalEntry[] = [];
-  /** Whoever has looked at a list may hold it, and it grows with the journal. */
+  /** A reader may hold the list, and it grows with the journal. */
   #isHeld = false;
 
   get facts(): readonly Fact[] {

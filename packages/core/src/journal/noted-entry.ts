@@ -10,7 +10,7 @@ export interface FactCall {
 }
 
 /**
- * What facts can be made of at any later time, as they were when they were noted: whatever a fact tells is set once,
+ * What facts can be made of at any later time, as they were when they were noted: what a fact holds is set once,
  * before that fact is noted.
  */
 export interface FactRecord extends Partial<FactCall> {
@@ -62,7 +62,7 @@ export class NotedEntry implements JournalEntry {
     this.#hasNodes = hasNodes;
   }
 
-  /** Made anew each time: whoever needs the same ones again keeps them. */
+  /** Made anew each time: a caller that needs the same ones again keeps them. */
   get facts(): readonly Fact[] {
     return this.#each((type, i, record) => {
       const run_seq = this.#runSeq === undefined ? undefined : this.#runSeq + i;

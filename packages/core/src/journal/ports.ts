@@ -4,7 +4,7 @@
 import { messageOf } from "../tool/index.ts";
 
 export interface Clock {
-  /** Milliseconds since the epoch, for people and records. Someone may set it forward or back at any time. */
+  /** Milliseconds since the epoch, for users and records. It may be set forward or back at any time. */
   now(): number;
   /** Whole milliseconds since some moment, never set: only the difference of two readings means something. */
   monotonic(): number;
@@ -84,7 +84,7 @@ export function beginWaiting<T>(
 }
 
 /**
- * A clock that stands still until it is moved, so that a test of time takes none. Part of the package because whoever
+ * A clock that does not advance until it is moved, so that a test of time takes none. Part of the package because whoever
  * builds on the kernel has the same tests to write.
  */
 export interface HeldClock extends Clock {

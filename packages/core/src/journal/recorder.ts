@@ -24,7 +24,7 @@ type RecordFact = <T extends FactType>(
 
 /** Everything recorded for one run, or (without origin) for the session itself. */
 export interface Recorder {
-  /** Redacts what it records: no text of a tool, a hook or a person gets past this (REDACT-1). */
+  /** Redacts what it records: no text of a tool, a hook or a user gets past this (REDACT-1). */
   readonly record: RecordFact;
   /** For data that is our own words, or has been redacted where it was made. */
   readonly recordClean: RecordFact;

@@ -35,7 +35,7 @@ export type ScheduleEvent =
   | { type: "refused"; id: string; stops: boolean }
   /** The stream that brings calls has ended well: what waited for that may start. */
   | { type: "stream_ended" }
-  /** A running call waits for a person: it holds no slot until it is answered (PERM-13). */
+  /** A running call waits for the user: it holds no slot until it is answered (PERM-13). */
   | { type: "asking"; id: string }
   | { type: "answered"; id: string }
   /** A changed input changed what the call is; a parallel call may have to wait until nothing else runs. */
@@ -185,7 +185,7 @@ export class Schedule {
     else this.#actions.push(action);
   }
 
-  /** Starts whatever the first unfinished call and its group allow. */
+  /** Starts what the first unfinished call and its group allow. */
   #advance(): void {
     while (this.#entries[this.#front]?.phase === "ended") this.#front += 1;
     const first = this.#entries[this.#front];

@@ -1,4 +1,4 @@
-// EVENT-6 by force: chains of random facts, touched in every way somebody with the database could. Where the
+// EVENT-6 by force: chains of random facts, touched in every way someone with the database could. Where the
 // evidence does not say more, the tests say exactly what is promised.
 
 import type { ConversationNode, Fact } from "@soong/core";

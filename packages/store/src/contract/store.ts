@@ -200,7 +200,7 @@ export interface OpenSession {
   readonly reader: SessionReader;
   /** What a crash had left open and opening closed. */
   readonly recovered: Recovery;
-  /** Goes on from another node, with the next message as a branch there. Refused for an unknown node. */
+  /** Continues from another node, with the next message as a branch there. Refused for an unknown node. */
   rewind(recorder: Pick<Recorder, "recordClean">, node_id: string): Promise<void>;
   /** Title and project may change as a session is used. */
   describe(about: Pick<NewSession, "title" | "project">): Promise<void>;
@@ -282,7 +282,7 @@ export interface QuestionStorage {
   find(about: QuestionAbout): Promise<QuestionRecord | undefined>;
   /** Undefined when there is no such question. */
   get(session_id: string, question_id: string): Promise<QuestionRecord | undefined>;
-  /** The first answer counts. Answers with what is kept then: whose answer that is tells `answered_by`. */
+  /** The first answer counts. Answers with what is kept then: `answered_by` says whose answer that is. */
   answer(session_id: string, question_id: string, answer: QuestionAnswer): Promise<TakenAnswer>;
   /** `used`: the answer was acted on. `withdrawn`: no one waits for one. What was to be shown is dropped. */
   settle(session_id: string, question_id: string, state: "used" | "withdrawn"): Promise<void>;

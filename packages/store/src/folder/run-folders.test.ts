@@ -723,7 +723,7 @@ function deadPid(): number {
   return Number(execFileSync("sh", ["-c", "echo $$"], { encoding: "utf8" }));
 }
 
-/** Rights mean nothing to root: what the test made is given to somebody whom they bind. */
+/** Rights mean nothing to root: what the test made is given to someone whom they bind. */
 function asOrdinaryUser(act: () => void): void {
   if (process.getuid?.() !== 0) return act();
   for (const entry of [base, ...readdirSync(base, { recursive: true, encoding: "utf8" })]) {

@@ -1,4 +1,4 @@
-// Where an agent goes on, whatever the order in which its nodes come.
+// Where an agent continues, for any order in which its nodes come.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -106,7 +106,7 @@ describe("where an agent continues", () => {
 });
 
 interface Talk {
-  /** Answers with where the agent goes on now. */
+  /** Answers with where the agent continues now. */
   add(node_id: string, parent_id?: string): string | null;
   readonly active: string | null;
 }

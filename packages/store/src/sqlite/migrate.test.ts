@@ -57,7 +57,7 @@ describe("migrating", () => {
     expect(() => migrate(database, path, [V1, broken, V3])).toThrow(/nowhere/);
     expect(state(database)).toEqual({ version: 1, tables: ["a"] });
     expect(database.prepare("SELECT count(*) AS n FROM a").get()).toMatchObject({ n: 2 });
-    // Nothing is left open: a corrected version goes on from there.
+    // Nothing is left open: a corrected version continues from there.
     migrate(database, path, ALL);
     expect(state(database)).toEqual({ version: 3, tables: ["b"] });
   });

@@ -57,7 +57,7 @@ describe("the versions", () => {
       expect(pragma(database, "user_version")).toBe(version);
       expect(pragma(database, "application_id")).toBe(APPLICATION_ID);
       for (const table of tablesOf(database)) {
-        // What a killed removal leaves: nobody was killed.
+        // What a killed removal leaves: no one was killed.
         if (table === "leavings") continue;
         const rows = database.prepare(`SELECT count(*) AS n FROM ${table}`).get();
         expect({ table, ...(rows as object) }).not.toEqual({ table, n: 0 });

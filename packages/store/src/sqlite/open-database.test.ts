@@ -70,7 +70,7 @@ describe("a database that is not ours", () => {
       const database = open(other);
       database.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE notes (text)`);
       database.exec("INSERT INTO notes VALUES ('mine')");
-      // As its killed owner would leave it: late changes are beside it, and nobody has it open.
+      // As its killed owner would leave it: late changes are beside it, and no one has it open.
       copyFileSync(other, path);
       if (mode === "WAL") copyFileSync(`${other}-wal`, `${path}-wal`);
       database.close();

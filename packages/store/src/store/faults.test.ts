@@ -37,7 +37,7 @@ const FACTS = 300;
 const RECURSIVE = { recursive: true, force: true };
 
 let bundle: StoreBundle;
-/** All in the database file, nobody has it open. */
+/** All in the database file, no one has it open. */
 let seeded: string;
 /** Most of it still in the file beside it, as a killed process leaves it. */
 let seededBeside: string;
@@ -308,7 +308,7 @@ describe("a store another process has locked", () => {
     expect(facts.length).toBeGreaterThanOrEqual(before + pending);
     expect((await again.reader.calls()).map(({ status }) => status)).toEqual([
       "succeeded",
-      // Its start came on record when the store was free: nobody can say from there that it never ran.
+      // Its start came on record when the store was free: no one can say from there that it never ran.
       "unknown",
     ]);
     expect(await store.verify("other")).toMatchObject({ ok: true });
@@ -324,7 +324,7 @@ describe("a store another process has locked", () => {
     await other.next();
     createFactWriter(session).add();
     expect((await refusal(() => session.close())).code).toBe("store_locked");
-    // Nobody else gets it meanwhile: what it has would come twice, or never.
+    // No one else gets it meanwhile: what it has would come twice, or never.
     const second = await openStore({ directory: home, readOnly: true });
     expect((await (await second.readSession("other")).facts()).length).toBe(3);
     await second.close();
@@ -589,7 +589,7 @@ function expectStopped(told: readonly Told[], home: string): void {
   expect(closed?.closed).toBeDefined();
 }
 
-/** Reopens: everything committed is there, every call has its end, and it goes on. */
+/** Reopens: everything committed is there, every call has its end, and it continues. */
 async function expectWhole(home: string): Promise<void> {
   const store: Store = await openStore({ directory: home });
   const session = await store.openSession("s1");
@@ -683,7 +683,7 @@ function looksBelow(home: string): unknown {
   return everythingIn(home).map((path) => [path, looksOf(path)]);
 }
 
-/** What would show that somebody has written to it. */
+/** What would show that someone has written to it. */
 function looksOf(path: string): unknown {
   const stat = lstatSync(path);
   const { mode, mtimeMs, size } = stat;

@@ -137,7 +137,7 @@ test("what the live stream has shown is there after a kill, at any instant", asy
     const kept = await (await store.readSession(session_id)).facts({ limit: shown.length });
     expect(kept).toEqual(shown);
     await store.close();
-    // Whoever goes on with it uses no id again.
+    // Whoever continues with it uses no id again.
     const writing = await openStore({ directory });
     await (await writing.openSession(session_id)).close();
     const head = String(shown.at(-1)?.["prev_hash"]);

@@ -52,7 +52,7 @@ export function respell(
   }
 }
 
-/** Where the next of these characters stands, at or after a place that only moves forward; -1 for none. */
+/** Where the next of these characters is, at or after a place that only moves forward; -1 for none. */
 function createFinder(text: string, chars: readonly string[]): (from: number) => number {
   const places = chars.map(() => -2);
   return (from) => {
@@ -98,7 +98,7 @@ function readEscape(text: string, at: number, percentIsSign: boolean): Escape | 
         spelledOut = end;
         continue;
       }
-      // `\u005c` is a backslash by itself: the escape after it is another character.
+      // `\u005c` is a backslash alone: the escape after it is another character.
       if (spelledOut === -1 || !ALPHANUMERIC.test(unit)) return { char: unit, end };
       const control = CONTROLS.get(unit);
       return control === undefined ? { char: "\\", end: spelledOut } : { char: control, end };

@@ -116,7 +116,7 @@ function createRespelledFinder(
       if (span === undefined) continue;
       const start = plain.sourceStart(span.start);
       const end = plain.sourceEnd(span.end);
-      // No escape is shorter than what it stands for: this is the spelling of something else.
+      // No escape is shorter than what it encodes: this is the spelling of something else.
       if (end - start >= needle.shortest) spans.push({ ...span, start, end });
     }
   };

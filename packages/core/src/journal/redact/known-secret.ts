@@ -57,7 +57,7 @@ export function worthHiding(secrets: readonly KnownSecret[]): KnownSecret[] {
 /** A text shorter than this holds no secret of any kind. */
 export const MIN_LENGTH = 6;
 
-/** What people write where a secret will be. To replace these would mangle every source file. */
+/** What users write where a secret will be. To replace these would mangle every source file. */
 const STAND_INS: ReadonlySet<string> = new Set(
   "changeme default development disabled enabled example localhost password private production public secret string undefined username".split(
     " ",

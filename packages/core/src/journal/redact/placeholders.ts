@@ -1,4 +1,4 @@
-// The placeholders of one run: how they are written and recognised, which one stands for what, the same every time, and none
+// The placeholders of one run: how they are written and recognised, which one replaces what, the same every time, and none
 // of them ever taken for a secret itself.
 
 import { sha256Hex } from "../../tool/index.ts";
@@ -16,7 +16,7 @@ export class Placeholders {
     this.#secrets = secrets;
   }
 
-  /** What stands for this text. */
+  /** What replaces this text. */
   replace({ label, known }: Span, covered: string): string {
     const placeholder = known ? this.#write(label) : this.#number(label, covered);
     this.#given.add(placeholder);
@@ -76,5 +76,5 @@ export const PLACEHOLDER = /\[redacted:[A-Za-z0-9_.#-]{1,80}\]/g;
 export const SENSITIVE = `${OPENING}sensitive]`;
 export const TOO_DEEP = `${OPENING}too_deep]`;
 
-/** Deeper than any argument or result may be (SCHEMA-8); what lies below is not looked at but dropped. */
+/** Deeper than any argument or result may be (SCHEMA-8); what is below is not read but dropped. */
 export const MAX_DEPTH = 500;

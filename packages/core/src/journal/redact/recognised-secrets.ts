@@ -1,4 +1,4 @@
-// Secrets that nobody named, recognised by their own form or by the words before them: the keys of services, private keys,
+// Secrets that were not named, recognised by their own form or by the words before them: the keys of services, private keys,
 // credentials in headers, connection strings and URLs. A new format is one more line in a table.
 
 import { matchAt, PAIRS, pairAt, type Needle, type Span } from "./spans.ts";
@@ -36,7 +36,7 @@ export function findKeys(text: string, spans: Span[]): void {
 export const SHORTEST_KEY = 20;
 
 /**
- * What nobody writes by chance, and behind it what only a machine would. Bodies are open at their end, so
+ * What no one writes by chance, and behind it what only a machine would. Bodies are open at their end, so
  * that none can be made to go back over what it has read. More than one prefix is separated by blanks.
  */
 const KEY_FORMATS: readonly (readonly [label: string, prefixes: string, body: RegExp])[] = [

@@ -1,4 +1,4 @@
-// What may never be written down or sent on (REDACT-1, REDACT-2): known secret values in whatever
+// What may never be written down or sent on (REDACT-1, REDACT-2): known secret values in any
 // spelling, recognised key formats, and fields a schema calls sensitive. Pure; one redactor per run.
 
 import { isRecord, type JsonValue } from "@soong/schema";
@@ -23,7 +23,7 @@ export interface RedactorOptions {
   secrets?: readonly KnownSecret[] | undefined;
 }
 
-/** Where sensitive fields are; `*` stands for any key or index. */
+/** Where sensitive fields are; `*` matches any key or index. */
 export type SensitivePaths = readonly (readonly string[])[];
 
 const NO_SECRETS: readonly KnownSecret[] = Object.freeze([]);
@@ -81,7 +81,7 @@ export class Redactor {
   }
 
   /**
-   * For one call: a copy with placeholders, and the way back for whoever hands the copy on changed.
+   * For one call: a copy with placeholders, and the way back for a caller that passes the copy on changed.
    * What comes back unchanged in its place is always put back. Elsewhere a placeholder is put back
    * only if it was made from this very value, from one text alone, and did not stand there literally.
    */
@@ -267,14 +267,14 @@ function freeKey(key: string, node: object, renamed: ReadonlyMap<string, string>
 }
 
 /**
- * The way back from one reversible copy: what its placeholders were made of, and which of them cannot be told from text
- * that stood there before.
+ * The way back from one reversible copy: what its placeholders were made of, and which of them cannot be distinguished from text
+ * that was there before.
  */
 class Trail {
   /** The original names of keys, by the copy that has others. */
   readonly renamed = new Map<object, ReadonlyMap<string, string>>();
   readonly #made = new Map<string, JsonValue>();
-  /** Stood in the original, or stands for more than one thing: no telling what it would become. */
+  /** Was in the original, or replaces more than one thing: what it would become is unknown. */
   readonly #unsure = new Set<string>();
 
   noteLiterals(text: string): void {
