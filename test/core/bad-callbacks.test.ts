@@ -3,7 +3,7 @@
 
 import {
   defineHook,
-  NobodyToAsk,
+  NoOneToAsk,
   type AnyHook,
   type AnyTool,
   type HookEvent,
@@ -348,7 +348,7 @@ describe("the user's callback", () => {
   it("that says why no one can be asked is quoted, and is a no", async () => {
     verifies("PERM-4");
     const ask = (): never => {
-      throw new NobodyToAsk("everybody has gone home");
+      throw new NoOneToAsk("everybody has gone home");
     };
     const { result } = await callBadly({ permission: "write" }, { ask });
     expect(result).toMatchObject({ status: "denied", error: { code: "permission_unanswered" } });

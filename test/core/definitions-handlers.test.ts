@@ -302,7 +302,7 @@ describe("a handler's context", () => {
         reader("a.tool", 0, {
           timeout_ms: 1000,
           async handler(_, context) {
-            const { progress, output, artifacts, signal, onCancel, waitForPerson } = context;
+            const { progress, output, artifacts, signal, onCancel, waitForUser } = context;
             const { write, open } = artifacts;
             progress({ message: "here" });
             output("so far");
@@ -311,7 +311,7 @@ describe("a handler's context", () => {
             await sink.write("t");
             await sink.write("wo");
             await sink.close();
-            expect(await waitForPerson(Promise.resolve("yes"))).toBe("yes");
+            expect(await waitForUser(Promise.resolve("yes"))).toBe("yes");
             onCancel(() => progress({ message: "too late to be heard" }));
             await new Promise(() => {});
             return signal;

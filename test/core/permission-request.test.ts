@@ -241,7 +241,7 @@ describe("waiting for an answer", () => {
     });
     const patient = reader("notes.wait", 0, {
       timeout_ms: 1000,
-      handler: async (_, context) => context.waitForPerson(wait),
+      handler: async (_, context) => context.waitForUser(wait),
     });
     const world = await createWorld({
       tools: [patient, reader("notes.read", 10)],

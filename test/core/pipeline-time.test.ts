@@ -239,7 +239,7 @@ describe("the user's time to answer", () => {
     [
       "anything a handler says is a person's",
       (context: ToolContext, wait: (ms: number) => Promise<void>) =>
-        context.waitForPerson(wait(HOUR / 2)),
+        context.waitForUser(wait(HOUR / 2)),
     ],
   ])("counts for nothing in the middle of a call: %s", async (_what, askIn) => {
     verifies("PIPE-6");
@@ -270,7 +270,7 @@ describe("the user's time to answer", () => {
     const slow = endless({
       async handler(_input: unknown, context: ToolContext) {
         await pause(stage.clock, 600);
-        await context.waitForPerson(pause(stage.clock, 5000));
+        await context.waitForUser(pause(stage.clock, 5000));
         return new Promise(() => {});
       },
     });
@@ -287,9 +287,9 @@ describe("the user's time to answer", () => {
     verifies("PIPE-6");
     const slow = endless({
       async handler(_input: unknown, context: ToolContext) {
-        const one = context.waitForPerson(pause(stage.clock, first));
+        const one = context.waitForUser(pause(stage.clock, first));
         await pause(stage.clock, 40);
-        const two = context.waitForPerson(pause(stage.clock, second));
+        const two = context.waitForUser(pause(stage.clock, second));
         await Promise.all([one, two]);
         await pause(stage.clock, 25);
         return "done";

@@ -197,7 +197,7 @@ function handler(given: unknown, context: ToolContext): unknown {
         return "done";
       })();
     case "person":
-      return context.waitForPerson(pause(ms * 4)).then(() => "done");
+      return context.waitForUser(pause(ms * 4)).then(() => "done");
     case "cleanup":
       context.onCancel(() => pause(ms / 4));
       return forever();

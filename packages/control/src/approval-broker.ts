@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import {
-  NobodyToAsk,
+  NoOneToAsk,
   type AskElicitation,
   type ElicitationAnswer,
   type PermissionAnswer,
@@ -176,7 +176,7 @@ function createQuestions<Request, Answer>(nobody: (request: Request) => string) 
             settled.abort(outcome);
             if (outcome.kind === "answered") resolve(outcome.answer);
             else if (outcome.kind === "cancelled") reject(new Error("the call is gone"));
-            else reject(one.failure ?? new NobodyToAsk(nobody(request)));
+            else reject(one.failure ?? new NoOneToAsk(nobody(request)));
           },
         };
         waiting.set(question_id, one);

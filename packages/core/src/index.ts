@@ -33,7 +33,7 @@ export type * from "./kernel.ts";
 export type { Run, RunOptions } from "./run.ts";
 export type { RunListener, Session, SessionOptions } from "./session.ts";
 export {
-  NobodyToAsk,
+  NoOneToAsk,
   RUNTIME_RESTARTED,
   kernelConfig,
   readPermissionAnswer,

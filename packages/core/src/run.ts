@@ -11,7 +11,7 @@ import {
   type CallRun,
   type DeferredTools,
   type Explanation,
-  type OnPersonAsked,
+  type OnUserAsked,
   type RunIdentity,
   type SharedParts,
   type ToolCall,
@@ -69,7 +69,7 @@ export interface RunOptions {
   /** Sources that are not there yet, for the model to know. */
   readonly connecting?: () => readonly string[];
   /** For a caller that waits for the run on a clock of its own: the user's time does not count (PIPE-6). */
-  readonly onPersonAsked?: OnPersonAsked;
+  readonly onUserAsked?: OnUserAsked;
 }
 
 /** Events of a run that the kernel itself does not see. */
@@ -218,7 +218,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
   modelTools: ModelTools;
   context: RunContext;
   readonly admitContext: AdmitContext | undefined;
-  readonly onPersonAsked: OnPersonAsked | undefined;
+  readonly onUserAsked: OnUserAsked | undefined;
   readonly key: string;
   readonly #parts: SessionParts;
   readonly #options: RunOptions;
@@ -266,7 +266,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
     this.modelTools = begun.list;
     this.context = options.context === undefined ? NO_CONTEXT : freezeContext(options.context);
     this.admitContext = options.admitContext;
-    this.onPersonAsked = options.onPersonAsked;
+    this.onUserAsked = options.onUserAsked;
     this.key = runKey(identity.session_id, identity.run_id);
     this.#parts = parts;
     this.#options = options;

@@ -32,7 +32,7 @@ export class LiveCall {
   /** Its outcome is there, and its end is not on record yet. */
   isEnding: boolean;
   /** Of its handler, once that was called. */
-  context?: Pick<ToolContext, "waitForPerson">;
+  context?: Pick<ToolContext, "waitForUser">;
   /** The approval its handler waits for. */
   person?: Gate<void>;
   /** The scheduler has let it begin. */

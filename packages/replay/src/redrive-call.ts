@@ -214,7 +214,7 @@ function isHookFact(fact: Fact): fact is Fact<"hook.started" | "hook.completed" 
 function wait(call: LiveCall, { data: { waits } }: Fact<"tool.waiting">): void {
   if (waits) {
     call.person = new Gate();
-    void call.context?.waitForPerson(call.person.promise);
+    void call.context?.waitForUser(call.person.promise);
   } else call.person?.open();
 }
 

@@ -1,7 +1,7 @@
 // A child while it works: the progress that its caller's user interface shows (AGENT-5), how long it may take, and the
 // approvals it waits for, during which its clock and that of the call that started it are paused (PIPE-6).
 
-import type { ArtifactRef, Clock, OnPersonAsked, ToolContext } from "@soong/core";
+import type { ArtifactRef, Clock, OnUserAsked, ToolContext } from "@soong/core";
 import type { LoopEvent, LoopRun } from "../loop/index.ts";
 
 const MOST_LINES = 20;
@@ -137,10 +137,10 @@ export type ChildWaits = ReturnType<typeof createChildWaits>;
 export function createChildWaits(context: ToolContext, deadline: ChildDeadline) {
   const open = new Set<string>();
   let answered = (): void => {};
-  return { open, onPersonAsked, ended, close: () => answered() };
+  return { open, onUserAsked, ended, close: () => answered() };
 
   /** For the child's run. `open` has its calls that wait for an answer. */
-  function onPersonAsked({ tool_call_id, waits }: Parameters<OnPersonAsked>[0]): void {
+  function onUserAsked({ tool_call_id, waits }: Parameters<OnUserAsked>[0]): void {
     if (!waits) return ended(tool_call_id);
     const isFirst = open.size === 0;
     open.add(tool_call_id);
@@ -149,7 +149,7 @@ export function createChildWaits(context: ToolContext, deadline: ChildDeadline) 
     const answer = new Promise<void>((resolve) => {
       answered = resolve;
     });
-    context.waitForPerson(answer).catch(() => {});
+    context.waitForUser(answer).catch(() => {});
   }
 
   /** A call that has ended no longer waits, even if its handler still runs. */

@@ -158,7 +158,7 @@ export async function startChild(
     const conversation = await openConversation({
       ...buildConversationOptions(parts, active, start),
       models,
-      run: { ...buildRunOptions(active, start), onPersonAsked: waits.onPersonAsked },
+      run: { ...buildRunOptions(active, start), onUserAsked: waits.onUserAsked },
       runRegistry: {
         add(own) {
           parts.activeRuns.add(own);

@@ -51,7 +51,7 @@ export async function callExternalTool<Fields extends JsonObject>(
   turn.push({ name: tool, arguments: mapArguments(fields), within: context.toolCallId });
   turn.end();
   // It has a timeout of its own, and may wait for approval.
-  const [result] = await context.waitForPerson(turn.settled());
+  const [result] = await context.waitForUser(turn.settled());
   if (result === undefined || result.is_error) throw toExternalFailure(tool, context, result);
   return result;
 }

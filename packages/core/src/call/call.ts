@@ -206,7 +206,7 @@ export interface TurnControl {
    * Waits for the user: no slot is held, no clock runs (PERM-13, PIPE-6). Settles when there is an answer and the call
    * may continue.
    */
-  waitForPerson<T>(call: Call, answer: Promise<T>): Promise<T>;
+  waitForUser<T>(call: Call, answer: Promise<T>): Promise<T>;
   /** The class of the call has changed; settles when it may continue as that. */
   reclassify(call: Call): Promise<void>;
   /** A hook ended the run. */

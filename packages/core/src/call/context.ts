@@ -122,7 +122,7 @@ export class PlannerContext implements TargetsContext {
 }
 
 /** What a handler leaves behind while it runs; the executor's side of its context. */
-export interface HandlerTraces extends Pick<ToolContext, "onCancel" | "waitForPerson" | "elicit"> {
+export interface HandlerTraces extends Pick<ToolContext, "onCancel" | "waitForUser" | "elicit"> {
   /** Set when the call has ended: nothing the handler still reports counts. */
   readonly over: boolean;
   progress: Progress | undefined;
@@ -177,8 +177,8 @@ export class HandlerContext extends PlannerContext implements ToolContext {
   get onCancel(): ToolContext["onCancel"] {
     return (cleanup) => this.#traces.onCancel(cleanup);
   }
-  get waitForPerson(): ToolContext["waitForPerson"] {
-    return (answer) => this.#traces.waitForPerson(answer);
+  get waitForUser(): ToolContext["waitForUser"] {
+    return (answer) => this.#traces.waitForUser(answer);
   }
   get elicit(): ToolContext["elicit"] {
     return (request) => this.#traces.elicit(request);

@@ -9,7 +9,7 @@ import { hookPorts, hookSubject, notifyHooks } from "./call-hooks.ts";
 
 /** The handler at work: waiting inside it must not outlast it. */
 export interface ElicitingExecution {
-  waitForPerson<T>(answer: Promise<T>): Promise<T>;
+  waitForUser<T>(answer: Promise<T>): Promise<T>;
   within<T>(ms: number | undefined, work: () => T | PromiseLike<T>): Promise<Waited<T> | GivenUp>;
 }
 
@@ -53,7 +53,7 @@ async function askPerson(
     ask({ ...request, tool_name, tool_call_id }, { signal }),
   );
   const [waited] = await Promise.all([
-    execution.waitForPerson(asked),
+    execution.waitForUser(asked),
     notifyHooks(call, "elicitation", request.message),
   ]);
   return waited.kind === "answered" ? readElicitation(waited.value) : { action: "decline" };

@@ -136,14 +136,14 @@ export class Execution implements HandlerTraces, Deadline {
   }
 
   /** The call's time is paused while the user thinks (PIPE-6). */
-  async waitForPerson<T>(answer: Promise<T>): Promise<T> {
+  async waitForUser<T>(answer: Promise<T>): Promise<T> {
     this.#pauses += 1;
     if (this.#pauses === 1) {
       this.#call.run.deadlines.remove(this);
       this.#remaining = this.at - this.#call.run.clock.monotonic();
     }
     try {
-      return await this.#turn.waitForPerson(this.#call, answer);
+      return await this.#turn.waitForUser(this.#call, answer);
     } finally {
       this.#pauses -= 1;
       if (this.#pauses === 0 && !this.over) {

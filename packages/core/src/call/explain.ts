@@ -27,7 +27,7 @@ import {
   callDigest,
   isFinalDeny,
   isPrivatePreview,
-  isUntoldBeforeYes,
+  isHiddenBeforeYes,
   mayReadTargets,
   permissionFacts,
   planAdds,
@@ -88,7 +88,7 @@ export async function explainCall(run: CallRun, given: ToolCall): Promise<Explan
     if (end !== undefined && (end !== call.planFailure || !isAsked)) {
       return { ...explainRefusal(call, end), judgements: redactor.value(judgements) };
     }
-    if (end === undefined && !isUntoldBeforeYes(call, judged) && planAdds(call, judged.facts)) {
+    if (end === undefined && !isHiddenBeforeYes(call, judged) && planAdds(call, judged.facts)) {
       judged = judge();
       judgements.push(explainJudgement("plan", judged.judgement));
     }

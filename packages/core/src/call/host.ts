@@ -94,7 +94,7 @@ export interface CallRun extends SharedParts, RunAuthority {
   readonly mappingRules: Map<RegisteredTool, MappingRules>;
   readonly plainVerdicts: Map<RegisteredTool, PlainVerdict>;
   readonly admitContext: AdmitContext | undefined;
-  readonly onPersonAsked: OnPersonAsked | undefined;
+  readonly onUserAsked: OnUserAsked | undefined;
   /** The tools as they are registered now. */
   readonly registry: Pick<Registry, "current">;
   /** As last shown to the model. */
@@ -106,7 +106,7 @@ export interface CallRun extends SharedParts, RunAuthority {
   refreshNextTurn(name: string): void;
 }
 /** Called when a call begins to wait for the user, for any reason, and when it no longer does (PIPE-6). */
-export type OnPersonAsked = (call: {
+export type OnUserAsked = (call: {
   readonly tool_call_id: string;
   readonly waits: boolean;
 }) => void;

@@ -165,7 +165,7 @@ export function isPrivatePreview(call: AcceptedCall, preview: Preview): boolean 
 }
 
 /** The plan adds nothing to the targets but what it saw there, and they require approval in any case. */
-export function isUntoldBeforeYes(call: AcceptedCall, { facts, judgement }: Judged): boolean {
+export function isHiddenBeforeYes(call: AcceptedCall, { facts, judgement }: Judged): boolean {
   return (
     judgement.decision === "ask" &&
     call.plan?.preview !== undefined &&

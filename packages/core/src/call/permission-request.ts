@@ -53,8 +53,8 @@ export interface PermissionAnswer {
 }
 
 /** Thrown by `ask` where no one can be asked, with the reason. That is a no (PERM-4). */
-export class NobodyToAsk extends Error {
-  override readonly name = "NobodyToAsk";
+export class NoOneToAsk extends Error {
+  override readonly name = "NoOneToAsk";
 }
 
 const DECISIONS: readonly unknown[] = ["allow_once", "allow_for_session", "deny"];

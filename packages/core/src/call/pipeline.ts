@@ -22,7 +22,7 @@ import {
   hasPlainFacts,
   isFinalDeny,
   isPrivatePreview,
-  isUntoldBeforeYes,
+  isHiddenBeforeYes,
   mayReadTargets,
   permissionFacts,
   planAdds,
@@ -136,7 +136,7 @@ async function authorizePlan(call: AcceptedCall, turn: TurnControl): Promise<End
   const first = call.judged ?? judgeCall(call, "plan");
   if (call.planFailure !== undefined) return failToPlan(call, turn, call.planFailure, first);
   const adds = planAdds(call, first.facts);
-  if (adds && isUntoldBeforeYes(call, first)) return askThenJudge(call, turn);
+  if (adds && isHiddenBeforeYes(call, first)) return askThenJudge(call, turn);
   const { judgement } = adds ? judgeCall(call, "plan") : first;
   if (judgement.decision === "allow") return undefined;
   if (judgement.decision === "deny") return denyByPolicy(call, judgement);

@@ -25,7 +25,7 @@ import { notifyHooks, runPermissionHooks, seenInput } from "./call-hooks.ts";
 import { endCall, endCancelled } from "./endings.ts";
 import { callDigest, isPrivatePreview } from "./permission-facts.ts";
 import {
-  NobodyToAsk,
+  NoOneToAsk,
   readPermissionAnswer,
   type PermissionAnswer,
   type PermissionRequest,
@@ -70,7 +70,7 @@ export async function requestApproval(
   const why = `${call.tool_name} needs permission: ${judgement.reason}`;
   const [answered] = await Promise.all([
     // Recorded when it is given: the call may still have to wait for a slot after that.
-    turn.waitForPerson(
+    turn.waitForUser(
       call,
       answer.then((reply) => recordReply(call, request, deny, reply)),
     ),
@@ -91,7 +91,7 @@ function recordReply(
   if (reply.kind === "timed_out") return deny(`no one answered within ${reply.ms} ms`);
   if (reply.kind === "threw") {
     const why = messageOf(reply.error);
-    return deny(reply.error instanceof NobodyToAsk ? why : `asking failed: ${why}`);
+    return deny(reply.error instanceof NoOneToAsk ? why : `asking failed: ${why}`);
   }
   const given = readPermissionAnswer(reply.value);
   if (typeof given === "string") return deny(`asking failed: it ${given}`);

@@ -321,11 +321,11 @@ export class OpenTurn implements Turn, TurnControl {
     return this.#resumed(call, { type: "reclassified", id, class: kind, repeatable });
   }
 
-  async waitForPerson<T>(call: Call, answer: Promise<T>): Promise<T> {
+  async waitForUser<T>(call: Call, answer: Promise<T>): Promise<T> {
     call.waits += 1;
     if (call.waits === 1) {
       call.waitsSince = this.#run.clock.monotonic();
-      this.#run.onPersonAsked?.({ tool_call_id: call.tool_call_id, waits: true });
+      this.#run.onUserAsked?.({ tool_call_id: call.tool_call_id, waits: true });
       this.#recordWaiting(call, true);
       this.#step({ type: "asking", id: call.tool_call_id });
     }
@@ -339,7 +339,7 @@ export class OpenTurn implements Turn, TurnControl {
 
   async #continueAnswered(call: Call): Promise<void> {
     const { tool_call_id: id, startedAt } = call;
-    this.#run.onPersonAsked?.({ tool_call_id: id, waits: false });
+    this.#run.onUserAsked?.({ tool_call_id: id, waits: false });
     // Only time after the start is part of a duration, so only that is taken off it.
     if (startedAt !== undefined) call.waitedMs += this.#run.clock.monotonic() - call.waitsSince;
     if (call.phase === "ended" || call.cancellation !== undefined) return;

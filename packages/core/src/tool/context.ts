@@ -99,7 +99,7 @@ export interface ToolContext extends TargetsContext {
   /** Runs when the call is cancelled or times out; the call's end waits for it, within bounds. */
   readonly onCancel: (cleanup: () => void | Promise<void>) => void;
   /** Waits for the user: the call's time is paused meanwhile (PIPE-6). */
-  readonly waitForPerson: <T>(answer: Promise<T>) => Promise<T>;
+  readonly waitForUser: <T>(answer: Promise<T>) => Promise<T>;
   readonly elicit: (request: ElicitationRequest) => Promise<ElicitationAnswer>;
 }
 

@@ -2,7 +2,7 @@ import {
   createHeldClock,
   defineHook,
   defineTool,
-  NobodyToAsk,
+  NoOneToAsk,
   toolResult,
   type ContentBlock,
   type Fact,
@@ -270,7 +270,7 @@ describe("the decisions about a call", () => {
     const alone = await called("a.write", input, {
       ...write,
       ask: personWho(() => {
-        throw new NobodyToAsk("the window is closed");
+        throw new NoOneToAsk("the window is closed");
       }).ask,
     });
     expect(alone.decisions).toMatchObject([

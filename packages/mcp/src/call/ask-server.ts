@@ -142,7 +142,7 @@ function callOptions(call: AskingCall, context: ToolContext): ToolCallOptions {
         ? { ...request, params: readSampling(request.params, context.redact) }
         : request;
       const asked = signal.aborted ? undefined : inTime(client.ask(passed, options), { signal });
-      const answer = await context.waitForPerson(asked ?? Promise.resolve(undefined));
+      const answer = await context.waitForUser(asked ?? Promise.resolve(undefined));
       if (answer?.kind !== "done") throw new Error("the question was taken back");
       if (!(isSampling ? isSampledMessage : isRootsList)(answer.value)) {
         throw new Error("the client's answer is not what the protocol asks for");

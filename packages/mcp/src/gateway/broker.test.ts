@@ -1,5 +1,5 @@
 import {
-  NobodyToAsk,
+  NoOneToAsk,
   type ElicitationAnswer,
   type ElicitationRequest,
   type PermissionRequest,
@@ -74,11 +74,11 @@ it("asks for a subagent through its parent's client only when it is known whose 
   const ofChild = { ...request, run_id: "child", parent_run_id: "run" };
   expect(await broker.ask(ofChild, context)).toMatchObject({ decision: "allow_once" });
   calls = [call, call];
-  await expect(broker.ask(ofChild, context)).rejects.toThrow(NobodyToAsk);
+  await expect(broker.ask(ofChild, context)).rejects.toThrow(NoOneToAsk);
   calls = [call];
   leave();
   await expect(broker.ask(ofChild, context)).rejects.toThrow("soong attach s1");
-  await expect(broker.ask(request, context)).rejects.toThrow(NobodyToAsk);
+  await expect(broker.ask(request, context)).rejects.toThrow(NoOneToAsk);
   expect(call.asked).toHaveLength(1);
 });
 
@@ -108,7 +108,7 @@ it("turns to the next responder when asking through the client fails", async () 
     action: "cancel",
   });
   const nobody = createGatewayBroker({
-    ask: () => Promise.reject(new NobodyToAsk("nobody is attached")),
+    ask: () => Promise.reject(new NoOneToAsk("nobody is attached")),
   });
   await expect(nobody.ask(request, context)).rejects.toThrow(
     /nobody is attached.*soong attach s1/u,

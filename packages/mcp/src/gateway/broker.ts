@@ -4,7 +4,7 @@
 
 import {
   messageOf,
-  NobodyToAsk,
+  NoOneToAsk,
   visibleLine,
   type AskElicitation,
   type AskPermission,
@@ -64,12 +64,12 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
           why = `asking through the client failed (${messageOf(error)})`;
         }
       }
-      if (options.ask === undefined) throw new NobodyToAsk(`${why}. ${howToAllow(request)}`);
+      if (options.ask === undefined) throw new NoOneToAsk(`${why}. ${howToAllow(request)}`);
       try {
         return await options.ask(request, context);
       } catch (error) {
-        if (!(error instanceof NobodyToAsk)) throw error;
-        throw new NobodyToAsk(`${why}; ${error.message}. ${howToAllow(request)}`);
+        if (!(error instanceof NoOneToAsk)) throw error;
+        throw new NoOneToAsk(`${why}; ${error.message}. ${howToAllow(request)}`);
       }
     },
 

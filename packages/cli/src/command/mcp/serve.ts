@@ -1,7 +1,7 @@
 // `soong mcp serve`: the surface of a stored session as an MCP server, for other agents (GATE-1, GATE-2). Over stdio
 // stdout belongs to the protocol; what is said to users goes to stderr.
 
-import { NobodyToAsk, type Session } from "@soong/core";
+import { NoOneToAsk, type Session } from "@soong/core";
 import { createApprovalBroker } from "@soong/control";
 import type { GatewayOptions } from "@soong/mcp";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
@@ -74,7 +74,7 @@ export const serveTools: Handler<"mcp serve"> = async (context, _given, options)
 
 /** Not a no: an attached terminal may still answer. */
 function denyUnanswered(): never {
-  throw new NobodyToAsk("this client cannot show questions");
+  throw new NoOneToAsk("this client cannot show questions");
 }
 
 type GatewayParts = Omit<GatewayOptions, "session">;
