@@ -33,15 +33,13 @@ export class RunPolicies {
     const said = [session, run, mode, roots, links];
     if (!isData(said)) return compile(request, links);
     const group = ceiling ?? this;
-    const known = this.#compiled.get(group) ?? new Map<string, Policy>();
-    this.#compiled.set(group, known);
     const text = JSON.stringify(said);
-    let policy = known.get(text);
-    if (policy === undefined) {
-      policy = compile(request, links);
-      if (known.size >= MAX_KNOWN) known.clear();
-      known.set(text, policy);
-    }
+    const known = this.#compiled.get(group)?.get(text);
+    if (known !== undefined) return known;
+    const policy = compile(request, links);
+    const policies = this.#compiled.get(group) ?? new Map<string, Policy>();
+    if (policies.size >= MAX_KNOWN) policies.clear();
+    this.#compiled.set(group, policies.set(text, policy));
     return policy;
   }
 }

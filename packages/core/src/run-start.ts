@@ -57,8 +57,11 @@ export class RunStarts {
   /** Throws a RunRefused where the request cannot be met. */
   async find(request: StartRequest): Promise<RunStart> {
     const snapshot = this.#registry.snapshot();
-    const known = this.#known.get(snapshot) ?? new KnownStarts(snapshot);
-    this.#known.set(snapshot, known);
+    let known = this.#known.get(snapshot);
+    if (known === undefined) {
+      known = new KnownStarts(snapshot);
+      this.#known.set(snapshot, known);
+    }
     const disabled = known.asked.length === 0 ? NONE : await this.#askEnabled(known.asked);
     return known.find(request, disabled, () => {
       const { loadedTools = [] } = request;
@@ -143,18 +146,15 @@ class KnownStarts {
   ): RunStart {
     const { policy, profile, role, mode } = request;
     const { taskDenied, allowedTools, suggestedTools, loadedTools } = request;
-    const ofPolicy = this.#starts.get(policy) ?? new WeakMap<ModelProfile, Map<string, RunStart>>();
-    this.#starts.set(policy, ofPolicy);
-    const alike = ofPolicy.get(profile) ?? new Map<string, RunStart>();
-    ofPolicy.set(profile, alike);
     const lists = [taskDenied, allowedTools, suggestedTools, loadedTools, [...disabled]];
     const text = JSON.stringify([role, mode, lists]);
-    let start = alike.get(text);
-    if (start === undefined) {
-      start = make();
-      if (alike.size >= MAX_ALIKE) alike.clear();
-      alike.set(text, start);
-    }
+    const known = this.#starts.get(policy)?.get(profile)?.get(text);
+    if (known !== undefined) return known;
+    const start = make();
+    const ofPolicy = this.#starts.get(policy) ?? new WeakMap<ModelProfile, Map<string, RunStart>>();
+    const alike = ofPolicy.get(profile) ?? new Map<string, RunStart>();
+    if (alike.size >= MAX_ALIKE) alike.clear();
+    this.#starts.set(policy, ofPolicy.set(profile, alike.set(text, start)));
     return start;
   }
 }

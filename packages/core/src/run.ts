@@ -402,12 +402,14 @@ class KernelRun implements Run, CallRun, DeferredTools {
     event: Event,
     about: HookAbout<Event>,
   ): Promise<HookAnswers[Event][]> {
+    if (!this.#parts.hooks.has(event)) return NO_ANSWERS;
     const { session_id, run_id } = this.identity;
     const payload = { session_id, run_id, ...about } as HookPayloads[Event];
     return observe(this.#parts, this.recorder, this.redactor, event, payload);
   }
 }
 
+const NO_ANSWERS = Promise.resolve<never[]>([]);
 const NO_CONTEXT: RunContext = Object.freeze({});
 
 /** Runs are distinguished by session too: a caller may give any id. */

@@ -108,18 +108,20 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
   function keep(held: Held, { sha256, size }: TextMeasures, about: ArtifactInput): ArtifactRecord {
     const { media_type, name, session_id, run_id, tool_call_id, retention } = about;
     count += 1;
-    const record: ArtifactRecord = Object.freeze({
-      artifact_id: ids?.next("art") ?? `art_${count}_${sha256.slice(0, 12)}`,
-      sha256,
-      media_type,
-      size,
-      ...omitUndefined({ name }),
-      session_id,
-      run_id,
-      ...omitUndefined({ tool_call_id }),
-      created_at: new Date(clock.now()).toISOString(),
-      ...omitUndefined({ retention }),
-    });
+    const record: ArtifactRecord = Object.freeze(
+      omitUndefined({
+        artifact_id: ids?.next("art") ?? `art_${count}_${sha256.slice(0, 12)}`,
+        sha256,
+        media_type,
+        size,
+        name,
+        session_id,
+        run_id,
+        tool_call_id,
+        created_at: new Date(clock.now()).toISOString(),
+        retention,
+      }),
+    );
     kept.set(record.artifact_id, { record, held });
     return record;
   }
