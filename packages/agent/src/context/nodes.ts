@@ -2,7 +2,14 @@
 // live run, a resumed one and a replay read the same text (REDACT-1).
 
 import { createHash } from "node:crypto";
-import type { ContentBlock, ConversationNode, JsonObject, FactData, AddedNode } from "@soong/core";
+import type {
+  AddedNode,
+  ContentBlock,
+  ConversationNode,
+  FactData,
+  JsonObject,
+  JsonValue,
+} from "@soong/core";
 import { isJsonObject, omitUndefined, isLowSurrogate, asJson } from "@soong/schema";
 import type { ModelCall } from "../model/index.ts";
 
@@ -36,7 +43,7 @@ export function answerNode(place: NodePlace, answer: AnswerParts): ConversationN
     data: {
       role: "assistant",
       model,
-      calls: calls.map((call) => ({ ...call })),
+      calls: calls.map((call) => asJson(call)),
       ...omitUndefined({ unfinished, provider_data }),
     },
     // Last: what is added after a spread gives each object a hidden class of its own.
@@ -63,7 +70,7 @@ export function readMessage(node: ConversationNode): ReadMessage | undefined {
     role,
     model: typeof model === "string" ? model : "",
     text: messageText(node.content),
-    calls: Array.isArray(calls) ? calls.flatMap(readCall) : [],
+    calls: Array.isArray(calls) ? readCalls(calls) : [],
     ...(unfinished === true ? { unfinished } : {}),
     ...(isJsonObject(provider_data) ? { provider_data } : {}),
   };
@@ -73,12 +80,19 @@ export function messageText(content: readonly ContentBlock[]): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-function readCall(given: unknown): ModelCall[] {
-  if (!isJsonObject(given)) return [];
+function readCalls(given: readonly JsonValue[]): readonly ModelCall[] {
+  // Nearly always they are what we wrote, and the same objects serve.
+  if (given.every((one) => isCall(one) && Object.keys(one).length === 3))
+    return given as readonly (ModelCall & JsonObject)[];
+  return given
+    .filter(isCall)
+    .map(({ tool_call_id, name, arguments: text }) => ({ tool_call_id, name, arguments: text }));
+}
+
+function isCall(given: unknown): given is ModelCall & JsonObject {
+  if (!isJsonObject(given)) return false;
   const { tool_call_id, name, arguments: text } = given;
-  const isCall =
-    typeof tool_call_id === "string" && typeof name === "string" && typeof text === "string";
-  return isCall ? [{ tool_call_id, name, arguments: text }] : [];
+  return typeof tool_call_id === "string" && typeof name === "string" && typeof text === "string";
 }
 
 /** `data`: of its `tool.requested`. */

@@ -13,7 +13,7 @@ import type { Model } from "../model/index.ts";
 import { compactContext } from "./compact-context.ts";
 import { frameContext } from "./context-frame.ts";
 import { recordContext, type ContextRecord, type RequestContents } from "./context-record.ts";
-import { recordWarning, type Running } from "./running.ts";
+import { recordWarning, type RunBoard, type Running } from "./running.ts";
 
 export interface ResolvedContext {
   readonly system: readonly string[];
@@ -28,7 +28,7 @@ export async function resolveContext(
   running: Running,
   tools: ModelTools,
 ): Promise<ResolvedContext | "aborted"> {
-  const board = await readBoard(running);
+  const board = running.board === undefined ? "" : await readBoard(running, running.board);
   let held = collectContents(running, tools, board);
   if (held.plan.omitted.length > 0 && !running.compactionFailed) {
     const compacted = await compactContext(running, "budget");
@@ -64,9 +64,8 @@ function collectContents(running: Running, tools: ModelTools, board: string): Re
 const MOST_BOARD_CHARS = 4_000;
 
 /** A board that cannot be read is on record, and the request goes without it. */
-async function readBoard(running: Running): Promise<string> {
-  const { board, run, control } = running;
-  if (board === undefined) return "";
+async function readBoard(running: Running, board: RunBoard): Promise<string> {
+  const { run, control } = running;
   const asked = Promise.resolve().then(() => board(run));
   const text = await control.unlessAborted(
     asked.catch((error: unknown) => {

@@ -66,7 +66,7 @@ async function runTurns(running: Running, backoff: Backoff): Promise<Ending> {
       const message = `The run made ${limits.max_turns} model requests, its limit. Raise max_turns, or send another prompt to continue.`;
       return endWith("max_turns", "max_turns", message);
     }
-    await awaitTools(running.toolProvider, control);
+    if (running.toolProvider !== undefined) await awaitTools(running.toolProvider, control);
     const tools = await run.tools();
     if (tools !== shown) rememberLoadedTools(running);
     shown = tools;

@@ -86,7 +86,7 @@ export function createRecorder(
 /** What the recorders of one session share: the count, the time, the journal and those who follow it. */
 class SessionLog {
   readonly listeners = new Set<() => void>();
-  readonly watchers = new Map<AppendListener, WantedFacts>();
+  readonly watchers = new Set<Watcher>();
   seq: number;
   closed = false;
   readonly clock: Clock;
@@ -124,14 +124,10 @@ class SessionLog {
   }
 
   #tellWatchers(entry: JournalEntry): void {
-    for (const [listener, { types, run_id: wanted }] of this.watchers) {
+    for (const watcher of this.watchers) {
       // Most entries have nothing for most watchers, and are not looked into for them.
-      if (entry instanceof NotedEntry && !entry.hasAny(types)) continue;
-      const heads = entry instanceof NotedEntry ? entry.heads : entry.facts;
-      heads.forEach(({ type, seq, run_id }, i) => {
-        const isWanted = types.has(type) && (wanted === undefined || wanted === run_id);
-        if (isWanted) listener(() => entry.facts[i] as Fact, seq);
-      });
+      if (entry instanceof NotedEntry && !entry.hasAny(watcher.wanted.types)) continue;
+      tellWatcher(watcher, entry);
     }
   }
 
@@ -139,6 +135,19 @@ class SessionLog {
     this.#broken ??= new JournalFailure(error);
     throw this.#broken;
   }
+}
+
+interface Watcher {
+  readonly wanted: WantedFacts;
+  readonly listener: AppendListener;
+}
+
+function tellWatcher({ wanted, listener }: Watcher, entry: JournalEntry): void {
+  const heads = entry instanceof NotedEntry ? entry.heads : entry.facts;
+  heads.forEach(({ type, seq, run_id }, i) => {
+    const isOfRun = wanted.run_id === undefined || wanted.run_id === run_id;
+    if (isOfRun && wanted.types.has(type)) listener(() => entry.facts[i] as Fact, seq);
+  });
 }
 
 class JournalRecorder implements SessionRecorder {
@@ -220,8 +229,9 @@ class JournalRecorder implements SessionRecorder {
   }
 
   watch(wanted: WantedFacts, listener: AppendListener): () => void {
-    this.#log.watchers.set(listener, wanted);
-    return () => this.#log.watchers.delete(listener);
+    const watcher = { wanted, listener };
+    this.#log.watchers.add(watcher);
+    return () => this.#log.watchers.delete(watcher);
   }
 
   subscribe(listener: () => void): () => void {
