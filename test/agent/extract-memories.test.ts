@@ -214,7 +214,7 @@ test("secrets, forgeries and files that are none are refused, each on its own, a
   expect(whys).toContain("it is not a regular file");
   expect(whys).toContain("it is of a project and does not say which");
   expect(whys).toContain("its text holds the control character U+001B");
-  expect(whys).toContain('"a b" is no tag');
+  expect(whys).toContain('"a b" is not a tag');
   const { entries } = await listMemories(folder);
   expect(entries.map(({ content }) => content)).toEqual(["The good one."]);
   const log = await readFile(join(folder, "log.jsonl"), "utf8");

@@ -221,7 +221,7 @@ test("secrets, bad tags and runs without an archive are refused with what to do"
   expect(secret).toContain("looks like a secret");
   expect(secret).toContain("Nothing was kept.");
   expect(tagged).toContain("looks like a secret");
-  expect(tags).toContain('"a b" is no tag');
+  expect(tags).toContain('"a b" is not a tag');
   expect(control).toContain("holds the control character U+001B");
   expect(long).toContain("4000");
   expect(run.facts("memory.candidate")).toEqual([]);

@@ -200,9 +200,9 @@ turns:
     await screen.type(
       '{ tool = "code.run_command", argv = ["rm", "*.txt"], decision = "allow" }\r',
     );
-    await screen.waitFor(/That is no rule:[^]*\[b\]ack:$/);
+    await screen.waitFor(/That is not a rule:[^]*\[b\]ack:$/);
     await screen.type("c");
-    await screen.waitFor(/That is no rule:[^]*Rule: \{/);
+    await screen.waitFor(/That is not a rule:[^]*Rule: \{/);
     await screen.type(CTRL_U);
     await screen.type('{ tool = "code.run_command", argv = ["rm", "*"], decision = "allow" }\r');
     await screen.waitFor(/argv = \["rm", "\*"\][^]*\[b\]ack:$/);

@@ -94,7 +94,7 @@ describe("over HTTP", () => {
     const { port } = taken.address() as AddressInfo;
     const cases: [string[], number, RegExp][] = [
       [["--http", String(port)], 1, /127\.0\.0\.1, port \d+, is taken.*another port/],
-      [["--http", "0", "--host", "203.0.113.7"], 1, /is no address of this machine/],
+      [["--http", "0", "--host", "203.0.113.7"], 1, /is not an address of this machine/],
       [["--http", "99999"], 2, /a port from 0 \(any free one\) to 65535, not 99999/],
       [["--host", "127.0.0.1"], 2, /--host is for --http PORT/],
       [["--token-file", "t"], 2, /--token-file is for --http PORT/],

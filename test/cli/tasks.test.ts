@@ -210,7 +210,9 @@ size = 1
     const driven = await drive(workers(BLOCKED));
     expect(driven.code).toBe(1);
     expect(driven.stderr).toContain("The task waits for you: Step plan is blocked: no key.");
-    expect((await place.run(["tasks", "retry", id, "nope"])).stderr).toContain("nope is no step");
+    expect((await place.run(["tasks", "retry", id, "nope"])).stderr).toContain(
+      "nope is not a step",
+    );
     const retried = await place.run(["tasks", "retry", id]);
     expect(retried).toMatchObject({ code: 0, stdout: "plan is ready again.\n" });
     expect((await place.run(["tasks", "retry", id])).stderr).toContain("No step of it has failed");

@@ -51,7 +51,7 @@ describe("a new task", () => {
       { steps: [{ title: "T" } as never] },
       "steps[0]: instructions must be a text",
     ],
-    ["an id with a slash", { steps: [{ ...text, step_id: "a/b" }] }, '"a/b" is no step_id'],
+    ["an id with a slash", { steps: [{ ...text, step_id: "a/b" }] }, '"a/b" is not a step_id'],
     [
       "an id twice",
       {
@@ -66,7 +66,7 @@ describe("a new task", () => {
     [
       "an unknown dependency",
       { steps: [{ ...text, step_id: "a", depends_on: ["z"] }] },
-      "step a depends on z, which is no step",
+      "step a depends on z, which is not a step",
     ],
     [
       "a dependency twice",
@@ -222,8 +222,8 @@ describe("an update", () => {
     expect(refused.code).toBe("invalid_plan");
     expect(refused.message.split("\n").slice(1)).toEqual([
       "- operations[1] (add_step): there is a step a already",
-      `- operations[2] (remove_step): zz is no step of task ${task_id}; it has a, b`,
-      `- operations[3] (add_step): yy is no step of task ${task_id}; it has a, b`,
+      `- operations[2] (remove_step): zz is not a step of task ${task_id}; it has a, b`,
+      `- operations[3] (add_step): yy is not a step of task ${task_id}; it has a, b`,
       "- operations[4] (reorder): step_ids names a step twice",
       "- operations[5] (remove_dependency): step b does not depend on q",
       "- operations[6] (retry_step): step a is ready; only a failed step can be tried again",
@@ -242,7 +242,7 @@ describe("an update", () => {
     [
       "a step others need",
       [{ op: "remove_step", step_id: "a" }],
-      "step b depends on a, which is no step",
+      "step b depends on a, which is not a step",
     ],
     [
       "a cancelled step others need",

@@ -92,7 +92,7 @@ test("bytes that are no text are an artifact of their own kind", async () => {
   verifies("CMD-2");
   const { command } = await open();
   const result = await command(["head", "-c", "2000", process.execPath]);
-  expect(textOf(result)).toContain("(2000 bytes that are no text)");
+  expect(textOf(result)).toContain("(2000 bytes that are not text)");
   expect(result.artifacts[0]).toMatchObject({ media_type: "application/octet-stream", size: 2000 });
 });
 

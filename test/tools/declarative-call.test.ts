@@ -398,9 +398,9 @@ describe("what it prints", () => {
     [
       "an artifact nobody wrote",
       `echo '{"ok":true,"artifacts":[{"artifact_id":"x"}]}'`,
-      "artifacts[0] is no artifact of this session",
+      "artifacts[0] is not an artifact of this session",
     ],
-    ["an unknown key", `echo '{"ok":true,"trusted":true}'`, '"trusted" is no known key'],
+    ["an unknown key", `echo '{"ok":true,"trusted":true}'`, '"trusted" is not a known key'],
   ])("%s is an error that says so", async (_, script, message) => {
     verifies("DECL-4");
     declare(scripted(script));

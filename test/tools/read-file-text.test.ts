@@ -246,7 +246,7 @@ describe("a file that is no text", () => {
     const result = await stage.read("a.txt", { start_line: 5 });
     expect(result.status).toBe("succeeded");
     expect(texts(result)).toEqual([
-      "a.txt is no text but application/x-executable, 18 bytes. Its content is not shown.",
+      "a.txt is not text but application/x-executable, 18 bytes. Its content is not shown.",
     ]);
     expect(result.data).toEqual({
       path,
@@ -286,7 +286,7 @@ describe("a file that is no text", () => {
       const result = await stage.read("picture");
       expect(result.content).toEqual([
         { type: "image", media_type, data: bytes.toString("base64") },
-        { type: "text", text: `picture is no text but ${media_type}, ${bytes.length} bytes.` },
+        { type: "text", text: `picture is not text but ${media_type}, ${bytes.length} bytes.` },
       ]);
       expect(result.data).toMatchObject({ media_type, size: bytes.length });
     }
@@ -317,7 +317,7 @@ describe("a file that is no text", () => {
     expect(Buffer.from(data, "base64").equals(bytes)).toBe(true);
     await stage.write("large", Buffer.concat([head, Buffer.alloc(3_750_001 - head.length)]));
     expect(texts(await stage.read("large"))).toEqual([
-      "large is no text but image/png, 3750001 bytes. Its content is not shown.",
+      "large is not text but image/png, 3750001 bytes. Its content is not shown.",
     ]);
   });
 

@@ -222,6 +222,6 @@ function quote(value: unknown): string {
 
 function readMessage(error: unknown): string {
   const thrown = (error as { message?: unknown } | null | undefined)?.message ?? error;
-  const message = typeof thrown === "string" ? thrown : "something that is no error was thrown";
+  const message = typeof thrown === "string" ? thrown : "something that is not an error was thrown";
   return message.length > 300 ? `${message.slice(0, 297)}…` : message;
 }

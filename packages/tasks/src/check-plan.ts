@@ -49,7 +49,7 @@ function dependencyProblems(step: PlannedStep, byId: ReadonlyMap<string, Planned
     const needed = byId.get(id);
     if (seen.has(id)) problems.push(`step ${step.step_id} names ${id} twice in depends_on`);
     else if (needed === undefined) {
-      problems.push(`step ${step.step_id} depends on ${id}, which is no step of this task`);
+      problems.push(`step ${step.step_id} depends on ${id}, which is not a step of this task`);
     } else if (needed.status === "cancelled" && !isStepOver(step.status)) {
       problems.push(
         `step ${step.step_id} depends on ${id}, which is cancelled and will never be completed: remove that dependency, or cancel ${step.step_id} as well`,

@@ -63,7 +63,7 @@ export function planClaim(
   const chosen = step_id === undefined ? ready[0] : draft.step(step_id);
   if (chosen === undefined) {
     if (step_id === undefined) return { kind: "nothing_ready", task };
-    throw refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
+    throw refuse("step_unknown", `${step_id} is not a step of task ${task.task_id}.`);
   }
   if (chosen.status !== "ready") throw refuseNotReady(chosen, ready);
   const claimed = claimStep(draft, actor, chosen, token);

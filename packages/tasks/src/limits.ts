@@ -49,7 +49,7 @@ export function stepIdProblem(value: unknown): string | undefined {
     typeof value === "string" && value.length <= TASK_LIMITS.stepIdChars && STEP_ID.test(value);
   if (isFine) return undefined;
   const given = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : typeof value;
-  return `${given} is no step_id: up to ${TASK_LIMITS.stepIdChars} letters, digits, "_", "-" and ".", beginning with a letter or digit`;
+  return `${given} is not a step_id: up to ${TASK_LIMITS.stepIdChars} letters, digits, "_", "-" and ".", beginning with a letter or digit`;
 }
 
 export function attemptsProblem(value: unknown): string | undefined {

@@ -314,7 +314,7 @@ function findStepIndex({ steps, task }: TaskCopy, step_id: string): number {
   const some = steps.slice(0, 20).map((step) => step.step_id);
   const more = steps.length > some.length ? ` and ${steps.length - some.length} more` : "";
   const known = some.length === 0 ? "it has none" : `it has ${some.join(", ")}${more}`;
-  throw invalid(`${step_id} is no step of task ${task.task_id}; ${known}`);
+  throw invalid(`${step_id} is not a step of task ${task.task_id}; ${known}`);
 }
 
 function invalid(message: string): TaskRefused {

@@ -36,7 +36,7 @@ export function planStepUpdate(
   const { step_id, status, note } = update;
   const step = draft.step(step_id);
   if (step === undefined) {
-    throw refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
+    throw refuse("step_unknown", `${step_id} is not a step of task ${task.task_id}.`);
   }
   const who = actor.kind === "orchestrator" ? "orchestrator" : "worker";
   if (who === "worker") requireClaim(step, actor, update);

@@ -330,7 +330,7 @@ export function parseAgentDefinition(text: string, file: string): ParsedDefiniti
   const id = written.id ?? basename(file, ".md");
   if (!isDefinitionId(id)) {
     const given = JSON.stringify(id.slice(0, 80));
-    return rejectDocument(file, `has a name that is no id (${given}): give it one`);
+    return rejectDocument(file, `has a name that is not an id (${given}): give it one`);
   }
   const rules = written.rules?.map((rule, index): PermissionRule => {
     const { line } = checked.document.positionOf(["rules", index]);

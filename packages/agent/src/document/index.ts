@@ -90,7 +90,7 @@ export function rejectDocument(file: string, message: string, line = 1): Rejecte
 export function rejectControlCharacter(text: string, file: string): RejectedDocument | undefined {
   const found = controlCharacter(text);
   if (found === undefined) return undefined;
-  const message = `holds the control character ${found.name}: it is no plain text`;
+  const message = `holds the control character ${found.name}: it is not plain text`;
   return rejectDocument(file, message, found.line);
 }
 

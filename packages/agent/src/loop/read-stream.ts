@@ -111,7 +111,7 @@ class StreamReader {
     }
     const event = isRecord(next) ? next["value"] : undefined;
     if (!isModelEvent(event)) {
-      return this.#fail("malformed_stream", `${id} sent something that is no event.`);
+      return this.#fail("malformed_stream", `${id} sent something that is not an event.`);
     }
     if (event.type === "completed" || event.type === "failed") return this.#end(event);
     this.#bytes += measureEvent(event);

@@ -147,7 +147,7 @@ function candidateProblem(record: CandidateRecord): string | undefined {
   if (content !== undefined) return `its text ${content}`;
   const tags = tagsProblem(record.tags);
   if (tags !== undefined) return tags;
-  if (Number.isNaN(Date.parse(record.created_at))) return "created_at is no time";
+  if (Number.isNaN(Date.parse(record.created_at))) return "created_at is not a time";
   return getCandidateOwner(record) === undefined
     ? "it is of a project and does not say which"
     : undefined;
@@ -158,7 +158,7 @@ export function tagsProblem(tags: readonly string[]): string | undefined {
   const bad = tags.find((tag) => tag.length > MEMORY_LIMITS.tagChars || !TAG.test(tag));
   return bad === undefined
     ? undefined
-    : `${JSON.stringify(bad.slice(0, 60))} is no tag: letters, digits, "_", "-" and ".", 40 at most`;
+    : `${JSON.stringify(bad.slice(0, 60))} is not a tag: letters, digits, "_", "-" and ".", 40 at most`;
 }
 
 export function getCandidateOwner({ scope, project }: CandidateRecord): MemoryOwner | undefined {

@@ -112,7 +112,7 @@ export function parseEntry(written: string, place: EntryPlace): ParsedEntry {
   if (!isMemoryId(id)) {
     return rejectDocument(
       file,
-      'has a name that is no id: lower-case letters, digits, "_" and "-"',
+      'has a name that is not an id: lower-case letters, digits, "_" and "-"',
     );
   }
   const control = rejectControlCharacter(written, file);

@@ -212,7 +212,7 @@ describe("a bad value", () => {
     ],
     ["[model]\ndefault = 'antropic:x'", "2:11: model.default", 'did you mean "anthropic"?'],
     ["[model]\ndefault = 'openai:'", "2:11: model.default", "names nothing behind its colon"],
-    ["[model]\ndefault = 'fast'", "2:11: model.default", "is no profile"],
+    ["[model]\ndefault = 'fast'", "2:11: model.default", "is not a profile"],
     [
       "[models]\nfallback = ['lokal']\n[models.profiles.local]\nprovider='openai'\nmodel='m'",
       "2:13: models.fallback[0]",

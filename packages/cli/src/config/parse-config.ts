@@ -243,8 +243,8 @@ function findReferenceProblem(reference: string, profiles: readonly string[]): s
   const colon = reference.indexOf(":");
   if (colon === -1) {
     const near = nearestName(reference, profiles);
-    if (near !== undefined) return `is no profile; did you mean "${near}"?`;
-    return 'is no profile of [models.profiles]; write one there, or "provider:model"';
+    if (near !== undefined) return `is not a profile; did you mean "${near}"?`;
+    return 'is not a profile of [models.profiles]; write one there, or "provider:model"';
   }
   const prefix = reference.slice(0, colon);
   const prefixes: readonly string[] = [...PROVIDERS, "script"];

@@ -80,7 +80,7 @@ async function askAlways(
     const typed = await line("Rule: ", ruleLine(rule));
     if (typed === undefined) return undefined;
     const changed = typed.trim() === "" ? rule : readRuleLine(typed);
-    if (typeof changed === "string") show(`That is no rule: ${exactText(changed)}.`);
+    if (typeof changed === "string") show(`That is not a rule: ${exactText(changed)}.`);
     else rule = changed;
   }
   return undefined;

@@ -42,7 +42,7 @@ async function attach(path: string, files: FileReader): Promise<ContentBlock[] |
   }
   const result = await files.readFile(path);
   if (result.is_error) {
-    return `${name}: ${visible(result.error?.message ?? result.summary)} (@@ writes an @ that is no file.)`;
+    return `${name}: ${visible(result.error?.message ?? result.summary)} (@@ writes an @ that is not a file.)`;
   }
   const { encoding, truncated, truncated_lines } = (result.data ?? {}) as Partial<ReadData>;
   if (encoding === "binary") return `${name} cannot be attached: ${visibleLine(result.summary)}.`;

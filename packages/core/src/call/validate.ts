@@ -254,7 +254,7 @@ function readOwnAnswer(given: unknown): OwnAnswer | string {
     if (typeof given !== "object" || given === null) return "did not answer with an object";
     const { issues, value } = given as { issues?: unknown; value?: unknown };
     if (issues !== undefined) {
-      if (!Array.isArray(issues) || issues.length === 0) return "gave issues that are no list";
+      if (!Array.isArray(issues) || issues.length === 0) return "gave issues that are not a list";
       return { issues: issues.slice(0, MAX_ISSUES).map(readIssue) };
     }
     return "value" in given ? { value } : "answered with neither issues nor a value";

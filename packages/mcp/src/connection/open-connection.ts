@@ -319,6 +319,6 @@ function describe(client: Client) {
 function withGarbage(failure: McpServerFailure, way: ServerTransport): McpServerFailure {
   const count = way.garbageLines();
   if (count === 0 || failure.reason !== "timeout") return failure;
-  const hint = `It wrote ${count} lines to its standard output that are no messages.`;
+  const hint = `It wrote ${count} lines to its standard output that are not messages.`;
   return new McpServerFailure("timeout", `${failure.message} ${hint}`);
 }

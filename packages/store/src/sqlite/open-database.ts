@@ -173,7 +173,7 @@ export function refuseUnlessFile(path: string): void {
   if (lstatSync(path).isFile()) return;
   throw new StoreError(
     "not_a_store",
-    `${path} is not an ordinary file, so it is no store of Soong. Nothing was changed; move it away, or give another directory.`,
+    `${path} is not an ordinary file, so it is not a store of Soong. Nothing was changed; move it away, or give another directory.`,
   );
 }
 

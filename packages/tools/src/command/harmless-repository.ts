@@ -35,7 +35,7 @@ export function checkRepository(cwd: string): CheckedRepository {
     const common_dir = commonDirectory(git_dir);
     checkGitDirectory(git_dir, common_dir);
     const elsewhere = fileFromElsewhere({ git_dir, common_dir });
-    if (elsewhere !== undefined) throw new Doubt(elsewhere);
+    if (elsewhere !== undefined) throw new Unproven(elsewhere);
     checkConfigs(git_dir, common_dir);
     checkSubmodules(git_dir);
     return { kind: "harmless", ...found, common_dir };
@@ -104,10 +104,10 @@ const MOST_ENTRIES = 20_000;
 const NOT_PRINTED = /\/(?:objects\/(?:[0-9a-f]{2}|pack)|hooks|annex)$/;
 const ALTERNATES = /\/objects\/info\/(?:http-)?alternates$/;
 
-class Doubt extends Error {}
+class Unproven extends Error {}
 
 function describeDoubt(error: unknown): string {
-  return error instanceof Doubt ? error.message : "the repository cannot be read";
+  return error instanceof Unproven ? error.message : "the repository cannot be read";
 }
 
 /** `.git` in the directory or any above it. */
@@ -118,14 +118,14 @@ function findGitDirectory(cwd: string): { git_dir: string; work_tree: string } |
     if (entry?.isDirectory() === true) return { git_dir: place, work_tree: directory };
     if (entry?.isFile() === true) {
       const [, target] = /^gitdir: (.+)$/.exec(readLine(place)) ?? [];
-      if (target === undefined) throw new Doubt(`${quotePath(place)} is not understood`);
+      if (target === undefined) throw new Unproven(`${quotePath(place)} is not understood`);
       return { git_dir: realDirectory(directory, target), work_tree: directory };
     }
     if (entry !== undefined)
-      throw new Doubt(`${quotePath(place)} is neither a directory nor a file`);
+      throw new Unproven(`${quotePath(place)} is neither a directory nor a file`);
     // A directory that looks like the inside of a repository is one to git, with a config of its own.
     if (entryAt(join(directory, "HEAD")) !== undefined) {
-      throw new Doubt(`${quotePath(directory)} may be a bare repository`);
+      throw new Unproven(`${quotePath(directory)} may be a bare repository`);
     }
     if (directory === dirname(directory)) return undefined;
   }
@@ -140,18 +140,19 @@ function commonDirectory(gitDirectory: string): string {
 /** As the system follows it: `link/..` is the parent of what the link leads to. */
 function realDirectory(from: string, given: string): string {
   const path = realpathSync.native(given.startsWith("/") ? given : `${from}/${given}`);
-  if (path.includes("\uFFFD")) throw new Doubt(`${quotePath(path)} has a name that is not UTF-8`);
+  if (path.includes("\uFFFD"))
+    throw new Unproven(`${quotePath(path)} has a name that is not UTF-8`);
   return path;
 }
 
 function checkGitDirectory(gitDirectory: string, common: string): void {
   const head = readText(join(gitDirectory, "HEAD"));
   if (!/^(?:ref: refs\/[^\s\0]+|[0-9a-f]{40}|[0-9a-f]{64})\n$/.test(head)) {
-    throw new Doubt(`${quotePath(join(gitDirectory, "HEAD"))} is not understood`);
+    throw new Unproven(`${quotePath(join(gitDirectory, "HEAD"))} is not understood`);
   }
   for (const place of [join(common, "objects"), join(common, "refs")]) {
     if (entryAt(place)?.isDirectory() !== true) {
-      throw new Doubt(`${quotePath(place)} is not a directory`);
+      throw new Unproven(`${quotePath(place)} is not a directory`);
     }
     accessSync(place, constants.R_OK | constants.X_OK);
   }
@@ -160,7 +161,7 @@ function checkGitDirectory(gitDirectory: string, common: string): void {
 function checkConfigs(gitDirectory: string, common: string): void {
   for (const path of listConfigs(gitDirectory, common)) {
     if (!isHarmlessGitConfig(readText(path))) {
-      throw new Doubt(`${quotePath(path)} has a setting that may run a program`);
+      throw new Unproven(`${quotePath(path)} has a setting that may run a program`);
     }
   }
 }
@@ -183,7 +184,7 @@ function checkSubmodules(gitDirectory: string): void {
   if (!isSplit && !names.includes("index")) return;
   const index = isSplit ? undefined : readBytes(join(gitDirectory, "index"), MOST_INDEX_BYTES);
   if (index === undefined || index.includes(SUBMODULE_MODE) || index.includes(SPARSE_INDEX)) {
-    throw new Doubt("the repository may have submodules, or an index that is not whole");
+    throw new Unproven("the repository may have submodules, or an index that is not whole");
   }
 }
 
@@ -193,7 +194,7 @@ const MOST_INDEX_BYTES = 32 * 1024 * 1024;
 /** One line of plain text, and nothing else: what git makes of more, no one has to know. */
 function readLine(path: string): string {
   const [, line] = /^([^\p{Cc}\uFFFD]+)\n?$/u.exec(readText(path)) ?? [];
-  if (line === undefined) throw new Doubt(`${quotePath(path)} is not understood`);
+  if (line === undefined) throw new Unproven(`${quotePath(path)} is not understood`);
   return line;
 }
 
@@ -205,7 +206,7 @@ export function readText(path: string): string {
 function readBytes(path: string, mostBytes: number): Buffer {
   const entry = entryAt(path);
   if (entry?.isFile() !== true || entry.size > mostBytes) {
-    throw new Doubt(`${quotePath(path)} is not a file of ordinary size`);
+    throw new Unproven(`${quotePath(path)} is not a file of ordinary size`);
   }
   return readFileSync(path);
 }

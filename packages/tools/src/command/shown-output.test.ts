@@ -28,7 +28,7 @@ test("what is no text is counted instead", () => {
   verifies("CMD-2");
   const ends = { whole: Buffer.from([0, 1, 2, 0xff]) };
   expect(showOutput(ends, 4, 100, same)).toEqual({
-    text: "(4 bytes that are no text)",
+    text: "(4 bytes that are not text)",
     truncated: true,
   });
   expect(wholeLength(ends)).toBe(0);

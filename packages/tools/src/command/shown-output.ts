@@ -22,7 +22,7 @@ export function showOutput(
   redact: (text: string) => string,
 ): ShownOutput {
   if (isBinary("whole" in ends ? ends.whole : ends.first)) {
-    return { text: `(${bytes} bytes that are no text)`, truncated: true };
+    return { text: `(${bytes} bytes that are not text)`, truncated: true };
   }
   if (!("whole" in ends)) return showEnds(ends, bytes, maxBytes, redact);
   const text = decodeText(ends.whole);

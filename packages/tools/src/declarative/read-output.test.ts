@@ -77,8 +77,8 @@ test.each([
   ["{}", 'without "ok", "status" or "content"'],
   ['{"summary":"x"}', 'without "ok", "status" or "content"'],
   ['{"ok":"yes"}', "ok is not true or false"],
-  ['{"ok":true,"okay":1}', '"okay" is no known key'],
-  ['{"ok":true,"__proto__":{}}', '"__proto__" is no known key'],
+  ['{"ok":true,"okay":1}', '"okay" is not a known key'],
+  ['{"ok":true,"__proto__":{}}', '"__proto__" is not a known key'],
   ['{"ok":true,"is_error":1}', "is_error is not true or false"],
   [
     '{"status":"denied"}',
@@ -106,13 +106,16 @@ test.each([
   ['{"ok":false,"error":{"code":1,"message":"a"}}', "error.code is not text"],
   [
     '{"ok":false,"error":{"code":"a","message":"b","error_class":"x"}}',
-    "error.error_class is no known class",
+    "error.error_class is not a known class",
   ],
   [
     '{"ok":false,"error":{"code":"a","message":"b","recovery":"x"}}',
-    "error.recovery is no known recovery",
+    "error.recovery is not a known recovery",
   ],
-  ['{"ok":false,"error":{"code":"a","message":"b","stack":"x"}}', '"error.stack" is no known key'],
+  [
+    '{"ok":false,"error":{"code":"a","message":"b","stack":"x"}}',
+    '"error.stack" is not a known key',
+  ],
   ['{"ok":true,"artifacts":{}}', "artifacts is not a list"],
   ['{"ok":true,"artifacts":[{"path":"/etc/passwd"}]}', 'artifacts[0] has the unknown key "path"'],
   ['{"ok":true,"artifacts":[{}]}', 'artifacts[0] has neither "artifact_id", "text" nor "blob"'],

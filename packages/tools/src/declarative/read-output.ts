@@ -124,9 +124,9 @@ const RESULT_KEYS: ReadonlyMap<string, Check> = new Map<string, Check>([
 const ERROR_KEYS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["code", isText],
   ["message", isText],
-  ["error_class", (value) => (isErrorClass(value) ? undefined : "is no known class of errors")],
+  ["error_class", (value) => (isErrorClass(value) ? undefined : "is not a known class of errors")],
   ["retryable", isFlag],
-  ["recovery", (value) => (isRecovery(value) ? undefined : "is no known recovery")],
+  ["recovery", (value) => (isRecovery(value) ? undefined : "is not a known recovery")],
   ["details", isObject],
 ]);
 
@@ -159,7 +159,7 @@ function keyProblem(
   for (const [key, held] of Object.entries(value)) {
     const check = known.get(key);
     const name = `${prefix}${key.slice(0, 100)}`;
-    if (check === undefined) return `${JSON.stringify(name)} is no known key`;
+    if (check === undefined) return `${JSON.stringify(name)} is not a known key`;
     const problem = check(held);
     if (problem !== undefined) return `${name} ${problem}`;
   }
@@ -212,7 +212,7 @@ export async function keepArtifacts(
         ? await artifacts.stat(one.artifact_id)
         : await artifacts.write(one.bytes, { media_type: one.media_type, name: one.name });
     if (ref === undefined) {
-      return `artifacts[${index}] is no artifact of this session; to make one, give its "name" and its "text" or "blob" (base64)`;
+      return `artifacts[${index}] is not an artifact of this session; to make one, give its "name" and its "text" or "blob" (base64)`;
     }
     refs.push(ref);
   }

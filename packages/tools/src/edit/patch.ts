@@ -146,7 +146,7 @@ function applyHunks(
     // Bytes marked as UTF-16 that are not: text of the patch put between them would be anything but text.
     return refusePlan(
       "undecodable_text",
-      `${path} begins with the mark of UTF-16 but is no such text, so it cannot be patched. Check what the file is.`,
+      `${path} begins with the mark of UTF-16 but is not such text, so it cannot be patched. Check what the file is.`,
     );
   }
   const hunks = given.map((hunk) => encodeHunk(hunk, file));

@@ -119,7 +119,7 @@ test("what is no readable text is passed over with the reason, and nothing hangs
   expect(await whyOf()).toContain("lead in a circle");
   rmSync(path);
   writeFileSync(path, new Uint8Array([0, 1, 2, 3, 255]));
-  expect(await whyOf()).toBe("it is no text");
+  expect(await whyOf()).toBe("it is not text");
   writeFileSync(path, " \n\n");
   expect(await whyOf()).toBe("it is empty");
   writeFileSync(path, "");

@@ -145,13 +145,13 @@ export async function readInstructionText(
   { handle, size }: VerifiedFile,
   limitBytes: number,
   redact: (text: string) => string,
-): Promise<InstructionText | "it is empty" | "it is no text"> {
+): Promise<InstructionText | "it is empty" | "it is not text"> {
   // A secret across the cut is only recognised whole.
   const room = Buffer.alloc(Math.min(size, limitBytes + LONGEST_SECRET_BYTES));
   const bytes = await readFully(handle, room, 0);
   const isWhole = bytes.length >= size;
   const format = detectFormat(bytes, isWhole);
-  if (format.encoding === "binary") return "it is no text";
+  if (format.encoding === "binary") return "it is not text";
   const decoded = decodeText(bytes, format);
   // The character the last byte belongs to may not be all there.
   const clean = redact(isWhole ? decoded : decoded.replace(/\ufffd$/, ""));

@@ -77,7 +77,7 @@ interface BinaryAsRead extends FileAsRead {
 /** `shown`: the bytes of an image that the model is to see. */
 export function binaryResult(file: BinaryAsRead, shown?: Buffer): HandlerResult {
   const { path, size, media_type, sha256 } = file;
-  const kind = `${nameFile(file)} is no text but ${media_type}, ${size} bytes`;
+  const kind = `${nameFile(file)} is not text but ${media_type}, ${size} bytes`;
   return toolResult({
     content:
       shown === undefined

@@ -37,7 +37,7 @@ export interface RipgrepEnd {
 /** It waits for something that may never come: a FIFO in the place of an ignore file, which ripgrep opens (PATH-4). */
 export class RipgrepStalled extends Error {
   constructor() {
-    super("ripgrep waits for something that is no regular file");
+    super("ripgrep waits for something that is not a regular file");
     this.name = "RipgrepStalled";
   }
 }

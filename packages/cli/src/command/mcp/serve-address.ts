@@ -55,7 +55,7 @@ export function refuseAddress(error: unknown, { host, port }: ServeAddress): nev
   throw new CommandError(`${visibleLine(host)}, port ${port}, ${why}`);
 }
 
-const NOT_HERE = "is no address of this machine; without --host it is 127.0.0.1.";
+const NOT_HERE = "is not an address of this machine; without --host it is 127.0.0.1.";
 
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ["EADDRINUSE", "is taken: something listens there. Choose another port, or 0 for any free one."],

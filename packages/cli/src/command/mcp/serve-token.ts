@@ -33,7 +33,7 @@ export async function loadServeToken(
   }
   if (isSeenByOthers && given === undefined) {
     throw new UsageError(
-      `${visibleLine(file)} can be read by others, so its token is no secret. Delete it, and a new one is made.`,
+      `${visibleLine(file)} can be read by others, so its token is not secret. Delete it, and a new one is made.`,
     );
   }
   if (isSeenByOthers) note(`warning: ${visibleLine(file)} can be read by others.`);

@@ -36,7 +36,7 @@ export const retrySteps: Handler<"tasks retry"> = (context, { task: given, step:
     );
     const unknown = step_ids.find((id) => !steps.some(({ step_id }) => step_id === id));
     if (unknown !== undefined) {
-      throw new UsageError(`${visibleLine(unknown)} is no step of ${visibleLine(task_id)}.`);
+      throw new UsageError(`${visibleLine(unknown)} is not a step of ${visibleLine(task_id)}.`);
     }
     if (wanted.length === 0 && !isBlocked) {
       throw new CommandError("No step of it has failed or is blocked.");
