@@ -11,6 +11,7 @@ import { childSchemas, forEachSchema } from "./vocabulary.ts";
 /** "*" is any item or field. */
 export type SensitivePath = readonly string[];
 
+const NONE: readonly SensitivePath[] = [];
 const MAX_VISITS = 20_000;
 /** How deep arguments may be: so far a schema that contains itself is followed. */
 const MAX_DEPTH = 64;
@@ -21,8 +22,8 @@ const MAX_NESTING = 500;
  * (`additionalProperties`) are "*", which listed ones match too, and inside a schema that contains itself
  * a marked field is covered at every depth.
  */
-export function sensitivePaths(schema: JsonSchema): SensitivePath[] {
-  if (isPlainSchema(schema)) return [];
+export function sensitivePaths(schema: JsonSchema): readonly SensitivePath[] {
+  if (isPlainSchema(schema)) return NONE;
   let hasMarks = false;
   forEachSchema(schema, (node) => (hasMarks ||= isMarked(node)));
   if (!hasMarks) return [];

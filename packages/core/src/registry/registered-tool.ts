@@ -67,7 +67,7 @@ export interface RegisteredTool {
   /** Rises when a definition of this name changes: a call made on an older one is stale (REG-3). */
   readonly generation: number;
   /** Over everything a model or the user sees of the tool; which source brought it is not part of that. */
-  readonly digest: () => string;
+  digest(): string;
 }
 
 export interface DefinitionProblem {
@@ -111,24 +111,49 @@ export function readDefinition(
       : readToolSchema(output_schema, "output_schema", known?.output, undefined, report);
   if (problems.length > 0 || input === undefined) return { ok: false, problems };
 
-  const givenTags = [...(definition.tags ?? []), ...(source.tags ?? [])];
-  const effects = definedEffects(definition, givenTags);
-  let digest: string | undefined;
-  const tool: UnnumberedTool = {
-    name: tool_name,
-    definition,
-    source,
-    effects,
-    tags: completeTags(givenTags, source, effects),
-    trust: readTrust(definition, source),
-    provenance: nameSource(source),
-    input,
-    output,
-    generation: 0,
-    digest: () => (digest ??= digestOf({ ...toolRecord(tool), source: source.kind })),
-  };
-  return { ok: true, tool };
+  return { ok: true, tool: new DefinedTool(definition, source, input, output) };
 }
+
+/** No closures: ten thousand tools keep what each of them sees. */
+class DefinedTool implements UnnumberedTool {
+  readonly name: string;
+  readonly definition: AnyTool;
+  readonly source: SourceInfo;
+  readonly effects: DefinedEffects;
+  readonly tags: readonly string[];
+  readonly trust: ToolTrust | undefined;
+  readonly provenance: RegisteredTool["provenance"];
+  readonly input: ToolSchema;
+  readonly output: ToolSchema | undefined;
+  generation = 0;
+  #digest: string | undefined = undefined;
+
+  constructor(
+    definition: AnyTool,
+    source: SourceInfo,
+    input: ToolSchema,
+    output: ToolSchema | undefined,
+  ) {
+    const { tags: own = NO_TAGS } = definition;
+    const tags = source.tags === undefined ? own : [...own, ...source.tags];
+    this.name = definition.name;
+    this.definition = definition;
+    this.source = source;
+    this.effects = definedEffects(definition, tags);
+    this.tags = completeTags(tags, source, this.effects);
+    this.trust = readTrust(definition, source);
+    this.provenance = nameSource(source);
+    this.input = input;
+    this.output = output;
+  }
+
+  digest(): string {
+    this.#digest ??= digestOf({ ...toolRecord(this), source: this.source.kind });
+    return this.#digest;
+  }
+}
+
+const NO_TAGS: readonly string[] = [];
 
 /** A server's tool is not lost for want of a description: its title or name takes the place (MCP-10). */
 function withDescription(given: AnyTool, { kind, id }: SourceInfo): AnyTool {
@@ -232,8 +257,27 @@ function readToolSchema(
     }
     return undefined;
   }
-  const check: SchemaCheck = (value) => compileSchema(original)(value);
-  return { original, lowered, check, own, sensitive: sensitivePaths(original) };
+  return new ReadToolSchema(original, lowered, own);
+}
+
+class ReadToolSchema implements ToolSchema {
+  readonly original: JsonSchema;
+  readonly lowered: LoweredSchema;
+  readonly own: ToolSchema["own"];
+  readonly sensitive: ToolSchema["sensitive"];
+  #check: SchemaCheck | undefined = undefined;
+
+  constructor(original: JsonSchema, lowered: LoweredSchema, own: ToolSchema["own"]) {
+    this.original = original;
+    this.lowered = lowered;
+    this.own = own;
+    this.sensitive = sensitivePaths(original);
+  }
+
+  check(value: unknown): ReturnType<SchemaCheck> {
+    this.#check ??= compileSchema(this.original);
+    return this.#check(value);
+  }
 }
 
 function nameSource(source: SourceInfo): RegisteredTool["provenance"] {

@@ -83,7 +83,7 @@ export class RegistrationError extends SoongError {
 
 /** Of a tool that is gone: whole at first, later what its return is compared with. */
 interface DepartedTool extends Pick<RegisteredTool, "digest" | "generation"> {
-  readonly tool?: RegisteredTool;
+  readonly tool?: RegisteredTool | undefined;
 }
 
 interface OwnedTools {
@@ -190,17 +190,16 @@ export function createRegistry(): Registry {
     mine: ReadonlyMap<string, RegisteredTool>,
   ): DefinitionProblem[] {
     const problems: DefinitionProblem[] = [];
-    const seen = new Set<string>();
-    for (const name of listNames(tool)) {
+    const names = listNames(tool);
+    for (const [i, name] of names.entries()) {
       const registered = tools.has(name) ? name : aliases.get(name);
       const isMine = registered !== undefined && mine.has(registered);
       const holder = taken.get(name) ?? (isMine ? undefined : registered);
-      if (holder !== undefined || seen.has(name)) {
+      if (holder !== undefined || names.indexOf(name) < i) {
         const field = name === tool.name ? "name" : "aliases";
         const message = `"${name}" is already the name or an alias of "${holder ?? tool.name}"`;
         problems.push({ tool_name: tool.name, field, message });
       }
-      seen.add(name);
     }
     return problems;
   }
@@ -228,6 +227,7 @@ export function createRegistry(): Registry {
     old: readonly RegisteredTool[],
     next: readonly RegisteredTool[],
   ): void {
+    if (old.length === 0 && !lastGone.has(nameKey(source))) return;
     const staying = new Set(next.map(({ name }) => name));
     const gone = old.filter(({ name }) => !staying.has(name));
     for (const tool of old) {
@@ -235,10 +235,9 @@ export function createRegistry(): Registry {
       for (const alias of tool.definition.aliases ?? []) aliases.delete(alias);
     }
     for (const tool of gone) {
-      const { digest, generation } = tool;
-      history.set(tool.name, { digest, generation, tool });
+      history.set(tool.name, { digest: () => tool.digest(), generation: tool.generation, tool });
     }
-    const key = JSON.stringify([source.kind, source.id]);
+    const key = nameKey(source);
     for (const tool of lastGone.get(key) ?? []) if (!staying.has(tool.name)) condense(tool);
     lastGone.set(key, gone);
   }
@@ -254,6 +253,10 @@ export function createRegistry(): Registry {
     revision += 1;
     snapshot = undefined;
   }
+}
+
+function nameKey({ kind, id }: SourceInfo): string {
+  return JSON.stringify([kind, id]);
 }
 
 function oncePerTool(problems: readonly DefinitionProblem[]): ExcludedTool[] {
