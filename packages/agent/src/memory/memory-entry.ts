@@ -209,7 +209,7 @@ const day: Shape<string> = (value, place) => {
 const plainText = (max: number) => shape.text({ max, plain: true });
 
 const tag = shape.refine(plainText(MEMORY_LIMITS.tagChars), (text, place) => {
-  if (!TAG.test(text)) place.report('is no tag: letters, digits, "_", "-" and "."');
+  if (!TAG.test(text)) place.report('is not a tag: letters, digits, "_", "-" and "."');
 });
 
 const sourceText = optional(plainText(200));
