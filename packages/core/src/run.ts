@@ -345,6 +345,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
 
   end(reason: "completed" | "failed" | "aborted", data: FactData = {}): void {
     this.#parts.runs.delete(this.key);
+    this.deadlines.rest();
     this.#onEnd();
     this.recorder.record(`run.${reason}`, data);
   }

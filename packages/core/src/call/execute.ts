@@ -276,9 +276,14 @@ export class Deadlines {
     if (deadline.at < this.#armedFor) this.#arm(deadline.at);
   }
 
+  /** Leaves the timer armed, for the others and for the next call: it finds nothing due then, and arms itself for what is next. */
   remove(deadline: Deadline): void {
-    // Left armed for the others: it finds nothing due then, and arms itself for what is next.
-    if (this.#running.delete(deadline) && this.#running.size === 0) this.#rest();
+    this.#running.delete(deadline);
+  }
+
+  /** At the end of a turn: a timer for each call that runs by itself would cost 0.5 µs. */
+  rest(): void {
+    if (this.#running.size === 0) this.#disarmTimer();
   }
 
   #arm(at: number): void {
@@ -287,14 +292,14 @@ export class Deadlines {
     this.#disarm = this.#clock.after(at - this.#clock.monotonic(), () => this.#fire());
   }
 
-  #rest(): void {
+  #disarmTimer(): void {
     this.#disarm?.();
     this.#disarm = undefined;
     this.#armedFor = Number.POSITIVE_INFINITY;
   }
 
   #fire(): void {
-    this.#rest();
+    this.#disarmTimer();
     const now = this.#clock.monotonic();
     for (const deadline of this.#running) {
       if (deadline.at > now) continue;

@@ -85,7 +85,12 @@ export interface CallRun extends SharedParts, RunAuthority {
   readonly identity: RunIdentity;
   readonly recorder: Recorder;
   readonly redactor: Redactor;
-  readonly deadlines: { add(deadline: Deadline): void; remove(deadline: Deadline): void };
+  readonly deadlines: {
+    add(deadline: Deadline): void;
+    remove(deadline: Deadline): void;
+    /** No call of a turn runs any more. */
+    rest(): void;
+  };
   /** Agents that its calls have started. */
   childrenStarted: number;
   /** The gateway's own bound on inline results, if it has one (RESULT-6). */

@@ -67,7 +67,9 @@ export class OpenTurn implements Turn, TurnControl {
   }
 
   get nodes(): readonly ConversationNode[] {
-    return this.#calls.flatMap((call) => call.nodes);
+    const nodes: ConversationNode[] = [];
+    for (const call of this.#calls) for (const node of call.nodes) nodes.push(node);
+    return nodes;
   }
 
   push(given: ToolCall): string {
@@ -244,6 +246,7 @@ export class OpenTurn implements Turn, TurnControl {
 
   #announce(): void {
     if (this.#isSettled) {
+      this.#run.deadlines.rest();
       this.#options.onSettled?.(this);
       for (const wake of this.#waitingForAll) wake();
     }
