@@ -329,7 +329,7 @@ const SERVER_TOOL: TextForm = {
   problem: (given) =>
     /^mcp\.[^.]+\../.test(given)
       ? plainText("").problem(given)
-      : 'is no tool of an MCP server: those are named mcp.SERVER.TOOL, such as "mcp.notes.add"',
+      : 'is not a tool of an MCP server: those are named mcp.SERVER.TOOL, such as "mcp.notes.add"',
 };
 
 const memory = {
