@@ -103,6 +103,8 @@ export interface Run {
   readonly places: Places;
   /** HOOK-6: a prompt may be blocked or given context before the model sees it. */
   submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }>;
+  /** Whether there is any hook of this event. */
+  hasHooks(event: HookEvent): boolean;
   /** HOOK-6: asked once whether to continue when the model is done. */
   stopping(): Promise<{ continue: boolean; context: string[] }>;
   /** HOOK-7: notifies the hooks of an event that the driver of the run knows of. They only watch. */
@@ -276,6 +278,10 @@ class KernelRun implements Run, CallRun, DeferredTools {
     this.#loadedLater = [...(request.loadedTools ?? [])];
     this.#definitions = begun.definitions;
     this.#looked = start.snapshot.revision;
+  }
+
+  hasHooks(event: HookEvent): boolean {
+    return this.hooks.has(event);
   }
 
   get places(): Places {

@@ -11,7 +11,7 @@ export type StreamEnd = Extract<ModelEvent, { type: "completed" | "failed" }>;
 export type AnswerEvent = Exclude<ModelEvent, StreamEnd>;
 
 type TakeEvent = (event: AnswerEvent) => void;
-type ReadingRun = Pick<Running, "control" | "clock" | "limits">;
+type ReadingRun = Pick<Running, "control" | "clock" | "limits" | "run">;
 
 /** Rejects as `take` throws. */
 export function readStream(
@@ -24,8 +24,9 @@ export function readStream(
   return new StreamReader(running, model, take).read(request);
 }
 
-/** From its arrival to the answer of a hook; 0.5 µs. */
-const MICROTASKS_OF_A_CALL = 12;
+/** Until a call is on its way, and until a hook has answered for it; each takes 180 bytes. */
+const MICROTASKS_OF_A_CALL = 2;
+const MICROTASKS_OF_A_HOOK = 12;
 const DONE = Promise.resolve();
 
 const NO_LONGER_READ = new Error("the answer is no longer read");
@@ -135,7 +136,9 @@ class StreamReader {
 
   /** From a network the next event comes later, when the call is on its way: a model that has all at hand reads the same. */
   async #readAfterCall(from: AsyncIterator<ModelEvent>): Promise<void> {
-    for (let i = 0; i < MICROTASKS_OF_A_CALL; i += 1) await DONE;
+    const isHooked = this.#running.run.hasHooks("PreToolUse");
+    const count = isHooked ? MICROTASKS_OF_A_HOOK : MICROTASKS_OF_A_CALL;
+    for (let i = 0; i < count; i += 1) await DONE;
     this.#readNext(from);
   }
 
