@@ -120,23 +120,18 @@ export function renderUnit(unit: ContextUnit, reader: string): RenderedUnit {
 }
 
 function toUnitMessages(unit: ContextUnit, model: string): readonly ModelMessage[] {
-  const messages: ModelMessage[] = [];
-  if (unit.kind === "answer") {
-    const { text, calls, provider_data: extra, model: by } = unit.answer;
-    const own = extra !== undefined && by === model ? { provider_data: extra } : {};
-    // A message with nothing in it is refused by providers.
-    if (text !== "" || calls.length > 0) messages.push({ role: "assistant", text, calls, ...own });
-    if (calls.length > 0) {
-      messages.push({
-        role: "tool",
-        results: calls.map((call, i) => toModelResult(call, unit.results[i])),
-      });
-    }
-  }
   const said = unit.kind === "answer" ? unit.added : unit.nodes;
   const content = said.flatMap((node) => (node.kind === "instruction_context" ? [] : node.content));
-  addUser(messages, { role: "user", content });
-  return messages;
+  const after: readonly ModelMessage[] = content.length === 0 ? [] : [{ role: "user", content }];
+  if (unit.kind !== "answer") return after;
+  const { text, calls, provider_data: extra, model: by } = unit.answer;
+  const own = extra !== undefined && by === model ? { provider_data: extra } : {};
+  // A message with nothing in it is refused by providers.
+  if (text === "" && calls.length === 0) return after;
+  const answer: ModelMessage = { role: "assistant", text, calls, ...own };
+  if (calls.length === 0) return [answer, ...after];
+  const results = calls.map((call, i) => toModelResult(call, unit.results[i]));
+  return [answer, { role: "tool", results }, ...after];
 }
 
 /** Side by side they are one message: not every provider takes two in a row. */
