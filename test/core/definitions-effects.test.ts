@@ -27,6 +27,14 @@ function recordOf(tool: AnyTool) {
   return toolRecord(registered);
 }
 
+it("a definition has the digest it always had: approvals and journals hold it", () => {
+  const registry = createRegistry();
+  registry.register({ ...bare, permission: "readonly" });
+  expect(registry.current(bare.name)?.digest()).toBe(
+    "sha256:04816827667400d7bb333e95358131a45a5e0b5fb371d0320127dab80d50c74d",
+  );
+});
+
 function queuedAs(world: World): unknown[] {
   return world.facts("tool.queued").map(({ data }) => data.class);
 }

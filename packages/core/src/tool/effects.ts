@@ -56,8 +56,19 @@ export function definedEffects(
   const { interrupt_behavior = "block" } = tool;
   const declared: string[] = [];
   for (const fact of FACTS) if (tool[fact] !== undefined) declared.push(fact);
-  // Last: what is added after a spread gives each tool a hidden class of its own.
-  return { worst, permission, interrupt_behavior, declared, ...worst };
+  // Not spread: what is added after a spread gives each tool a hidden class of its own. Digests hold the order of these keys.
+  const { destructive, open_world, repeatable } = worst;
+  return {
+    read_only,
+    concurrency_safe,
+    destructive,
+    open_world,
+    repeatable,
+    worst,
+    permission,
+    interrupt_behavior,
+    declared,
+  };
 }
 
 /** Default: what may run beside any other call has nothing that another could find changed. */
