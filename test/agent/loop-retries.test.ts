@@ -232,6 +232,45 @@ test.each([
   expect(stage.facts("model.failed")[0]?.data.error).toMatchObject({ kind: "malformed_stream" });
 });
 
+test("an event that throws when it is read is a failure of the adapter, and nothing is left unhandled", async () => {
+  verifies("LOOP-3");
+  const event = {
+    get type(): never {
+      throw new Error("not yet");
+    },
+  };
+  const stage = await openStage([[event as never], [says("ok"), done()]]);
+  expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
+  expect(stage.facts("model.failed")[0]?.data.error).toMatchObject({ kind: "malformed_stream" });
+});
+
+test.each<[how: string, events: readonly unknown[], aborted: boolean]>([
+  ["is cut off", Array.from({ length: 100 }, () => says("x".repeat(100))), true],
+  ["sends what is no event", [says("x"), { type: "thought" }], true],
+  ["has ended its answer", [says("x"), done()], false],
+])("the signal of a model that %s", async (_how, events, aborted) => {
+  verifies("LOOP-3");
+  const signals: AbortSignal[] = [];
+  const stage = await openStage([], {
+    limits: { retries: 0, max_answer_bytes: 1024 },
+    models: () => [
+      {
+        id: "test:left",
+        profile: PORTABLE_PROFILE,
+        stream(_request, signal) {
+          signals.push(signal);
+          const rest = events.values() as Iterator<ModelEvent>;
+          const next = () => Promise.resolve(rest.next());
+          // Its own end is no help: only the signal reaches what it waits for.
+          return { [Symbol.asyncIterator]: () => ({ next, return: () => new Promise(() => {}) }) };
+        },
+      },
+    ],
+  });
+  await stage.ask("go");
+  expect(signals.map((signal) => signal.aborted)).toEqual([aborted]);
+});
+
 test("calls of an abandoned attempt are discarded, and the next attempt begins from nothing", async () => {
   verifies("LOOP-3", "SCHED-6");
   const written: string[] = [];
