@@ -1,6 +1,12 @@
 // Runs that begin alike share what they begin with; a run begins with nothing that holds for another one only.
 
-import { createKernel, createMemoryJournal, type PolicyInput, type RunOptions } from "@soong/core";
+import {
+  createKernel,
+  createMemoryJournal,
+  PORTABLE_PROFILE,
+  type PolicyInput,
+  type RunOptions,
+} from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { factsOfTypes } from "../facts.ts";
@@ -55,6 +61,40 @@ describe("runs that begin alike", () => {
     const after = await begin(kernel);
     expect(before.run.surface.loaded.map(({ name }) => name)).toEqual(["notes.read"]);
     expect(after.run.surface.loaded.map(({ name }) => name)).toEqual(["notes.read", "notes.write"]);
+  });
+
+  it("do not after whoever asked has changed the profile, or what the config disables", async () => {
+    const disabled: string[] = [];
+    const tools = [reader("notes.read"), writer("notes.write")];
+    const kernel = createKernel({ tools, config: { tools: { disabled } } });
+    const profile = { ...PORTABLE_PROFILE, max_tools: 2 };
+    const loaded = async () =>
+      (await begin(kernel, { profile })).run.surface.loaded.map(({ name }) => name);
+    expect(await loaded()).toEqual(["notes.read", "notes.write"]);
+    profile.max_tools = 1;
+    expect(await loaded()).toHaveLength(1);
+    profile.max_tools = 2;
+    disabled.push("notes.write");
+    expect(await loaded()).toEqual(["notes.read"]);
+  });
+
+  it("are on record as each was asked for, though another has changed its request since", async () => {
+    const kernel = createKernel({ tools: [reader("notes.read"), writer("notes.write")] });
+    const allowedTools = ["notes.read", "notes.write"];
+    await begin(kernel, { allowedTools });
+    allowedTools.pop();
+    const secrets = [{ name: "token", value: "s3cret-value" }];
+    const again = await begin(kernel, { allowedTools: ["notes.read", "notes.write"], secrets });
+    expect(again.started?.request?.allowed_tools).toEqual(["notes.read", "notes.write"]);
+  });
+
+  it("share nothing that one of them could change for another", async () => {
+    const kernel = createKernel({ tools: [reader("notes.read")] });
+    const { run, started } = await begin(kernel);
+    const { tools } = await run.tools();
+    expect(() => Object.assign(tools[0] as object, { description: "other" })).toThrow(TypeError);
+    expect(() => (tools as unknown[]).push({})).toThrow(TypeError);
+    expect(() => Object.assign(started?.policy as object, { mode: "plan" })).toThrow(TypeError);
   });
 
   it("ask isEnabled each time", async () => {

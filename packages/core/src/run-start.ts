@@ -10,7 +10,7 @@ import {
   type FactData,
   type Redactor,
 } from "./journal/index.ts";
-import { describePolicy } from "./permission/index.ts";
+import { describePolicy, frozenCopy, type Policy } from "./permission/index.ts";
 import type { RegisteredTool } from "./registry/registered-tool.ts";
 import type { Registry, RegistrySnapshot } from "./registry/registry.ts";
 import { catalogRecord } from "./surface/catalog.ts";
@@ -63,7 +63,7 @@ export class RunStarts {
       this.#known.set(snapshot, known);
     }
     const disabled = known.asked.length === 0 ? NONE : await this.#askEnabled(known.asked);
-    return known.find(request, disabled, () => {
+    return known.find(request, this.#config, disabled, () => {
       const { loadedTools = [] } = request;
       const surface = this.#resolve(request, { snapshot, disabled, loadedTools });
       return new RunStart(snapshot, surface, request, this.#config);
@@ -132,7 +132,7 @@ function listAsked({ tools }: RegistrySnapshot): RegisteredTool[] {
 /** The starts on one revision of the registry: they go with it. */
 class KnownStarts {
   readonly asked: readonly RegisteredTool[];
-  /** By what is compared as an object, by the text of the rest. */
+  /** By what is compared as an object, by the text of all that may be changed for the next run. */
   readonly #starts = new WeakMap<object, WeakMap<ModelProfile, Map<string, RunStart>>>();
 
   constructor(snapshot: RegistrySnapshot) {
@@ -141,13 +141,14 @@ class KnownStarts {
 
   find(
     request: StartRequest,
+    config: KernelConfig,
     disabled: ReadonlyMap<string, string>,
     make: () => RunStart,
   ): RunStart {
     const { policy, profile, role, mode } = request;
     const { taskDenied, allowedTools, suggestedTools, loadedTools } = request;
     const lists = [taskDenied, allowedTools, suggestedTools, loadedTools, [...disabled]];
-    const text = JSON.stringify([role, mode, lists]);
+    const text = JSON.stringify([role, mode, profile, config.tools.disabled, lists]);
     const known = this.#starts.get(policy)?.get(profile)?.get(text);
     if (known !== undefined) return known;
     const start = make();
@@ -168,8 +169,10 @@ export class RunStart {
   readonly index = createDeferredIndex();
   /** Loaded tools that have long instructions to ask for. */
   readonly prompted: readonly RegisteredTool[];
-  readonly #request: StartRequest;
+  readonly #policy: Policy;
   readonly #config: KernelConfig;
+  /** As it was asked for: whoever did may change that for the next run. */
+  readonly #record: StartRecord;
   readonly #list = new CleanCopy<ModelTools>();
   readonly #about = new CleanCopy<StartRecord>();
   readonly #catalog = new CleanCopy<CatalogOf>();
@@ -183,8 +186,9 @@ export class RunStart {
     this.snapshot = snapshot;
     this.surface = surface;
     this.prompted = listPrompted(surface);
-    this.#request = request;
+    this.#policy = request.policy;
     this.#config = config;
+    this.#record = recordStart(request, surface, config);
   }
 
   /** What a model is shown. */
@@ -195,31 +199,13 @@ export class RunStart {
 
   /** All of `run.started` but the definitions. */
   describe(redactor: Redactor): StartRecord {
-    const { profile, policy, role, mode } = this.#request;
-    const { allowedTools, suggestedTools, taskDenied, loadedTools } = this.#request;
-    return this.#about.get(redactor, () =>
-      redactor.value({
-        record_version: RECORD_VERSION,
-        role,
-        mode,
-        policy: describePolicy(policy),
-        surface_revision: this.surface.revision,
-        config: this.#config,
-        request: {
-          profile,
-          allowed_tools: allowedTools,
-          suggested_tools: suggestedTools,
-          task_denied: taskDenied,
-          loaded_tools: loadedTools,
-        },
-      }),
-    );
+    return this.#about.get(redactor, () => redactor.value(this.#record));
   }
 
   /** `tool.catalog.resolved`, which says where the definitions are kept. */
   catalog(redactor: Redactor, definitions: string | undefined): CatalogOf["record"] {
     const make = (): CatalogOf => {
-      const record = catalogRecord(this.surface, this.#request.policy, { definitions });
+      const record = catalogRecord(this.surface, this.#policy, { definitions });
       // Many facts have it: none of their readers may change it for the others.
       deepFreeze(record);
       return { definitions, record: redactor.value(record) };
@@ -239,7 +225,34 @@ export function showTools(
   { tools }: KernelConfig,
 ): ModelTools {
   const redact = (text: string): string => redactor.text(text);
-  return modelTools(surface, instructions, redact, tools.defer_budget_tokens);
+  const list = modelTools(surface, instructions, redact, tools.defer_budget_tokens);
+  // Many runs have it: none of those who read it may change it for the others.
+  for (const items of [list.tools, list.deferred]) Object.freeze(items).forEach(Object.freeze);
+  return Object.freeze(list);
+}
+
+function recordStart(
+  { role, mode, policy, profile, ...lists }: StartRequest,
+  { revision: surface_revision }: Surface,
+  config: KernelConfig,
+): StartRecord {
+  const { allowedTools, suggestedTools, taskDenied, loadedTools } = lists;
+  const request = {
+    profile,
+    allowed_tools: allowedTools,
+    suggested_tools: suggestedTools,
+    task_denied: taskDenied,
+    loaded_tools: loadedTools,
+  };
+  return {
+    record_version: RECORD_VERSION,
+    role,
+    mode,
+    policy: frozenCopy(describePolicy(policy)),
+    surface_revision,
+    config,
+    request: frozenCopy(request),
+  };
 }
 
 /** 2: when calls ended that were put on record later, waits for users, and halts are on record (REPLAY-1). */

@@ -20,7 +20,7 @@ export { hostOf, matchesHost } from "./host.ts";
 export { mergePolicies } from "./policy.ts";
 export { baseName, isWithin } from "./path.ts";
 export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./policy.ts";
-export { compilePolicy, isMarkedReadonly, linkedPaths } from "./policy.ts";
+export { compilePolicy, frozenCopy, isMarkedReadonly, linkedPaths } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";
 export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
 export type { FoundOption, KnownCommand, OptionTable, ReadArguments } from "./argv/index.ts";

@@ -119,7 +119,7 @@ export function isMarkedReadonly(
 
 const compiled = new WeakSet<object>();
 
-function frozenCopy<T>(value: T): T {
+export function frozenCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const copy = Array.isArray(value)
