@@ -81,6 +81,23 @@ describe("a noted entry", () => {
     expect(journal.nodes).toEqual([node]);
   });
 
+  test("can be written as JSON, as an entry of plain facts", () => {
+    verifies("EVENT-1");
+    const memory = createMemoryJournal();
+    const lines: string[] = [];
+    const { run } = createStage({
+      append(entry) {
+        lines.push(JSON.stringify(entry));
+        memory.append(entry);
+      },
+      flush: () => memory.flush(),
+      read: (after, limit) => memory.read(after, limit),
+    });
+    run.note(createRecord().record, ["tool.validated", "tool.queued"], "info", true);
+    const { facts, nodes } = memory;
+    expect(lines).toEqual([JSON.stringify({ facts, nodes })]);
+  });
+
   test("is taken whole by a journal or not at all", () => {
     verifies("PIPE-3");
     const memory = createMemoryJournal();

@@ -86,6 +86,12 @@ export class NotedEntry implements JournalEntry {
     return this.#hasNodes ? (this.#about as FactRecord).nodes : undefined;
   }
 
+  /** As an entry of plain facts: a journal may write it whole. */
+  toJSON(): JournalEntry {
+    const { facts, nodes } = this;
+    return { facts, nodes };
+  }
+
   #each<T>(make: (type: FactType, i: number, record: FactRecord) => T): T[] {
     const about = this.#about;
     const types = this.#types;
