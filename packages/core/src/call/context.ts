@@ -249,8 +249,10 @@ export function freezeContext(context: object): RunContext {
 }
 
 /** What is frozen already is taken to be so throughout. */
-export function deepFreeze(value: unknown): void {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
-  for (const item of Object.values(value)) deepFreeze(item);
+export function deepFreeze(value: object): void {
+  if (Object.isFrozen(value)) return;
+  for (const item of Object.values(value)) {
+    if (typeof item === "object" && item !== null) deepFreeze(item);
+  }
   Object.freeze(value);
 }

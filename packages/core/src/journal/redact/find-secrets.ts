@@ -14,20 +14,22 @@ export type RedactionScope = "full" | "known_values";
  * Known values and, in full scope, what is recognised; overlapping finds are not joined here.
  * Most texts hold nothing, so every step first asks the cheapest question that rules it out.
  */
-export function createFinder(
-  secrets: readonly KnownSecret[],
-): (text: string, scope: RedactionScope) => readonly Span[] {
+export function createFinder(secrets: readonly KnownSecret[]): {
+  readonly find: (text: string, scope: RedactionScope) => readonly Span[];
+  /** A shorter text holds none, unless it has an @ in it. */
+  readonly shortest: number;
+} {
   const needles = secrets.flatMap((secret) => createNeedles(secret));
   const scanKnown = createScan(needles);
   const scanAll = needles.length === 0 ? SCAN_LEADS : createScan([...needles, ...LEADS]);
   const findRespelled = createRespelledFinder(secrets, needles);
 
-  return function find(text, scope) {
+  const hasKnown = needles.length > 0;
+  const shortest = hasKnown ? MIN_LENGTH : SHORTEST_FOUND;
+
+  function find(text: string, scope: RedactionScope): readonly Span[] {
     const isFull = scope === "full";
-    const hasKnown = needles.length > 0;
-    if (!hasKnown && (!isFull || (text.length < SHORTEST_FOUND && !text.includes("@")))) {
-      return NO_SPANS;
-    }
+    if (!hasKnown && !isFull) return NO_SPANS;
     const spans: Span[] = [];
     if (hasKnown || text.length >= SHORTEST_LEAD) {
       for (const { needle, at } of isFull ? scanAll(text) : scanKnown(text)) {
@@ -39,7 +41,8 @@ export function createFinder(
     if (isFull && text.length >= SHORTEST_KEY) findKeys(text, spans);
     if (isFull && text.includes("@")) findUrlPasswords(text, spans);
     return spans;
-  };
+  }
+  return { find, shortest };
 }
 
 const NO_SPANS: readonly Span[] = [];

@@ -201,7 +201,8 @@ function isCleanValue(
   depth = 0,
 ): boolean {
   if (typeof value === "string") {
-    return value.length < MIN_LENGTH || known.find(value, scope).length === 0;
+    const isTooShort = value.length < known.shortest && !value.includes("@");
+    return isTooShort || known.find(value, scope).length === 0;
   }
   if (typeof value === "number") {
     return !known.mayBeNumber || known.find(String(value), scope).length === 0;
@@ -216,7 +217,8 @@ function isCleanValue(
   }
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
-    if (key.length >= MIN_LENGTH && known.find(key, scope).length > 0) return false;
+    const isTooShort = key.length < known.shortest && !key.includes("@");
+    if (!isTooShort && known.find(key, scope).length > 0) return false;
     if (!isCleanValue((value as JsonRecord)[key], known, scope, depth + 1)) return false;
   }
   return true;
@@ -244,7 +246,7 @@ function readKnown(given: readonly KnownSecret[]) {
     /** As they were by then. */
     given: given.map(({ name, value }) => ({ name, value })),
     secrets,
-    find: createFinder(secrets),
+    ...createFinder(secrets),
     /** Whether any of them could stand somewhere as a number. */
     mayBeNumber: secrets.some(({ value }) => Number.isFinite(Number(value))),
   };
