@@ -251,7 +251,7 @@ export function freezeContext(context: object): RunContext {
 /** What is frozen already is taken to be so throughout. */
 export function deepFreeze(value: object): void {
   if (Object.isFrozen(value)) return;
-  for (const item of Object.values(value)) {
+  for (const item of Object.values(value) as unknown[]) {
     if (typeof item === "object" && item !== null) deepFreeze(item);
   }
   Object.freeze(value);
