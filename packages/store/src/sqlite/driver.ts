@@ -51,9 +51,11 @@ async function load(): Promise<OpenDatabase> {
     return (path, options = {}) => new DatabaseSync(path, options);
   } catch (error) {
     loading = undefined;
+    // Below the first line there may be a stack of our own files.
+    const [why] = (error as Error).message.split("\n");
     throw new StoreError(
       "store_unavailable",
-      `SQLite could not be loaded (${(error as Error).message}). ` +
+      `SQLite could not be loaded (${why}). ` +
         "Install the package @photostructure/sqlite, or use Node 24 or newer, which has its own.",
       { cause: error },
     );
