@@ -88,7 +88,7 @@ export function watchFacts(
   listener: FactListener,
 ): () => void {
   const { committed } = journal;
-  if (committed === undefined) return recorder.watch(wanted, (fact) => listener(fact));
+  if (committed === undefined) return recorder.watch(wanted, tell);
   const waiting: { readonly seq: number; readonly fact: () => Fact }[] = [];
   const stopWatching = recorder.watch(wanted, (fact, seq) => {
     waiting.push({ seq, fact });
@@ -102,6 +102,15 @@ export function watchFacts(
 
   function tellCommitted(): void {
     const later = waiting.findIndex(({ seq }) => seq > (committed?.seq ?? 0));
-    for (const { fact } of waiting.splice(0, later === -1 ? waiting.length : later)) listener(fact);
+    for (const { fact } of waiting.splice(0, later === -1 ? waiting.length : later)) tell(fact);
+  }
+
+  /** It is called where facts are recorded: what it throws is its own, and fails neither the journal nor a call. */
+  function tell(fact: () => Fact): void {
+    try {
+      listener(fact);
+    } catch (error) {
+      void Promise.reject(error as Error);
+    }
   }
 }

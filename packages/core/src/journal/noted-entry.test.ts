@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
 import {
   createHeldClock,
@@ -143,6 +143,33 @@ describe("watching facts", () => {
     expect(made).toEqual(["tool.started"]);
     expect(seen.map(({ seq }) => seq)).toEqual([2, 4]);
     expect(journal.facts[1]).toEqual(seen[0]);
+  });
+
+  test("is recorded though a watcher throws, which is reported as unhandled", async () => {
+    verifies("EVENT-4");
+    const journal = createMemoryJournal();
+    const { run, session } = createStage(journal);
+    const { record } = createRecord();
+    const unhandled = vi.fn();
+    const before = process.listeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection").on("unhandledRejection", unhandled);
+    try {
+      const seen: number[] = [];
+      const wanted = { types: new Set(["tool.queued"] as const) };
+      watchFacts(journal, session, wanted, () => {
+        throw new Error("of the watcher");
+      });
+      watchFacts(journal, session, wanted, (fact) => seen.push(fact().seq));
+      run.note(record, "tool.queued");
+      run.note(record, "tool.queued");
+      await new Promise(setImmediate);
+      expect(seen).toEqual([1, 2]);
+      expect(journal.facts).toHaveLength(2);
+      expect(unhandled).toHaveBeenCalledTimes(2);
+    } finally {
+      process.removeAllListeners("unhandledRejection");
+      for (const listener of before) process.on("unhandledRejection", listener);
+    }
   });
 
   test("tells of a fact once it is committed", () => {
