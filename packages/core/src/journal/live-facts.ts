@@ -110,7 +110,8 @@ export function watchFacts(
     try {
       listener(fact);
     } catch (error) {
-      void Promise.reject(error as Error);
+      const thrown: Error = error as Error;
+      void Promise.reject(thrown);
     }
   }
 }
