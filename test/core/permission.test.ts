@@ -297,3 +297,16 @@ describe("dangerous tools", () => {
     expect(await callOnce(peek, {}, { policy })).toMatchObject({ asked: 1 });
   });
 });
+
+test("calls that are judged alike share the record of it, and no reader can change it for the others", async () => {
+  verifies("PERM-11");
+  const world = await createWorld({ tools: [reader("notes.read")] });
+  await world.execute({ name: "notes.read", arguments: {} });
+  const [first] = world.facts("permission.evaluated");
+  expect(() => Object.assign(first?.data as object, { decision: "deny" })).toThrow(TypeError);
+  await world.execute({ name: "notes.read", arguments: {} });
+  expect(world.facts("permission.evaluated").map(({ data }) => data.decision)).toEqual([
+    "allow",
+    "allow",
+  ]);
+});

@@ -16,6 +16,7 @@ import {
 } from "./call.ts";
 import { decisionRef } from "./call-record.ts";
 import { runLateHooks, runPreToolHooks, seenInput } from "./call-hooks.ts";
+import { deepFreeze } from "./context.ts";
 import { endCall, endCancelled, endWith } from "./endings.ts";
 import { Execution } from "./execute.ts";
 import {
@@ -188,6 +189,8 @@ function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
     !mutated && resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
   if (isPlain && decision === "allow" && grant_id === undefined) {
     const { input_digest: _ofThisCall, ...ofAll } = facts;
+    // The facts of all these calls have it: no reader of one may change it for the others.
+    deepFreeze(data);
     const verdict = { effects: call.effects, context: run.context, facts: ofAll, judgement, data };
     run.plainVerdicts.set(call.tool, verdict);
   }
