@@ -4,6 +4,7 @@
 
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { bundlePage } from "./bundle-page.mjs";
 import { root } from "./setup.mjs";
@@ -78,7 +79,6 @@ const NATIVE = {
 /** @type {BuildOptions & { metafile: true }} */
 const shared = {
   absWorkingDir: root,
-  outdir: target,
   bundle: true,
   // Reading the text is the greatest part of a start.
   minify: true,
@@ -90,49 +90,63 @@ const shared = {
   logLevel: "error",
 };
 
-removePieces();
-const later = await build({
-  ...shared,
-  entryPoints: Object.keys(LATER).map((path) => ({ in: path, out: laterName(path) })),
-  format: "cjs",
-  outExtension: { ".js": ".cjs" },
-});
-// Only ESM can be split into pieces, and Node starts CommonJS sooner: `soong --version` takes 1.06 instead of 1.17 times a
-// bare Node by CPU time, a call 3.08 instead of 3.22. So the pieces are made as ESM and written as CommonJS.
-const now = await build({
-  ...shared,
-  entryPoints: {
-    soong: join(cli, "src", "command", "start.ts"),
-    index: join(cli, "src", "index.ts"),
-    ...Object.fromEntries(
-      Object.keys(OWN_LATER).map((group) => [`later-${group}`, `own:${group}`]),
-    ),
-  },
-  chunkNames: "piece-[name]-[hash]",
-  outExtension: { ".js": ".cjs" },
-  splitting: true,
-  format: "esm",
-  alias: sourceAlias(),
-  plugins: [loadLater(), loadOwnLater(), useNative()],
-  // What is native cannot be inside.
-  external: Object.keys(optionalDependencies),
-  write: false,
-});
-for (const { path, text } of now.outputFiles) {
-  const { code } = await transform(text, {
+/**
+ * The program and the library entry, in pieces; `more`: other sources that are entries beside them, by name.
+ *
+ * @param {string} target
+ * @param {Record<string, string>} [more]
+ * @returns {Promise<Metafile[]>}
+ */
+export async function bundleProgram(target, more = {}) {
+  const options = { ...shared, outdir: target, outExtension: { ".js": ".cjs" } };
+  const later = await build({
+    ...options,
+    entryPoints: Object.keys(LATER).map((path) => ({ in: path, out: laterName(path) })),
     format: "cjs",
-    platform: "node",
-    target: "node20",
-    minify: true,
-    supported: { "dynamic-import": false },
-    define: { "import.meta.dirname": "__dirname" },
   });
-  writeFileSync(path, code);
+  // Only ESM can be split into pieces, and Node starts CommonJS sooner: `soong --version` takes 1.06 instead of 1.17 times
+  // a bare Node by CPU time, a call 3.08 instead of 3.22. So the pieces are made as ESM and written as CommonJS.
+  const now = await build({
+    ...options,
+    entryPoints: {
+      soong: join(cli, "src", "command", "start.ts"),
+      index: join(cli, "src", "index.ts"),
+      ...more,
+      ...Object.fromEntries(
+        Object.keys(OWN_LATER).map((group) => [`later-${group}`, `own:${group}`]),
+      ),
+    },
+    chunkNames: "piece-[name]-[hash]",
+    splitting: true,
+    format: "esm",
+    alias: sourceAlias(),
+    plugins: [loadLater(), loadOwnLater(), useNative()],
+    // What is native cannot be inside.
+    external: Object.keys(optionalDependencies),
+    write: false,
+  });
+  for (const { path, text } of now.outputFiles) {
+    const { code } = await transform(text, {
+      format: "cjs",
+      platform: "node",
+      target: "node20",
+      minify: true,
+      supported: { "dynamic-import": false },
+      define: { "import.meta.dirname": "__dirname" },
+    });
+    writeFileSync(path, code);
+  }
+  return [now.metafile, later.metafile];
 }
-writeFileSync(join(target, "index.js"), 'export { main } from "./index.cjs";\n');
-cpSync(join(root, "examples", "demo"), join(target, "demo"), { recursive: true });
-await bundlePage(join(target, "page"));
-writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), licences(now.metafile, later.metafile));
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  removePieces();
+  const bundled = await bundleProgram(target);
+  writeFileSync(join(target, "index.js"), 'export { main } from "./index.cjs";\n');
+  cpSync(join(root, "examples", "demo"), join(target, "demo"), { recursive: true });
+  await bundlePage(join(target, "page"));
+  writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), licences(bundled));
+}
 
 /** Each build names its pieces anew. The types beside them stay. */
 function removePieces() {
@@ -225,7 +239,7 @@ function useNative() {
 }
 
 /** @param {Metafile[]} bundles */
-function licences(...bundles) {
+function licences(bundles) {
   /** @type {Set<string>} */
   const folders = new Set();
   for (const path of bundles.flatMap(({ inputs }) => Object.keys(inputs))) {

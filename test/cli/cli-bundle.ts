@@ -1,7 +1,7 @@
-// The command as users have it: the real program, bundled from source, in processes of its own, each with a
+// The command as users have it: the real program, bundled as it is published, in processes of its own, each with a
 // home and a project that are folders of the test.
 
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import {
@@ -17,11 +17,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { build, type Metafile } from "esbuild";
+import type { Metafile } from "esbuild";
 import type { loadConfig } from "../../packages/cli/src/config/index.ts";
 import type { openRuntime } from "../../packages/cli/src/runtime/open-runtime.ts";
-import { NODE_BUNDLE } from "../node-bundle.ts";
+import { bundleProgram } from "../../scripts/bundle-cli.mjs";
+import { bundlePage } from "../../scripts/bundle-page.mjs";
 
 export interface CliBundle {
   readonly program: string;
@@ -69,7 +69,7 @@ export async function bundleCli(): Promise<CliBundle> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "soong-cli-")));
   const built = await builtOnce(join(folder, "program"));
   const metafile = JSON.parse(await readFile(join(built, "metafile.json"), "utf8")) as Metafile;
-  const program = join(built, "soong.mjs");
+  const program = join(built, "soong.cjs");
   const started = new Set<ChildProcess>();
 
   return {
@@ -77,7 +77,7 @@ export async function bundleCli(): Promise<CliBundle> {
     metafile,
     async modules() {
       const modules = await Promise.all(
-        ["config", "runtime"].map((name) => import(join(built, `${name}.mjs`)) as Promise<object>),
+        ["config", "runtime"].map((name) => import(join(built, `${name}.cjs`)) as Promise<object>),
       );
       return Object.assign({}, ...modules) as Awaited<ReturnType<CliBundle["modules"]>>;
     },
@@ -139,31 +139,15 @@ async function builtOnce(own: string): Promise<string> {
 }
 
 async function buildProgram(folder: string): Promise<void> {
-  const { metafile } = await build({
-    ...NODE_BUNDLE,
-    entryPoints: {
-      soong: here("../../packages/cli/src/command/start.ts"),
-      config: here("../../packages/cli/src/config/index.ts"),
-      runtime: here("../../packages/cli/src/runtime/open-runtime.ts"),
-    },
-    outdir: folder,
-    outExtension: { ".js": ".mjs" },
-    // As it is published, and every start reads less.
-    minify: true,
-    splitting: true,
-    metafile: true,
-    mainFields: ["module", "main"],
-    external: ["@photostructure/sqlite", "@vscode/ripgrep"],
-    // What is not a module asks for Node's own parts in the old way.
-    banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-    },
+  await mkdir(folder);
+  const [metafile] = await bundleProgram(folder, {
+    config: here("../../packages/cli/src/config/index.ts"),
+    runtime: here("../../packages/cli/src/runtime/open-runtime.ts"),
   });
   await writeFile(join(folder, "metafile.json"), JSON.stringify(metafile));
   await symlink(here("../../node_modules"), join(folder, "node_modules"));
   // What the inspector serves is beside the program.
-  const page = [here("../../scripts/bundle-page.mjs"), join(folder, "page")];
-  await promisify(execFile)(process.execPath, page);
+  await bundlePage(join(folder, "page"));
 }
 
 /** Nothing of whoever runs the tests: no colours, no keys. */

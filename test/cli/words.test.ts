@@ -29,7 +29,7 @@ describe("the version", () => {
       version: string;
     };
     expect(await place.run(["--version"])).toMatchObject({ code: 0, stdout: `${version}\n` });
-    const files = [...loadedAtOnce("soong.mjs")];
+    const files = [...loadedAtOnce("soong.cjs")];
     expect(files.filter((file) => !/packages\/cli\/src\/command/.test(file))).toEqual([]);
   });
 
