@@ -26,7 +26,7 @@ export function setUp() {
 }
 
 /**
- * Whether node_modules holds every package of the lock file in its version. npm leaves a lock file of
+ * Whether node_modules holds every package of the lock file in its version, with its commands. npm leaves a lock file of
  * what it really installed; optional packages are omitted there when they are for another platform.
  *
  * @param {string} folder
@@ -41,7 +41,10 @@ export function isInstalled(folder) {
     const isOptional = entry.optional === true || entry.devOptional === true;
     if (isOptional && !isForThisPlatform(entry)) return true;
     if (entry.link === true) return existsSync(join(folder, path));
-    return installed[path]?.version === entry.version;
+    const found = installed[path];
+    // The commands of our own packages may change with their version staying the same.
+    const hasCommands = JSON.stringify(found?.bin) === JSON.stringify(entry.bin);
+    return found?.version === entry.version && hasCommands;
   });
 }
 
@@ -59,7 +62,7 @@ function isForThisPlatform({ os, cpu, libc }) {
 }
 
 /**
- * @typedef {{ version?: string, link?: boolean, optional?: boolean, devOptional?: boolean,
+ * @typedef {{ version?: string, bin?: Record<string, string>, link?: boolean, optional?: boolean, devOptional?: boolean,
  *   os?: string[], cpu?: string[], libc?: string[] }} Entry
  * @param {string} lockFile
  * @returns {Record<string, Entry>}

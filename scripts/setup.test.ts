@@ -40,12 +40,13 @@ test("what the lock file says is installed, up to optional packages of other pla
   expect(isInstalled(folder)).toBe(true);
 });
 
-test("a package of another version, a new package or a new workspace folder is missing", () => {
+test("a package of another version, a new package, a new workspace folder or another command is missing", () => {
   write("node_modules/.package-lock.json", installed);
   for (const change of [
     { "node_modules/ajv": { version: "8.21.0" } },
     { "node_modules/zod": { version: "4.0.0" } },
     { "node_modules/@soong/store": { link: true } },
+    { "packages/core": { version: "0.1.0", bin: { soong: "bin/soong.cjs" } } },
   ]) {
     write("package-lock.json", { ...locked, ...change });
     expect(isInstalled(folder)).toBe(false);
