@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { formatOpenState, parseOpenState, type CallRow } from "./rows.ts";
+import { formatOpenState, NOTHING_OPEN, parseOpenState, type CallRow } from "./rows.ts";
 
 const call: fc.Arbitrary<CallRow> = fc.record({
   requested_seq: fc.nat(),
@@ -27,4 +27,9 @@ test("what a session has open is read as it was written, also from a store that 
       }
     }),
   );
+});
+
+test("a session at rest is written as an earlier version reads it", () => {
+  verifies("STORE-3");
+  expect(JSON.parse(formatOpenState(NOTHING_OPEN))).toEqual({ calls: [], runs: [], active: [] });
 });

@@ -98,7 +98,8 @@ export function formatOpenState({ calls, runs, active }: OpenState): string {
   for (const { run_id, requested_seq, tool_call_id, tool_name, started_seq } of calls) {
     (written[run_id] ??= []).push([requested_seq, tool_call_id, tool_name, started_seq]);
   }
-  return JSON.stringify({ calls: written, runs, active });
+  // An earlier version can read a session at rest.
+  return JSON.stringify({ calls: calls.length === 0 ? [] : written, runs, active });
 }
 
 export function parseOpenState(row: Pick<SessionRow, "session_id" | "open_state">): OpenState {
