@@ -1,5 +1,6 @@
 // Clocks and heaps: how a round is timed inside a subject's own process.
 
+import { existsSync, readFileSync } from "node:fs";
 import { tenTurns } from "./workload.mjs";
 
 /** @import { Call } from "./workload.mjs" */
@@ -47,6 +48,12 @@ async function runTurns(installed, turns, budgetMs) {
 export function now() {
   const { user, system } = process.cpuUsage();
   return { us: performance.now() * 1_000, cpu: user + system };
+}
+
+/** CPU of this thread alone, in microseconds: without the engine's own, which collect and compile. Linux; elsewhere of all threads. */
+export function threadMicros() {
+  const file = "/proc/thread-self/schedstat";
+  return existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[0]) / 1_000 : now().cpu;
 }
 
 /**

@@ -1,7 +1,7 @@
 // The loop of each runtime over a scripted model, as a user runs it: 100 and 10 calls in a turn, a fresh run, and a
 // long conversation. Every loop gets the same turns; what it keeps of them is its own affair.
 
-import { now } from "../measure.mjs";
+import { now, threadMicros } from "../measure.mjs";
 import { heapPerTurn, perTurn, spanOfTurns, timeTurns } from "../turns.mjs";
 import { install, proveLoop } from "../workload.mjs";
 
@@ -22,8 +22,10 @@ export const loopCall = {
   ...LOOPS,
   rounds: { full: 11, quick: 4 },
   metrics: [
+    { id: "hundred_thread", title: "100 calls a turn, JS thread per call", unit: "µs" },
     { id: "hundred_cpu", title: "100 calls a turn, CPU time per call", unit: "µs" },
     { id: "hundred", title: "100 calls a turn, per call", unit: "µs" },
+    { id: "ten_thread", title: "10 calls a turn, JS thread per call", unit: "µs" },
     { id: "ten_cpu", title: "10 calls a turn, CPU time per call", unit: "µs" },
     { id: "ten", title: "10 calls a turn, per call", unit: "µs" },
   ],
@@ -34,8 +36,10 @@ export const loopCall = {
       const values = {
         hundred: hundred.us / 1_000,
         hundred_cpu: hundred.cpu / 1_000,
+        hundred_thread: hundred.thread / 1_000,
         ten: ten.us / 100,
         ten_cpu: ten.cpu / 100,
+        ten_thread: ten.thread / 100,
       };
       return { values };
     }),
@@ -49,6 +53,7 @@ export const loopRun = {
   rounds: { full: 11, quick: 4 },
   metrics: [
     { id: "cpu", title: "CPU time of a run", unit: "µs" },
+    { id: "thread", title: "JS thread of a run", unit: "µs" },
     { id: "us", title: "a run", unit: "µs" },
   ],
   prepare: (subject, options) =>
@@ -168,11 +173,12 @@ async function prepared(subject, { quick }, round) {
 }
 
 /**
- * Microseconds of one run, by the clock and by CPU of all threads, over as many runs as fit the budget of CPU time.
+ * Microseconds of one run, by the clock, by CPU of all threads and of this one, over as many runs as fit the budget of CPU time.
  * @param {Installed} installed @param {{ calls: Call[], turns: number, budgetMs: number }} work
  */
 async function timeRuns({ loop }, { calls, turns, budgetMs }) {
   const begun = now();
+  const thread = threadMicros();
   let runs = 0;
   while (now().cpu - begun.cpu < budgetMs * 1_000) {
     let turn = 0;
@@ -185,5 +191,9 @@ async function timeRuns({ loop }, { calls, turns, budgetMs }) {
     runs += 1;
   }
   const ended = now();
-  return { us: (ended.us - begun.us) / runs, cpu: (ended.cpu - begun.cpu) / runs };
+  return {
+    us: (ended.us - begun.us) / runs,
+    cpu: (ended.cpu - begun.cpu) / runs,
+    thread: (threadMicros() - thread) / runs,
+  };
 }
