@@ -6,6 +6,7 @@ import {
   toolResult,
   type AnyHook,
   type Plan,
+  type PolicyInput,
   type Resource,
   type ToolResult,
 } from "@soong/core";
@@ -30,6 +31,9 @@ import type { WorldOptions } from "./world.ts";
 
 type Channel = [name: string, options: WorldOptions, act?: Act];
 
+const spoken = (decision: "allow" | "ask" | "deny"): PolicyInput => ({
+  rules: [{ tool: "notes.x", decision, reason: BOTH }],
+});
 const plans = (...resources: Resource[]): WorldOptions => asks({ prepare: () => ({ resources }) });
 const fails = (): never => failWith(BOTH);
 const observer = (event: AnyHook["event"], answer: unknown): AnyHook =>
@@ -178,6 +182,9 @@ const channels: Channel[] = [
   ["a callback that answers nonsense", { ...asks(), ask: () => BOTH as never }],
   ["a callback that answers another word", { ...asks(), ask: () => ({ decision: BOTH }) as never }],
 
+  ["a rule's reason to allow", { ...reads(), policy: spoken("allow") }, call()],
+  ["a rule's reason to ask", { ...reads(), policy: spoken("ask") }, call()],
+  ["a rule's reason to deny", { ...reads(), policy: spoken("deny") }, call()],
   ["a hook's reason to deny", hooked({ decision: "deny", reason: BOTH })],
   ["a hook's reason to ask", hooked({ decision: "ask", reason: BOTH })],
   ["a hook's reason to stop", hooked({ stop: BOTH })],

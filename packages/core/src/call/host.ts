@@ -64,10 +64,11 @@ export interface RunAuthority extends Pick<SharedParts, "findPath"> {
   readonly roots: Roots;
 }
 
-/** A judgement that holds for every call of a tool with these effects, while the context of the run is the same. */
+/** A judgement that holds for every call of a tool with these effects, while the run has the same context and known secrets. */
 export interface PlainVerdict {
   readonly effects: Effects;
   readonly context: RunContext;
+  readonly secrets: object;
   readonly facts: PermissionFacts;
   readonly judgement: Judgement;
   /** As it is recorded. */

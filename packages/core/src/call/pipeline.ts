@@ -160,15 +160,17 @@ async function askThenJudge(call: AcceptedCall, turn: TurnControl): Promise<Endi
 function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
   const { run, mutated } = call;
   const isPlain = stage === "targets" && hasPlainFacts(call);
-  const known = isPlain ? run.plainVerdicts.get(call.tool) : undefined;
-  if (known?.effects === call.effects && known.context === run.context) {
-    return recordVerdict(call, known, known.data);
-  }
+  const last = isPlain ? run.plainVerdicts.get(call.tool) : undefined;
+  const { known: secrets } = run.redactor;
+  const isSame =
+    last?.effects === call.effects && last.context === run.context && last.secrets === secrets;
+  if (isSame) return recordVerdict(call, last, last.data);
   const facts = permissionFacts(call, run.context);
   const judgement = evaluate(run.policy, facts, run.grants);
   const { decision, reason, chain, grant_id } = judgement;
   const { permission, effects, resources, hosts, planned_destructive } = facts;
-  const data = {
+  // The words of a rule, too, may hold a secret.
+  const data = run.redactor.value({
     decision,
     reason,
     chain,
@@ -183,7 +185,7 @@ function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
     digest: call.plan?.digest,
     // Absent for a tool that plans nothing: it is judged once.
     stage: call.tool.definition.prepare === undefined ? undefined : stage,
-  };
+  });
   // Without targets there is nothing in it but the words of rules and our own.
   const isOurs =
     !mutated && resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
@@ -191,13 +193,14 @@ function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
     const { input_digest: _ofThisCall, ...ofAll } = facts;
     // The facts of all these calls have it: no reader of one may change it for the others.
     deepFreeze(data);
-    const verdict = { effects: call.effects, context: run.context, facts: ofAll, judgement, data };
+    const { context } = run;
+    const verdict = { effects: call.effects, context, secrets, facts: ofAll, judgement, data };
     run.plainVerdicts.set(call.tool, verdict);
   }
   if (isOurs && call.record.evaluated === undefined) {
     return recordVerdict(call, { facts, judgement }, data);
   }
-  call.decisionSeq = run.recorder.record("permission.evaluated", data, call).seq;
+  call.decisionSeq = run.recorder.recordClean("permission.evaluated", data, call).seq;
   call.decision = decision;
   return (call.judged = { facts, judgement });
 }
