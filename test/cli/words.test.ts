@@ -209,6 +209,29 @@ describe("soong explain", () => {
   });
 });
 
+describe("the reason of a rule", () => {
+  it("shows no secret: when a call is explained, in the policy and in a refusal", async () => {
+    verifies("REDACT-3", "PERM-11");
+    const place = await bundle.place();
+    const OPENAI_API_KEY = "plainwordsecret42";
+    const rule = (tool: string, decision: string): string =>
+      `[[permissions.rules]]\ntool = "${tool}"\ndecision = "${decision}"\nreason = "as ${OPENAI_API_KEY} says"\n`;
+    const config = rule("code.list_dir", "deny") + rule("code.run_command", "ask");
+    await place.write(join(place.home, "config.toml"), config);
+    for (const args of [
+      ["explain", "code.list_dir", "{}"],
+      ["explain", "code.run_command", '{"argv":["ls"]}'],
+      ["explain"],
+      ["explain", "--json"],
+      ["call", "code.list_dir", "{}"],
+    ]) {
+      const { stdout, stderr } = await place.run(args, { env: { OPENAI_API_KEY } });
+      expect(stdout + stderr, args.join(" ")).toContain("[redacted:OPENAI_API_KEY]");
+      expect(stdout + stderr, args.join(" ")).not.toContain(OPENAI_API_KEY);
+    }
+  });
+});
+
 describe("soong explain without a tool", () => {
   it("prints the policy: rules in order with their places, and what holds besides them", async () => {
     verifies("PERM-9", "PERM-11");

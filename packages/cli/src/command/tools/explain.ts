@@ -30,8 +30,8 @@ export const explainCallOrPolicy: Handler<"explain"> = async (
     const { unmatched } = runtime;
     if (tool === undefined) {
       const { record, lines } = renderPolicy(output, run.policy, unmatched);
-      if (json) output.record("soong.policy/1", record);
-      else lines.forEach((line) => output.line(line));
+      if (json) output.record("soong.policy/1", run.redactor.value(record));
+      else lines.forEach((line) => output.line(run.redactor.text(line)));
       return;
     }
     const { explanation, blocked } = await explainCall(run, { name: tool, arguments: input });
@@ -43,14 +43,15 @@ export const explainCallOrPolicy: Handler<"explain"> = async (
   });
 };
 
-/** `blocked`: a tool that is denied for any input is not even offered; its rule is named all the same. */
+/** Without secrets. `blocked`: a tool that is denied for any input is not even offered; its rule is named all the same. */
 export async function explainCall(
   run: Run,
   call: { readonly name: string; readonly arguments: string },
 ): Promise<{ explanation: Explanation; blocked: readonly ChainEntry[] }> {
   const explanation = await run.explain(call);
   const isRefused = explanation.outcome === "refused";
-  return { explanation, blocked: isRefused ? findBlockingRule(run, explanation.tool_name) : [] };
+  const blocked = isRefused ? findBlockingRule(run, explanation.tool_name) : [];
+  return run.redactor.value({ explanation, blocked });
 }
 
 function findBlockingRule({ surface, policy }: Run, tool_name: string): ChainEntry[] {
