@@ -28,8 +28,8 @@ export interface CliBundle {
   readonly metafile: Metafile;
   /** The modules below the commands, for a test that needs no process. */
   modules(): Promise<{ loadConfig: typeof loadConfig; openRuntime: typeof openRuntime }>;
-  /** A home and a project no one has used. */
-  place(): Promise<Place>;
+  /** A home and a project no one has used, in a folder of the test or in this one. */
+  place(around?: string): Promise<Place>;
   remove(): Promise<void>;
 }
 
@@ -81,9 +81,8 @@ export async function bundleCli(): Promise<CliBundle> {
       );
       return Object.assign({}, ...modules) as Awaited<ReturnType<CliBundle["modules"]>>;
     },
-    async place() {
-      const around = await mkdtemp(join(folder, "place-"));
-      const place = createPlace(around);
+    async place(around) {
+      const place = createPlace(around ?? (await mkdtemp(join(folder, "place-"))));
       await mkdir(place.project);
       return place;
     },
