@@ -4,7 +4,9 @@
 import { setImmediate as soon } from "node:timers/promises";
 import { coloursFor } from "../../packages/cli/src/output/index.ts";
 import type {
+  Choice,
   PressedKey,
+  ReadChoice,
   ReadInput,
   ReadKey,
   Terminal,
@@ -28,6 +30,8 @@ export interface Person {
   /** Waits for a question that takes this key. */
   press(key: string): Promise<ReadKey>;
   interruptQuestion(): Promise<void>;
+  /** Waits for a list, and picks the first item with this in its label; without one, Esc. */
+  choose(label?: string): Promise<ReadChoice>;
   /** Ctrl-C while nothing is read. */
   interrupt(): void;
   /** Once this was shown, after what was waited for before. */
@@ -41,6 +45,7 @@ export function createPerson(): Person {
   let drafted = "";
   let reading: { options: ReadInput; end(typed: Typed): void } | undefined;
   let asking: { options: ReadKey; end(pressed: PressedKey): void } | undefined;
+  let choosing: { options: ReadChoice; end(choice: Choice): void } | undefined;
   const interrupts = new Set<() => void>();
 
   const terminal: Terminal = {
@@ -57,7 +62,7 @@ export function createPerson(): Person {
     },
     readInput: (options) =>
       new Promise((resolve, reject) => {
-        if (reading !== undefined || asking !== undefined) reject(new Error("two reads at once"));
+        if (isReading()) reject(new Error("two reads at once"));
         const end = (typed: Typed): void => {
           reading = undefined;
           resolve(typed);
@@ -72,7 +77,7 @@ export function createPerson(): Person {
       }),
     readKey: (options) =>
       new Promise((resolve, reject) => {
-        if (reading !== undefined || asking !== undefined) reject(new Error("two reads at once"));
+        if (isReading()) reject(new Error("two reads at once"));
         const end = (pressed: PressedKey): void => {
           asking = undefined;
           resolve(pressed);
@@ -80,6 +85,18 @@ export function createPerson(): Person {
         asking = { options, end };
         options.signal?.addEventListener("abort", () => {
           if (asking?.end === end) end({ kind: "aborted" });
+        });
+      }),
+    readChoice: (options) =>
+      new Promise((resolve, reject) => {
+        if (isReading()) reject(new Error("two reads at once"));
+        const end = (choice: Choice): void => {
+          choosing = undefined;
+          resolve(choice);
+        };
+        choosing = { options, end };
+        options.signal?.addEventListener("abort", () => {
+          if (choosing?.end === end) end({ kind: "aborted" });
         });
       }),
     onInterrupt(listener) {
@@ -107,6 +124,13 @@ export function createPerson(): Person {
       asked.end({ kind: "key", key });
       return options;
     },
+    async choose(label) {
+      const { options, end } = await found("a list", () => choosing);
+      const index = options.items.findIndex((item) => item.label.includes(label ?? "\0"));
+      if (label !== undefined && index < 0) throw new Error(`No item has ${label} in its label`);
+      end(index < 0 ? { kind: "cancelled" } : { kind: "chosen", index });
+      return options;
+    },
     interruptQuestion: async () => (await askingNow()).end({ kind: "interrupt" }),
     interrupt: () => {
       for (const listener of interrupts) listener();
@@ -119,6 +143,10 @@ export function createPerson(): Person {
       seen = at + text.length;
     },
   };
+
+  function isReading(): boolean {
+    return reading !== undefined || asking !== undefined || choosing !== undefined;
+  }
 
   function readingNow() {
     return found("a line", () => reading);

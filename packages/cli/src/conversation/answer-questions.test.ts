@@ -73,6 +73,7 @@ function atTerminal(rows = 40) {
         asked.push({ ...options, press: resolve });
         options.signal?.addEventListener("abort", () => resolve({ kind: "aborted" }));
       }),
+    readChoice: () => Promise.reject(new Error("no list is shown")),
     onInterrupt: () => () => {},
     close: () => {},
   };

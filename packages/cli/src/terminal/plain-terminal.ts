@@ -2,10 +2,11 @@
 // hands them over with its own editing, and nothing that changes in place.
 
 import { StringDecoder } from "node:string_decoder";
-import { coloursFor } from "../output/index.ts";
+import { coloursFor, visibleLine } from "../output/index.ts";
 import { onlyColours } from "./styled-text.ts";
 import {
   createOneRead,
+  type Choice,
   type PressedKey,
   type Stoppable,
   type Terminal,
@@ -77,6 +78,28 @@ export function openPlainTerminal({ stdin, stdout, env }: TerminalStreams): Term
             isLineOpen = false;
             const key = text.trim().charAt(0).toLowerCase();
             if (keys.includes(key)) done({ kind: "key", key });
+            else write(question);
+          },
+          stop(why) {
+            endLine();
+            done({ kind: why });
+          },
+        };
+      }),
+    readChoice: ({ title, items, signal }) =>
+      oneRead.begin<Choice>(signal, { kind: "aborted" }, (done) => {
+        const lines = items.map(({ label, hint = "" }, at) =>
+          visibleLine(`${at + 1} ${label}${hint === "" ? "" : `  ${hint}`}`),
+        );
+        print([title, ...lines].join("\n"));
+        const question = "Number, or nothing to leave it: ";
+        write(question);
+        return {
+          line(text) {
+            isLineOpen = false;
+            const index = Number(text) - 1;
+            if (text.trim() === "") done({ kind: "cancelled" });
+            else if (items[index] !== undefined) done({ kind: "chosen", index });
             else write(question);
           },
           stop(why) {

@@ -5,10 +5,12 @@ import { coloursFor } from "../output/index.ts";
 import { holdTerminal } from "./held-terminal.ts";
 import { createKeyDecoder, type Key } from "./key-decoder.ts";
 import { openPlainTerminal } from "./plain-terminal.ts";
+import { readChoice } from "./read-choice.ts";
 import { createStrayKeys, readLine, readOneKey, type Read } from "./reads.ts";
 import { createScreen } from "./screen.ts";
 import {
   createOneRead,
+  type Choice,
   type PressedKey,
   type Terminal,
   type TerminalStreams,
@@ -46,6 +48,7 @@ function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
     returned: screen.show,
     leaving: close,
   });
+  const colours = coloursFor(stdout, env);
   const readable = { screen, strayKeys, columns: () => size().columns };
   // Stays: what a terminal that is gone has to say may come after the last word.
   stdout.on("error", () => {
@@ -60,7 +63,7 @@ function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
     get columns() {
       return size().columns;
     },
-    colours: coloursFor(stdout, env),
+    colours,
     write: screen.write,
     print: screen.print,
     live: screen.live,
@@ -75,6 +78,10 @@ function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
     readKey: (options) =>
       oneRead.begin<PressedKey>(options.signal, { kind: "aborted" }, (done) =>
         readOneKey(readable, options, done),
+      ),
+    readChoice: (options) =>
+      oneRead.begin<Choice>(options.signal, { kind: "aborted" }, (done) =>
+        readChoice({ ...readable, rows: () => size().rows, colours }, options, done),
       ),
     onInterrupt: (listener) => oneRead.onInterrupt(listener),
     close,

@@ -16,6 +16,8 @@ export interface Terminal {
   readInput(options: ReadInput): Promise<Typed>;
   /** One key of some, shown with a question. The text is printed before it, once. */
   readKey(options: ReadKey): Promise<PressedKey>;
+  /** One item of a list. */
+  readChoice(options: ReadChoice): Promise<Choice>;
   /**
    * Ctrl-C while nothing is read, or the terminal is gone. While something is read, the read answers with
    * "interrupt" or "end". Without a listener, Ctrl-C ends the process.
@@ -53,6 +55,26 @@ export interface ReadKey {
 
 export type PressedKey =
   | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "interrupt" }
+  | { readonly kind: "end" }
+  | { readonly kind: "aborted" };
+
+export interface ReadChoice {
+  readonly title: string;
+  readonly items: readonly ChoiceItem[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ChoiceItem {
+  /** Text from outside may be in both: it is made visible. */
+  readonly label: string;
+  readonly hint?: string;
+}
+
+export type Choice =
+  | { readonly kind: "chosen"; readonly index: number }
+  /** Esc, or Ctrl-D where nothing is typed. */
+  | { readonly kind: "cancelled" }
   | { readonly kind: "interrupt" }
   | { readonly kind: "end" }
   | { readonly kind: "aborted" };
