@@ -1,19 +1,22 @@
 // The smallest story: a conversation is opened, says one thing, and is left.
 
-import { describe } from "vitest";
-import { story } from "./story.ts";
+import { describe, expect, it } from "vitest";
+import { canUseTmux } from "../tmux.ts";
+import { tellStory } from "./story.ts";
 
-describe("a story of a first prompt (needs tmux)", () => {
-  story(
-    "a conversation opens, answers and is left",
-    { name: "first-words", script: "turns: [ { text: Hello. } ]", rows: 12 },
-    async ({ moment, type, press, end }) => {
-      await moment("opened", /›$/);
-      await type("hi\r");
-      await moment("answered", /Hello\.[^]*›$/);
-      await press("C-d");
-      await end();
-      await moment("left", "continues this conversation");
-    },
-  );
+describe.skipIf(!canUseTmux())("a story of a first prompt (needs tmux)", () => {
+  it("opens a conversation, answers and is left", async () => {
+    const told = await tellStory(
+      { script: "turns: [ { text: Hello. } ]", rows: 12 },
+      async (screen) => {
+        await screen.moment("opened", /›$/);
+        await screen.type("hi\r");
+        await screen.moment("answered", /Hello\.[^]*›$/);
+        await screen.press("C-d");
+        await screen.end();
+        await screen.moment("left", "continues this conversation");
+      },
+    );
+    await expect(told).toMatchFileSnapshot("first-words.txt");
+  });
 });

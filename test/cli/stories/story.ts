@@ -1,18 +1,15 @@
 // A recorded story: the real program at a real terminal with a scripted model, and what the screen holds at named
-// moments, as one text beside the test. `npx vitest run test/cli/stories -u` writes the texts again; with `CI` set none
-// is ever written. What differs from run to run (paths, ids, times, token counts, versions) is replaced.
+// moments, as one text. A test compares it with a file beside it (`toMatchFileSnapshot`): `npx vitest run test/cli/stories -u`
+// writes the files again; with `CI` set none is ever written. What differs from run to run (paths, ids, times, token
+// counts, versions) is replaced.
 
 import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { bundleCli, environment, type Place } from "../cli-bundle.ts";
-import { canUseTmux, openTmux, type Tmux } from "../tmux.ts";
+import { openTmux, type Tmux } from "../tmux.ts";
 
 export interface StoryOptions {
-  /** `<name>.txt` beside this file. */
-  readonly name: string;
   /** Scripted model, as YAML: what `--model script:s.yaml` reads. */
   readonly script?: string;
   /** Further files, by path in the project or absolute. */
@@ -32,44 +29,41 @@ export interface Story extends Tmux {
   moment(title: string, shown: Parameters<Tmux["waitFor"]>[0]): Promise<string>;
 }
 
-/** A test that tells the story and compares what was recorded. */
-export function story(
-  sentence: string,
+/** Within a test: answers with what was recorded. Needs tmux. */
+export async function tellStory(
   options: StoryOptions,
   tell: (story: Story) => Promise<void>,
-): void {
-  it.skipIf(!canUseTmux())(sentence, async () => {
-    const { name, script = "turns: []", files = {}, env = {}, columns = 80, rows = 40 } = options;
-    const { args = ["--model", "script:s.yaml"] } = options;
-    const bundle = await bundleCli();
-    onTestFinished(() => bundle.remove());
-    const around = await realpath(await mkdtemp("/tmp/soong-"));
-    onTestFinished(() => rm(around, { recursive: true, force: true }));
-    const place = await bundle.place(around);
-    for (const [path, content] of Object.entries({ "s.yaml": script, ...files })) {
-      await place.write(path, content);
-    }
-    await options.before?.(place);
-    const tmux = await openTmux({
-      columns,
-      rows,
-      argv: [process.execPath, bundle.program, ...args],
-      cwd: place.project,
-      env: environment(place.home, env),
-    });
-    const moments: string[] = [];
-    await tell({
-      ...tmux,
-      place,
-      async moment(title, shown) {
-        const screen = await waitForRest(tmux, shown);
-        const border = `── ${title} `.padEnd(columns, "─");
-        moments.push(`${border}\n${normalise(screen, around)}\n`);
-        return screen;
-      },
-    });
-    await expect(moments.join("\n")).toMatchFileSnapshot(join(HERE, `${name}.txt`));
+): Promise<string> {
+  const { script = "turns: []", files = {}, env = {}, columns = 80, rows = 40 } = options;
+  const { args = ["--model", "script:s.yaml"] } = options;
+  const bundle = await bundleCli();
+  onTestFinished(() => bundle.remove());
+  const around = await realpath(await mkdtemp("/tmp/soong-"));
+  onTestFinished(() => rm(around, { recursive: true, force: true }));
+  const place = await bundle.place(around);
+  for (const [path, content] of Object.entries({ "s.yaml": script, ...files })) {
+    await place.write(path, content);
+  }
+  await options.before?.(place);
+  const tmux = await openTmux({
+    columns,
+    rows,
+    argv: [process.execPath, bundle.program, ...args],
+    cwd: place.project,
+    env: environment(place.home, env),
   });
+  const moments: string[] = [];
+  await tell({
+    ...tmux,
+    place,
+    async moment(title, shown) {
+      const screen = await waitForRest(tmux, shown);
+      const border = `── ${title} `.padEnd(columns, "─");
+      moments.push(`${border}\n${normalise(screen, around)}\n`);
+      return screen;
+    },
+  });
+  return moments.join("\n");
 }
 
 /** Shown, and the same a little later: a screen is drawn in steps. */
@@ -82,7 +76,7 @@ async function waitForRest(tmux: Tmux, shown: Parameters<Tmux["waitFor"]>[0]): P
 }
 
 /** What stays the same from run to run. Stand-ins are as long as what they replace, where a line could be cut by it. */
-export function normalise(screen: string, around: string): string {
+function normalise(screen: string, around: string): string {
   return (around === "" ? screen : screen.replaceAll(around, STORY.slice(0, around.length)))
     .replaceAll(ID, (_, kind: string, rest: string) => `${kind}_${"0".repeat(rest.length)}`)
     .replaceAll(DATE, (date) => date.replaceAll(/\d/g, "0"))
@@ -94,7 +88,6 @@ export function normalise(screen: string, around: string): string {
     .join("\n");
 }
 
-const HERE = dirname(fileURLToPath(import.meta.url));
 const STORY = "/tmp/soong-story0";
 const REST_MS = 100;
 const ID = /\b([a-z]+)_([0-9a-v]{12}[0-9a-z]{5})\b/g;
