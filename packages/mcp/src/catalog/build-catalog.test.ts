@@ -290,6 +290,18 @@ describe("trust", () => {
     expect(registered({ annotations: { openWorldHint: "yes" } }).effects.open_world).toBe(false);
   });
 
+  test("a local program reaches the network where it says so, unless the user's word says more", () => {
+    verifies("MCP-6", "PERM-10");
+    const tags = (openWorldHint: boolean | undefined, network: boolean | undefined) => {
+      const annotations = openWorldHint === undefined ? {} : { openWorldHint };
+      return registered({ annotations }, { network }).tags;
+    };
+    expect(tags(undefined, undefined)).not.toContain("network");
+    expect(tags(false, undefined)).not.toContain("network");
+    expect(tags(true, undefined)).toContain("network");
+    expect(tags(true, false)).not.toContain("network");
+  });
+
   test("disabled tools are excluded as such", () => {
     verifies("MCP-6");
     const { tools, excluded } = catalogOf([{ name: "log" }, { name: "push" }], {

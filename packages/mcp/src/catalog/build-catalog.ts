@@ -158,9 +158,9 @@ function declareEffects(
   { name, annotations = {} }: ServerTool,
 ): Pick<
   AnyTool,
-  "permission" | "concurrency_safe" | "interrupt_behavior" | "destructive" | "open_world"
+  "permission" | "concurrency_safe" | "interrupt_behavior" | "destructive" | "open_world" | "tags"
 > {
-  const { readonly_tools } = entry;
+  const { readonly_tools, network } = entry;
   const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
   const saysItWrites = readOnlyHint === false || destructiveHint === true;
   // A name the user wrote out is theirs to vouch for; "all" does not cover what the server itself warns of.
@@ -173,6 +173,8 @@ function declareEffects(
     interrupt_behavior: isReadonly ? "cancel" : "block",
     ...(destructiveHint === true && !isReadonly && { destructive: true }),
     ...(openWorldHint === true && { open_world: true }),
+    // A local program is on the network where it says so itself, and the user says nothing of it.
+    ...(openWorldHint === true && network === undefined && { tags: ["network"] }),
   };
 }
 
@@ -190,7 +192,7 @@ function knownHints(annotations: JsonObject): JsonObject {
 
 /** The hosts that rules are evaluated for before a call, where the entry names them. */
 export function hostTargets({ network, hosts }: McpServerEntry): Pick<AnyTool, "targets"> {
-  if (!network || hosts.length === 0) return {};
+  if (network !== true || hosts.length === 0) return {};
   const resources = hosts.map((host) => ({ kind: "host", host: host.toLowerCase() }) as const);
   return { targets: () => ({ resources }) };
 }

@@ -45,7 +45,6 @@ describe("an entry", () => {
           disabled_tools: [],
           readonly_tools: [],
           tags: [],
-          network: true,
           hosts: [],
           timeout_ms: 100_000,
           connect_timeout_ms: 30_000,
@@ -88,6 +87,7 @@ describe("an entry", () => {
     expect(entryOf({ command: "x", readonly: true }).readonly_tools).toBe("all");
     expect(entryOf({ command: "x", readonly: false }).readonly_tools).toEqual([]);
     expect(entryOf({ command: "x", network: false }).network).toBe(false);
+    expect(entryOf({ command: "x", hosts: ["api.example.com"] }).network).toBe(true);
   });
 
   test("with an address is reached by HTTP, under each name hosts have for it", () => {
@@ -96,7 +96,7 @@ describe("an entry", () => {
     for (const type of [undefined, "http", "streamable-http", "streamableHttp"]) {
       for (const key of ["url", "httpUrl", "serverUrl"]) {
         const settings = { type, [key]: "https://example.com/mcp", headers: { "X-A": "b" } };
-        expect(entryOf(settings).transport).toEqual(transport);
+        expect(entryOf(settings)).toMatchObject({ transport, network: true });
       }
     }
   });

@@ -114,14 +114,15 @@ function readEntry(
   const transport = readTransport(given, place, filler);
   const isEnabled = readValue(given.get("enabled"), shape.flag);
   const isDisabled = readValue(given.get("disabled"), shape.flag);
-  const network = readValue(given.get("network"), shape.flag) ?? true;
+  const said = readValue(given.get("network"), shape.flag);
   const hosts = readValue(given.get("hosts"), lines) ?? [];
   const description = readValue(given.get("description"), anyLine);
   const parallel = readNames(given.get("concurrency_safe"));
-  if (!network && transport?.kind === "http") {
+  const network = said ?? (transport?.kind === "http" || hosts.length > 0 ? true : undefined);
+  if (said === false && transport?.kind === "http") {
     const message = 'A server with "url" is reached over the network: this cannot be false.';
     given.get("network")?.place.report(message);
-  } else if (!network && hosts.length > 0) {
+  } else if (said === false && hosts.length > 0) {
     given.get("network")?.place.report('"hosts" is given, so "network" cannot be false.');
   }
   const entry = {
@@ -130,7 +131,7 @@ function readEntry(
     readonly_tools: readNames(given.get("readonly")) ?? [],
     ...omitUndefined({ concurrency_safe: parallel === "all" ? undefined : parallel }),
     tags: readValue(given.get("tags"), lines) ?? [],
-    network,
+    ...omitUndefined({ network }),
     hosts,
     ...omitUndefined({ description }),
     timeout_ms:

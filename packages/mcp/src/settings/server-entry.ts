@@ -13,8 +13,11 @@ export interface McpServerEntry {
   /** Of the readonly ones, those that may run beside others (SCHED-10); all of them unless given. */
   readonly concurrency_safe?: readonly string[];
   readonly tags: readonly string[];
-  /** Whether its tools may reach the network: true unless the user says otherwise. */
-  readonly network: boolean;
+  /**
+   * Whether its tools reach the network: true for an address, and where the user says so or names hosts. Undefined: a local
+   * program of which the user says nothing; its tools do where they are annotated as `openWorldHint`.
+   */
+  readonly network?: boolean;
   /** The only hosts its tools reach; empty: any. */
   readonly hosts: readonly string[];
   readonly description?: string;

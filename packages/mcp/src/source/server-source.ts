@@ -383,7 +383,7 @@ function describeReach({ tags, network, transport }: McpServerEntry) {
     transport.cwd ?? homedir(),
     ...transport.args.filter((arg) => isAbsolute(arg)),
   ];
-  return { tags: network ? withNetwork(tags) : tags, directories };
+  return { tags: network === true ? withNetwork(tags) : tags, directories };
 }
 
 function withNetwork(tags: readonly string[]): readonly string[] {

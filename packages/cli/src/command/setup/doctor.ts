@@ -14,7 +14,7 @@ import {
   type Problem,
 } from "@soong/agent";
 import { createKernel } from "@soong/core";
-import type { McpServerStatus } from "@soong/mcp";
+import type { McpServerEntry, McpServerStatus } from "@soong/mcp";
 import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
 import { loadConfig, userHome, type LoadedConfig } from "../../config/index.ts";
 import { describeFailure, EXIT, pad, visible } from "../../output/index.ts";
@@ -271,7 +271,9 @@ async function* checkServers(
     const { entries, warnings } = await loadUserServers(home, env, values.mcp);
     count = entries.length;
     const says = count === 0 ? "no MCP servers" : `${count} in ${homePaths(home).servers}`;
-    return warnings.length === 0 ? ok(says) : warn([says, ...warnings]);
+    const local = values.permissions.network.mode === "default" ? [] : findUndeclared(entries);
+    const all = [...warnings, ...local];
+    return all.length === 0 ? ok(says) : warn([says, ...all]);
   });
   if (count === 0) return;
   try {
@@ -290,6 +292,16 @@ async function* checkServers(
   } catch (error) {
     yield ["mcp servers", fail(describeFailure(error).message)];
   }
+}
+
+/** Programs that the user's rules on the network do not reach unless something says they use it. */
+function findUndeclared(entries: readonly McpServerEntry[]): string[] {
+  return entries
+    .filter(({ network, disabled }) => network === undefined && !disabled)
+    .map(
+      ({ server_id, place }) =>
+        `${place.file}:${place.line}: ${server_id} is a local program, and permissions.network holds for those of its tools that declare it; write "network": true or false into its entry`,
+    );
 }
 
 function checkServer(status: McpServerStatus, home: string): Found {
