@@ -9,6 +9,7 @@ import type {
   ReadChoice,
   ReadInput,
   ReadKey,
+  Shortcut,
   Terminal,
   Typed,
 } from "../../packages/cli/src/terminal/terminal.ts";
@@ -32,6 +33,7 @@ export interface Person {
   interruptQuestion(): Promise<void>;
   /** Waits for a list, and picks the first item with this in its label; without one, Esc. */
   choose(label?: string): Promise<ReadChoice>;
+  shortcut(key: Shortcut): void;
   /** Ctrl-C while nothing is read. */
   interrupt(): void;
   /** Once this was shown, after what was waited for before. */
@@ -47,6 +49,7 @@ export function createPerson(): Person {
   let asking: { options: ReadKey; end(pressed: PressedKey): void } | undefined;
   let choosing: { options: ReadChoice; end(choice: Choice): void } | undefined;
   const interrupts = new Set<() => void>();
+  const shortcuts = new Set<(key: Shortcut) => void>();
 
   const terminal: Terminal = {
     columns: 80,
@@ -103,6 +106,10 @@ export function createPerson(): Person {
       interrupts.add(listener);
       return () => interrupts.delete(listener);
     },
+    onShortcut(listener) {
+      shortcuts.add(listener);
+      return () => shortcuts.delete(listener);
+    },
     close: () => {},
   };
 
@@ -132,6 +139,9 @@ export function createPerson(): Person {
       return options;
     },
     interruptQuestion: async () => (await askingNow()).end({ kind: "interrupt" }),
+    shortcut: (key) => {
+      for (const listener of shortcuts) listener(key);
+    },
     interrupt: () => {
       for (const listener of interrupts) listener();
     },

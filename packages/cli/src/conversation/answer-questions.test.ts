@@ -75,6 +75,7 @@ function atTerminal(rows = 40) {
       }),
     readChoice: () => Promise.reject(new Error("no list is shown")),
     onInterrupt: () => () => {},
+    onShortcut: () => () => {},
     close: () => {},
   };
   const broker = createApprovalBroker();

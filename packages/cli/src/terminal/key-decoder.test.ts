@@ -35,6 +35,8 @@ describe("keys", () => {
     ["newline", ["\n", "\u001b\r", "\u001b\n", "\u001b[13;2u", "\u001b[27;5;13~"]],
     ["tab", ["\t"]],
     ["escape", ["\u001b", "\u001b\u001b"]],
+    ["show_output", ["\u000f"]],
+    ["show_raw", ["\u001bm"]],
     ["clear_screen", ["\u000c"]],
     ["interrupt", ["\u0003"]],
     ["end_of_input", ["\u0004"]],

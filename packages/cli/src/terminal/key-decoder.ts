@@ -18,6 +18,7 @@ const CONTROLS = {
   "\u000c": "clear_screen",
   "\r": "enter",
   "\u000e": "down",
+  "\u000f": "show_output",
   "\u0010": "up",
   "\u0015": "cut_to_line_start",
   "\u0017": "cut_word_left",
@@ -34,6 +35,7 @@ const WITH_ALT = {
   b: "word_left",
   d: "cut_word_right",
   f: "word_right",
+  m: "show_raw",
 } as const;
 
 const NUMBERED = {

@@ -109,6 +109,7 @@ export function openPlainTerminal({ stdin, stdout, env }: TerminalStreams): Term
         };
       }),
     onInterrupt: (listener) => oneRead.onInterrupt(listener),
+    onShortcut: () => () => {},
     close,
   };
 

@@ -28,6 +28,7 @@ export function readChoice(
 
   return {
     press,
+    takesShortcuts: true,
     stop(why) {
       screen.input(undefined);
       done({ kind: why });

@@ -16,6 +16,8 @@ import type { PressedKey, ReadInput, ReadKey, Stoppable, Typed } from "./termina
 
 export interface Read extends Stoppable {
   press(key: Key): void;
+  /** Every key is its own, shortcuts too. */
+  readonly takesShortcuts?: true;
 }
 
 export interface Readable {

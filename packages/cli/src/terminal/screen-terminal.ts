@@ -10,8 +10,10 @@ import { createStrayKeys, readLine, readOneKey, type Read } from "./reads.ts";
 import { createScreen } from "./screen.ts";
 import {
   createOneRead,
+  SHORTCUTS,
   type Choice,
   type PressedKey,
+  type Shortcut,
   type Terminal,
   type TerminalStreams,
   type Typed,
@@ -29,6 +31,7 @@ function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
   const strayKeys = createStrayKeys();
   const pace = createFramePace();
   const oneRead = createOneRead<Read>(() => held.endBy("SIGINT"));
+  const shortcutListeners = new Set<(key: Shortcut) => void>();
   let isClosed = false;
   let isWritable = true;
   let givingUp: NodeJS.Timeout | undefined;
@@ -84,6 +87,10 @@ function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
         readChoice({ ...readable, rows: () => size().rows, colours }, options, done),
       ),
     onInterrupt: (listener) => oneRead.onInterrupt(listener),
+    onShortcut(listener) {
+      shortcutListeners.add(listener);
+      return () => void shortcutListeners.delete(listener);
+    },
     close,
   };
 
@@ -96,7 +103,10 @@ function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
   }
 
   function press(key: Key): void {
-    if (key.kind === "interrupt") interrupted();
+    const shortcut = SHORTCUTS.find((one) => one === key.kind);
+    if (shortcut !== undefined && oneRead.current?.takesShortcuts !== true) {
+      for (const listener of shortcutListeners) listener(shortcut);
+    } else if (key.kind === "interrupt") interrupted();
     else if (key.kind === "suspend") held.suspend();
     else if (key.kind === "clear_screen") screen.clear();
     else if (oneRead.current !== undefined) oneRead.current.press(key);

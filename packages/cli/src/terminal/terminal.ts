@@ -23,9 +23,15 @@ export interface Terminal {
    * "interrupt" or "end". Without a listener, Ctrl-C ends the process.
    */
   onInterrupt(listener: () => void): () => void;
+  /** A key that acts whatever is typed or asked; a list to choose from takes them itself. Never without a screen. */
+  onShortcut(listener: (key: Shortcut) => void): () => void;
   /** Gives the terminal back as it was. May be called twice. */
   close(): void;
 }
+
+/** Esc, Ctrl-O, Alt-M. */
+export type Shortcut = (typeof SHORTCUTS)[number];
+export const SHORTCUTS = ["escape", "show_output", "show_raw"] as const;
 
 export interface ReadInput {
   readonly prompt: string;
