@@ -28,12 +28,14 @@ import {
   type RunArchive,
 } from "../../packages/agent/src/memory/candidate.ts";
 import {
+  discardCandidates,
   extractMemories,
+  findOpenCandidates,
   type ExtractionOptions,
   type ExtractionReport,
-  forgetMemory,
-  planMemory,
 } from "../../packages/agent/src/memory/extract-memories.ts";
+import { planMemory } from "../../packages/agent/src/memory/plan-memory.ts";
+import { addMemory, forgetMemory } from "../../packages/agent/src/memory/memory-writer.ts";
 import { sha256 } from "../../packages/agent/src/memory/memory-entry.ts";
 import { listMemories } from "../../packages/agent/src/memory/memory-folder.ts";
 
@@ -337,6 +339,45 @@ test("what is forgotten is gone and does not come back", async () => {
   expect(await forgetMemory({ folder: join(home, "none"), id, exclusively })).toEqual({
     kind: "unknown",
   });
+});
+
+test("what the user adds is checked as a candidate is, and has no source", async () => {
+  verifies("MEM-3");
+  const redactor = createRedactor({ secrets: [{ name: "TOKEN", value: "hunter2hunter2" }] });
+  const add = (content: string, tags: readonly string[] = []) =>
+    addMemory({ folder, redactor, exclusively, content, tags, owner: { scope: "user" } });
+  expect(await add("  I like tabs. ", ["style"])).toMatchObject({ ok: true, kind: "written" });
+  expect(await add("i like tabs", ["indent"])).toMatchObject({ ok: true, kind: "merged" });
+  expect(await add("My key is hunter2hunter2")).toMatchObject({ ok: false });
+  expect(await add("")).toEqual({ ok: false, why: "it is empty" });
+  expect(await add("x", ["no tag"])).toMatchObject({ ok: false });
+  expect((await listMemories(folder)).entries).toMatchObject([
+    { content: "I like tabs.", tags: ["style", "indent"], sources: [] },
+  ]);
+  const types = (await logLines()).map(({ type }) => type);
+  expect(types).toEqual(["memory.written", "memory.merged"]);
+});
+
+test("a candidate the user said no to is asked about once, and no job takes it", async () => {
+  verifies("MEM-3");
+  const redactor = createRedactor({});
+  const find = () =>
+    findOpenCandidates({
+      candidates: readCandidates([archiveOf("r1")]),
+      folder,
+      redactor,
+      exclusively,
+    });
+  expect(await find()).toEqual([]);
+  await propose("Yes to this.");
+  await propose("No to that.");
+  const open = await find();
+  expect(open.map(({ content }) => content).toSorted()).toEqual(["No to that.", "Yes to this."]);
+  const no = open.filter(({ content }) => content === "No to that.");
+  await discardCandidates(no, { folder, redactor, exclusively });
+  expect((await find()).map(({ content }) => content)).toEqual(["Yes to this."]);
+  expect(await extract()).toMatchObject({ written: [{}], refused: [], done_before: 1 });
+  expect(await find()).toEqual([]);
 });
 
 test("an owner's memory can be full, and a merge still goes in", () => {

@@ -110,6 +110,30 @@ describe("memory of a project", () => {
   const begin = (place: Place, config: string) =>
     place.write(join(place.home, "config.toml"), `[memory]\n${config}`);
 
+  it("is what the user adds, for this project, and a run begins with it on record", async () => {
+    verifies("MEM-3", "MEM-4");
+    const place = await bundle.place();
+    await place.write("hi.yaml", "turns: [ { text: Hi. } ]");
+    const added = await place.run(["memory", "add", "The", "tests need Docker.", "--tag", "ci"]);
+    expect(added).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^remembered m-/) as string,
+    });
+    expect((await place.run(["memory", "add", "the tests need docker"])).stdout).toMatch(
+      /^known already: m-/,
+    );
+    const refused = await place.run(["memory", "add", "   "]);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: "soong: That is not remembered: it is empty.\n",
+    });
+    const run = await place.run(["run", "--model", "script:hi.yaml", "--json", "Hello"]);
+    const facts = recordsOf(run);
+    const [memory_id] = /m-\w+/.exec(added.stdout) ?? [];
+    const resolved = facts.find(({ type }) => type === "context.resolved");
+    expect(JSON.stringify(resolved)).toContain(memory_id);
+  });
+
   it("is what a run begins with, within the budget, each memory once", async () => {
     verifies("MEM-4");
     const place = await bundle.place();

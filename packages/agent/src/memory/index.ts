@@ -3,22 +3,37 @@
 export {
   readCandidates,
   isCandidateFact,
+  type CandidateRecord,
   type FoundCandidate,
   type RecordedSource,
   type RunArchive,
 } from "./candidate.ts";
 export {
+  discardCandidates,
   extractMemories,
-  type Exclusively,
+  findOpenCandidates,
   type ExtractionOptions,
   type ExtractionReport,
   type RefusedCandidate,
   type WrittenMemory,
+} from "./extract-memories.ts";
+export {
+  addMemory,
   forgetMemory,
+  type AddedMemory,
+  type AddMemoryOptions,
+  type Exclusively,
   type ForgetOptions,
   type Forgotten,
-} from "./extract-memories.ts";
-export type { MemoryEntry, MemoryOwner, MemoryScope, MemorySource } from "./memory-entry.ts";
+  type StoredMemory,
+} from "./memory-writer.ts";
+export type {
+  MemoryEntry,
+  MemoryNote,
+  MemoryOwner,
+  MemoryScope,
+  MemorySource,
+} from "./memory-entry.ts";
 export { listMemories, readMemories, type ReadMemories } from "./memory-folder.ts";
 export {
   memoryTools,

@@ -326,7 +326,31 @@ export const COMMANDS = {
   },
   memory: {
     summary: "what is remembered from earlier work: list it, add to it, take from it",
-    examples: ["soong memory list", "soong memory extract", "soong memory forget ID"],
+    examples: [
+      "soong memory list",
+      'soong memory add "The tests need Docker."',
+      "soong memory extract",
+      "soong memory forget ID",
+    ],
+  },
+  "memory add": {
+    summary: "remember a text in later work, in this project or in every one",
+    arguments: { "<text...>": "a few sentences that can be understood alone; - reads stdin" },
+    options: {
+      "--scope <scope>": {
+        says: "this project, or user: every project",
+        choices: ["project", "user"],
+        default: "project",
+      },
+      "--tag <tag>": { says: "a word to find it by", isRepeatable: true },
+      "--cwd <directory>": "the project; default: the current directory",
+      ...JSON_OPTION,
+    },
+    examples: [
+      'soong memory add "The tests need Docker."',
+      'soong memory add --scope user --tag style "I like tabs."',
+    ],
+    record: "soong.memory/1",
   },
   "memory list": {
     summary: "list what is remembered, of the user and of each project",

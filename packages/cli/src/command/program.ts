@@ -41,6 +41,7 @@ const HANDLERS: Handlers = {
   agents: async () => (await import("./setup/documents.ts")).listAgents,
   skills: async () => (await import("./setup/documents.ts")).listSkills,
   "memory list": async () => (await import("./setup/memory.ts")).listStoredMemories,
+  "memory add": async () => (await import("./setup/memory.ts")).addStoredMemory,
   "memory extract": async () => (await import("./setup/memory.ts")).extractCandidates,
   "memory forget": async () => (await import("./setup/memory.ts")).forgetStoredMemory,
   "mcp list": async () => (await import("./mcp/servers.ts")).listServers,

@@ -1,27 +1,22 @@
 // `soong memory`: what is remembered from earlier work. `extract` makes memories of what agents proposed (MEM-3).
 
+import { resolve } from "node:path";
 import {
-  extractMemories,
   forgetMemory,
-  isCandidateFact,
   listMemories,
-  readCandidates,
-  type Exclusively,
   type ExtractionReport,
-  type RunArchive,
+  type MemoryNote,
+  type StoredMemory,
 } from "@soong/agent";
-import { defaultLockDirectory, withFileLock } from "@soong/platform";
 import type { Store } from "@soong/store";
+import { resolvePath } from "@soong/tools";
 import { CommandError, EXIT, UsageError, visibleLine, wrap } from "../../output/index.ts";
-import { findArchive, homePaths } from "../../runtime/home.ts";
+import { homePaths } from "../../runtime/home.ts";
+import { exclusively, openUserMemories, type ArchivedSession } from "../../runtime/memories.ts";
 import { createHomeRedactor, loadUserConfig, printProblems, resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { iterateSessions, withReadOnlyStore } from "../stored.ts";
-
-const PAGE = 1000;
-
-const exclusively: Exclusively = (path, work) =>
-  withFileLock(path, { lockDirectory: defaultLockDirectory() }, work);
+import { readStdin } from "../tools/tool-input.ts";
 
 export const listStoredMemories: Handler<"memory list"> = async (context) => {
   const { output, json, print } = context;
@@ -42,7 +37,7 @@ export const listStoredMemories: Handler<"memory list"> = async (context) => {
   }
   if (entries.length + problems.length === 0 && !json) {
     output.note(
-      "Nothing is remembered yet; `soong memory extract` makes memories of what agents proposed.",
+      "Nothing is remembered yet; `soong memory add TEXT` adds a memory, `soong memory extract` makes some of what agents proposed.",
     );
   }
   return printProblems(context, problems);
@@ -64,6 +59,22 @@ export const forgetStoredMemory: Handler<"memory forget"> = async (context, { id
   context.print({ forgotten: { id, file } }, () => `forgotten: ${visibleLine(file)}`);
 };
 
+export const addStoredMemory: Handler<"memory add"> = async (context, { text }, options) => {
+  const { scope, tag = [], cwd = "" } = options;
+  const given = text.join(" ");
+  const content = given === "-" ? await readStdin(context) : given;
+  const { home } = await loadUserConfig(context);
+  const owner: MemoryNote["owner"] =
+    scope === "user"
+      ? { scope }
+      : { scope: "project", project: await resolvePath("/", resolve(context.cwd, cwd)) };
+  const redactor = await createHomeRedactor(home, context.env);
+  const added = await openUserMemories({ home, redactor }).add({ content, tags: tag, owner });
+  if (!added.ok) throw new CommandError(`That is not remembered: ${visibleLine(added.why)}.`);
+  const { ok: _ok, ...memory } = added;
+  context.print({ memory: { ...memory, ...owner } }, () => describeAdded(memory));
+};
+
 export const extractCandidates: Handler<"memory extract"> = async (context) => {
   const { output, print } = context;
   const { home } = await loadUserConfig(context);
@@ -72,19 +83,7 @@ export const extractCandidates: Handler<"memory extract"> = async (context) => {
   const report = await withReadOnlyStore<ExtractionReport | undefined>(
     context,
     noneStored,
-    (store) =>
-      extractMemories({
-        candidates: readCandidates(iterateArchives(store, home)),
-        folder: homePaths(home).memory,
-        redactor,
-        async isOnRecord(source) {
-          const { session_id, run_id, tool_call_id } = source;
-          const reader = await store.readSession(session_id);
-          const facts = await reader.facts({ run_id, tool_call_id, limit: PAGE });
-          return facts.some((fact) => isCandidateFact(fact, source));
-        },
-        exclusively,
-      }),
+    (store) => openUserMemories({ home, redactor }).extract(store, iterateArchived(store)),
   );
   if (report === undefined) {
     output.note("Nothing is kept in this home yet, so there are no candidates.");
@@ -94,13 +93,11 @@ export const extractCandidates: Handler<"memory extract"> = async (context) => {
   return report.refused.length + report.problems.length === 0 ? EXIT.ok : EXIT.failed;
 };
 
-/** Of every run there is, with anything in it or not. */
-async function* iterateArchives(store: Store, home: string): AsyncGenerator<RunArchive, undefined> {
+/** Every run there is, with anything in its archive or not. */
+async function* iterateArchived(store: Store): AsyncGenerator<ArchivedSession, undefined> {
   for await (const { session_id } of iterateSessions(store)) {
-    for (const { run_id } of await (await store.readSession(session_id)).runs()) {
-      const archive = findArchive(home, run_id);
-      if (archive !== undefined) yield { session_id, run_id, archive };
-    }
+    const runs = await (await store.readSession(session_id)).runs();
+    yield { session_id, run_ids: runs.map(({ run_id }) => run_id) };
   }
   return undefined;
 }
@@ -108,11 +105,8 @@ async function* iterateArchives(store: Store, home: string): AsyncGenerator<RunA
 function showExtraction(context: CommandContext, report: ExtractionReport): void {
   const { output } = context;
   const { written, merged, refused, done_before, problems } = report;
-  for (const { memory_id, file, conflicts_with } of written) {
-    const other = conflicts_with.length === 0 ? "" : `, unlike ${conflicts_with.join(", ")}`;
-    output.line(`remembered ${memory_id}${other}: ${visibleLine(file)}`);
-  }
-  for (const { memory_id } of merged) output.line(`known already: ${memory_id}`);
+  for (const one of written) output.line(describeAdded({ kind: "written", ...one }));
+  for (const one of merged) output.line(describeAdded({ kind: "merged", ...one }));
   for (const { file, why } of refused) {
     output.note(`refused ${visibleLine(file)}: ${visibleLine(why)}`, "red");
   }
@@ -120,4 +114,16 @@ function showExtraction(context: CommandContext, report: ExtractionReport): void
   if (written.length + merged.length + refused.length === 0) {
     output.note(`Nothing new was proposed; ${done_before} were looked at before.`);
   }
+}
+
+/** One line: what became of a text. */
+export function describeAdded({
+  kind,
+  memory_id,
+  file,
+  conflicts_with,
+}: StoredMemory & { readonly kind: "written" | "merged" }): string {
+  if (kind === "merged") return `known already: ${memory_id}`;
+  const other = conflicts_with.length === 0 ? "" : `, unlike ${conflicts_with.join(", ")}`;
+  return `remembered ${memory_id}${other}: ${visibleLine(file)}`;
 }
