@@ -460,8 +460,7 @@ it("continues a stored session with its conversation", async () => {
   const { person, opening, ended, talk, close } = await talkIn(one.project, one.home, {
     resume: one.talk.session_id,
   });
-  expect(opening).toContain("It continues after 2 messages");
-  expect(opening).toContain("My name is Ada.");
+  expect(opening).toContain("› name? @a.txt\nMy name is Ada.");
   expect(talk.session_id).toBe(one.talk.session_id);
   expect((await person.line()).history).toEqual(["name? @a.txt"]);
   await person.type("again?");
@@ -472,7 +471,7 @@ it("continues a stored session with its conversation", async () => {
   await close();
   // Once more: all of it is one path, and what was read for a prompt is no second one.
   const third = await talkIn(one.project, one.home, { resume: talk.session_id });
-  expect(third.opening).toContain("It continues after 4 messages");
+  expect(third.opening).toContain("› name? @a.txt\nMy name is Ada.\n› again?\nAda it is.");
   await third.person.endLine();
   expect(await third.ended).toBe(0);
 });

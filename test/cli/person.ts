@@ -132,10 +132,11 @@ export function createPerson(): Person {
       return options;
     },
     async choose(label) {
-      const { options, end } = await found("a list", () => choosing);
+      const asked = await found("a list", () => choosing);
+      const { options } = asked;
       const index = options.items.findIndex((item) => item.label.includes(label ?? "\0"));
       if (label !== undefined && index < 0) throw new Error(`No item has ${label} in its label`);
-      end(index < 0 ? { kind: "cancelled" } : { kind: "chosen", index });
+      asked.end(index < 0 ? { kind: "cancelled" } : { kind: "chosen", index });
       return options;
     },
     interruptQuestion: async () => (await askingNow()).end({ kind: "interrupt" }),

@@ -10,11 +10,12 @@ import {
   type ToolResult,
 } from "@soong/core";
 import type { LoadedConfig } from "../config/index.ts";
-import { fit, visible, visibleLine, wrap } from "../output/index.ts";
+import { visibleLine, wrap } from "../output/index.ts";
 import { openModels } from "../runtime/models.ts";
 import type { StoredSession, Runtime } from "../runtime/open-runtime.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { openLoop, type OpenedLoop } from "./open-loop.ts";
+import { countEarlier, readTranscript, renderTranscriptEnd } from "./transcript.ts";
 
 export type Talk = Awaited<ReturnType<typeof openTalk>>;
 
@@ -29,7 +30,6 @@ export interface OpenTalkOptions {
 }
 
 const MOST_LINES = 1000;
-const ANSWER_LINES = 6;
 const LONGEST_TITLE = 80;
 
 export async function openTalk(options: OpenTalkOptions) {
@@ -59,8 +59,9 @@ export async function openTalk(options: OpenTalkOptions) {
     get mode() {
       return mode;
     },
-    /** What was said before this conversation began, root first. */
-    history: async () => loop?.history ?? [],
+    /** What was said before this conversation began. */
+    transcript: async () =>
+      readTranscript(loop?.history ?? [], (await held?.kept.reader.calls()) ?? []),
     /** The runtime was stopped in the middle of its last run. */
     get wasInterrupted() {
       return loop?.interrupted === "restarted";
@@ -157,20 +158,13 @@ export async function openingText(
     "/help",
   ];
   const [first = "", ...more] = wrap(`${name} ${parts.join(" · ")}`, columns - 1);
-  const said = (await talk.history()).filter(({ kind }) => kind === "message");
-  const last = said.findLast(({ data }) => data?.["role"] === "assistant");
-  const answer = (last?.content ?? [])
-    .flatMap((block) => (block.type === "text" ? [block.text] : []))
-    .join("\n");
-  const lines = visible(answer).trimEnd().split("\n").slice(-ANSWER_LINES);
+  const said = await talk.transcript();
+  const earlier = countEarlier(said);
+  const hint = `… ${earlier} earlier; \`soong show ${visibleLine(talk.session_id)}\` prints all.`;
   return [
     `${bold(name)}${dim(first.slice(name.length))}`,
     ...more.map(dim),
-    ...(said.length === 0
-      ? []
-      : [
-          dim(`It continues after ${said.length} messages; the last answer was:`),
-          ...lines.map((line) => fit(line, columns - 1)),
-        ]),
+    ...(earlier === 0 ? [] : [dim(hint)]),
+    ...renderTranscriptEnd(said, { columns, colours }),
   ].join("\n");
 }

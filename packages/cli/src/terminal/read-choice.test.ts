@@ -41,16 +41,12 @@ function open(items = SESSIONS, { columns = 60, rows = 24 } = {}) {
 describe("a list to choose from", () => {
   it("marks the first, moves with the arrows, stays within its ends, and tells what was chosen", () => {
     const { press, lines, choices, sent, view } = open();
-    expect(lines()).toEqual(
-      [
-        "Which? · ↑↓, type to filter, Enter, Esc",
-        "❯ Fix the test                         2 min ago · completed",
-        "  修复测试                                  1 h ago · failed",
-        "  Write the docs \\u001b[31m                3 d ago · aborted",
-      ].map((line) =>
-        expect.stringMatching(new RegExp(`^${escape(line).replaceAll(/ {3,}/g, " +")}$`)),
-      ),
-    );
+    expect(lines().map((line) => line.replaceAll(/ {3,}/g, " … "))).toEqual([
+      "Which? · ↑↓, type to filter, Enter, Esc",
+      "❯ Fix the test … 2 min ago · completed",
+      "  修复测试 … 1 h ago · failed",
+      "  Write the docs \\u001b[31m … 3 d ago · aborted",
+    ]);
     press("up", "down", "down", "down", "down", "up", "enter");
     expect(choices).toEqual([{ kind: "chosen", index: 1 }]);
     expect(sent).toEqual(["Which? 修复测试"]);
@@ -113,7 +109,3 @@ describe("filterItems", () => {
     expect(filterItems(SESSIONS, "  ")).toEqual([0, 1, 2]);
   });
 });
-
-function escape(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}

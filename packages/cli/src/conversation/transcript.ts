@@ -1,0 +1,137 @@
+// What was said in a session, as its users read it: prompts, answers, and one entry for each call. Read from the path
+// of an agent, so that what was rewound is not in it.
+
+import { messageText, readMessage } from "@soong/agent";
+import { describeArguments, type ContentBlock, type ConversationNode } from "@soong/core";
+import { oneLine, shorten } from "@soong/schema";
+import type { CallRecord } from "@soong/store";
+import { fit, visible, visibleLine, type Colours } from "../output/index.ts";
+
+export type TranscriptEntry =
+  | { readonly kind: "prompt"; readonly node_id: string; readonly text: string }
+  | {
+      readonly kind: "answer";
+      readonly node_id: string;
+      readonly model: string;
+      readonly text: string;
+    }
+  | {
+      readonly kind: "call";
+      readonly node_id: string;
+      readonly tool_call_id: string;
+      readonly tool_name: string;
+      /** As the model sent it. */
+      readonly arguments: string;
+      /** Absent while it has not ended. */
+      readonly status?: string;
+      readonly is_error: boolean;
+      /** What the model read of its result. */
+      readonly result?: string;
+    }
+  /** What came before was summed up. */
+  | { readonly kind: "compaction"; readonly node_id: string; readonly text: string };
+
+/** `path`: root first. `calls`: those of the session, for their names and how they ended. */
+export function readTranscript(
+  path: readonly ConversationNode[],
+  calls: readonly CallRecord[],
+): TranscriptEntry[] {
+  const records = new Map(calls.map((call) => [call.tool_call_id, call]));
+  const results = new Map(
+    path.flatMap((node) => (node.kind === "tool_result" ? [[node.tool_call_id, node]] : [])),
+  );
+  return path.flatMap((node): TranscriptEntry[] => {
+    const { node_id, content } = node;
+    if (node.kind === "compaction") {
+      return [{ kind: "compaction", node_id, text: messageText(content) }];
+    }
+    const message = readMessage(node);
+    if (message === undefined) return [];
+    if (message.role === "user") return [{ kind: "prompt", node_id, text: promptText(content) }];
+    const { model, text } = message;
+    const called = message.calls.map(({ tool_call_id, name, arguments: given }) => {
+      const { tool_name = name, status } = records.get(tool_call_id) ?? {};
+      const result = results.get(tool_call_id);
+      return {
+        kind: "call" as const,
+        node_id,
+        tool_call_id,
+        tool_name,
+        arguments: given,
+        ...(status === undefined ? {} : { status }),
+        is_error: result?.is_error === true,
+        ...(result === undefined ? {} : { result: messageText(result.content) }),
+      };
+    });
+    return [
+      ...(text.trim() === "" ? [] : [{ kind: "answer" as const, node_id, model, text }]),
+      ...called,
+    ];
+  });
+}
+
+/** Without the files that were attached to it: it names them. */
+function promptText(content: readonly ContentBlock[]): string {
+  return messageText(content.filter((_, at) => content[at - 1]?.type !== "resource_link"));
+}
+
+/** Its end, as a conversation shows it that continues: the last entries, a line a call, long texts without their middle. */
+export function renderTranscriptEnd(
+  entries: readonly TranscriptEntry[],
+  { columns, colours }: { readonly columns: number; readonly colours: Colours },
+  renderText: (text: string) => string = visible,
+): string[] {
+  const { cyan, dim } = colours;
+  return entries.slice(-MOST_ENTRIES).flatMap(renderEntry);
+
+  function renderEntry(entry: TranscriptEntry): string[] {
+    switch (entry.kind) {
+      case "prompt": {
+        const [first = "", ...more] = visible(cutLines(entry.text, MOST_PROMPT_LINES)).split("\n");
+        return [`${cyan("› ")}${first}`, ...more.map((line) => `  ${line}`)];
+      }
+      case "answer":
+        return [renderText(cutLines(entry.text.trim(), MOST_ANSWER_LINES))];
+      case "call":
+        return [renderCall(entry, columns, colours)];
+      case "compaction":
+        return [dim("What came before was summed up.")];
+    }
+  }
+}
+
+/** How many entries such an end leaves out. */
+export function countEarlier(entries: readonly TranscriptEntry[]): number {
+  return Math.max(0, entries.length - MOST_ENTRIES);
+}
+
+const MOST_ENTRIES = 40;
+const MOST_PROMPT_LINES = 12;
+const MOST_ANSWER_LINES = 60;
+const MOST_RESULT_CHARS = 400;
+const MOST_ABOUT_CHARS = 200;
+
+/** One line, as the conversation had it. */
+export function renderCall(
+  entry: Extract<TranscriptEntry, { kind: "call" }>,
+  columns: number,
+  { dim, green, red }: Colours,
+): string {
+  const { tool_name, status = "not ended", result = "", is_error } = entry;
+  const about = visibleLine(shorten(describeArguments(entry.arguments) ?? "", MOST_ABOUT_CHARS));
+  const target = about === "" ? "" : ` ${fit(about, Math.floor(columns / 3))}`;
+  const name = `${visibleLine(tool_name)}${target}`;
+  const said = visibleLine(oneLine(result.slice(0, MOST_RESULT_CHARS)));
+  const isWell = status === "succeeded" && !is_error;
+  const tail = isWell ? said : `${status}${said === "" ? "" : `: ${said}`}`;
+  const rest = fit(tail, Math.max(0, columns - 4 - Array.from(name).length));
+  return isWell ? `${green("✓")} ${name} ${dim(rest)}` : `${red(`✗ ${name}`)} ${rest}`;
+}
+
+function cutLines(text: string, most: number): string {
+  const lines = text.split("\n");
+  if (lines.length <= most) return text;
+  const half = Math.floor(most / 2);
+  const omitted = lines.length - 2 * half;
+  return [...lines.slice(0, half), `… ${omitted} lines …`, ...lines.slice(-half)].join("\n");
+}
