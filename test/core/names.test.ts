@@ -34,7 +34,8 @@ describe("a canonical name", () => {
   });
 
   it.each([
-    "read",
+    "read file",
+    "1read",
     "",
     "notes.",
     ".read",
@@ -99,6 +100,63 @@ describe("a canonical name", () => {
       const error = thrownBy(() => registry.register(reader("a.b", 0, { aliases: [alias] })));
       expect(error, alias).toBeInstanceOf(RegistrationError);
     }
+  });
+});
+
+describe("a name without a dot", () => {
+  it("gets a namespace: of the kernel, of its source, or the default one", async () => {
+    verifies("NAME-1");
+    const names = (options: Parameters<typeof createKernel>[0]): string[] =>
+      [...createKernel(options).registry.snapshot().tools.keys()].filter(
+        (name) => !name.startsWith("internal."),
+      );
+    const tools = [reader("get_weather")];
+    expect(names({ tools })).toEqual(["app.get_weather"]);
+    expect(names({ tools, namespace: "shop" })).toEqual(["shop.get_weather"]);
+    const declarative = { id: "x", kind: "declarative", tools } as const;
+    expect(names({ sources: [declarative] })).toEqual(["user.get_weather"]);
+    expect(names({ sources: [{ ...declarative, namespace: "team" }] })).toEqual([
+      "team.get_weather",
+    ]);
+  });
+
+  it("is still understood, and everything recorded has the canonical one", async () => {
+    verifies("NAME-2", "NAME-4");
+    const { run } = await createWorld({ tools: [reader("get_weather")] });
+    const result = await run.call("get_weather", {});
+    expect(result).toMatchObject({ tool_name: "app.get_weather", status: "succeeded" });
+    const { tools } = await run.tools();
+    expect(tools.map(({ name }) => name)).toContain("app__get_weather");
+  });
+
+  it("may be that of an instance of a class, and of a tool that is listed again", async () => {
+    class Weather {
+      name = "get_weather";
+      description = "The weather";
+      input_schema = { type: "object" } as const;
+      permission = "readonly" as const;
+      sky = "clear";
+      handler(): string {
+        return this.sky;
+      }
+    }
+    const kernel = createKernel();
+    const handle = kernel.registry.register(new Weather());
+    const { generation } = kernel.registry.current("app.get_weather") ?? {};
+    handle.set([new Weather()]);
+    expect(kernel.registry.current("app.get_weather")?.generation).toBe(generation);
+    const run = await kernel.startRun();
+    expect(textOf(await run.call("get_weather", {}))).toBe("clear");
+  });
+
+  it("is taken once: two tools cannot answer to it", () => {
+    verifies("NAME-4");
+    const tools = [reader("get_weather")];
+    const twice = () => createKernel({ tools, sources: [{ id: "x", kind: "declarative", tools }] });
+    expect(thrownBy(twice)).toBeInstanceOf(RegistrationError);
+    expect(thrownBy(() => createKernel({ tools, namespace: "mcp" }))).toBeInstanceOf(
+      RegistrationError,
+    );
   });
 });
 

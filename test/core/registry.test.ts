@@ -100,7 +100,7 @@ describe("a source", () => {
     const handle = registry.register([reader("a.one"), reader("a.two")]);
     handle.set([reader("a.two"), reader("a.three")]);
     expect(namesIn(registry)).toEqual(["a.three", "a.two"]);
-    expect(() => handle.set([reader("a.four"), reader("nodot")])).toThrow(RegistrationError);
+    expect(() => handle.set([reader("a.four"), reader("no dot")])).toThrow(RegistrationError);
     expect(namesIn(registry)).toEqual(["a.three", "a.two"]);
   });
 

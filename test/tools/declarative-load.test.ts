@@ -236,7 +236,7 @@ describe("what a file may hold", () => {
     [{ working_dir: "/dev/null" }, "working_dir: /dev/null is not a directory"],
     [{ working_dir: "~/x" }, 'working_dir: "~" is not expanded'],
     [{ working_dir: "{{args.x}}" }, "working_dir: takes no template"],
-    [{ name: "tool" }, "x.json:2:11: name: must be dotted"],
+    [{ name: "a tool" }, 'x.json:2:11: name: has the segment "a tool"'],
     [{ name: "mcp.git.log" }, 'x.json:2:11: name: begins with "mcp", which is reserved'],
     [{ name: "internal.x" }, 'name: begins with "internal", which is reserved'],
     [{ name: "agent.x" }, 'name: begins with "agent", which is reserved'],
@@ -319,7 +319,7 @@ describe("what a file may hold", () => {
 
   test("several mistakes of one file come together, in the order of the file", async () => {
     verifies("DECL-2");
-    const about = { name: "x", tags: [1], args: ["{{x}}"], extra: 1, timeout_ms: 0 };
+    const about = { name: "an x", tags: [1], args: ["{{x}}"], extra: 1, timeout_ms: 0 };
     const problems = await problemsOf(about);
     expect(problems.map((problem) => problem.split(": ")[1])).toEqual([
       "name",

@@ -1,6 +1,7 @@
 // DECL-7: what a declared command may print, how much of it, and what its log becomes.
 
-import { existsSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHeldClock } from "@soong/core";
 import { catalogEntries } from "@soong/core/internal";
@@ -118,6 +119,44 @@ describe('"output": "text"', () => {
     const result = await call("test.tool");
     expect(result).toMatchObject({ status: "succeeded", summary: "{not json}" });
     expect(textOf(result)).toBe("{not json}\n");
+  });
+
+  test("makes git log one file: its text for the model, its error with both streams", async () => {
+    verifies("DECL-7");
+    const git = (...args: string[]): void =>
+      void execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@b.c", ...args], {
+        cwd: places.project,
+      });
+    git("init", "-q");
+    git("commit", "-q", "--allow-empty", "-m", "First");
+    git("commit", "-q", "--allow-empty", "-m", "Zweiter: größer");
+    places.write("home/tools/git-log.json", {
+      name: "git_log",
+      description: "The last commits",
+      permission: "readonly",
+      input_schema: { type: "object", properties: { count: { type: "integer" } } },
+      command_type: "exec",
+      command: "git",
+      args: ["log", "--format=%s", "--max-count={{args.count}}"],
+      output: "text",
+    });
+    const { call } = await startDeclaredRun(places);
+    expect(textOf(await call("git_log"))).toBe("Zweiter: größer\nFirst\n");
+    expect(textOf(await call("user.git_log", { count: 1 }))).toBe("Zweiter: größer\n");
+    rmSync(join(places.project, ".git"), { recursive: true });
+    const failed = await call("git_log");
+    expect(failed).toMatchObject({ status: "failed", error: { code: "command_failed" } });
+    expect(textOf(failed)).toContain("not a git repository");
+  });
+
+  test("that is no text is described, and all of it is an artifact", async () => {
+    verifies("DECL-7");
+    declare(scripted("head -c 2000 /dev/urandom", { output: "text" }));
+    const { call } = await startDeclaredRun(places);
+    const result = await call("test.tool");
+    expect(result.status).toBe("succeeded");
+    expect(textOf(result)).toContain("(2000 bytes that are not text)");
+    expect(result.artifacts).toMatchObject([{ size: 2000, name: "stdout.bin" }]);
   });
 
   test("nothing printed is an empty success; another exit code is a failure with both streams", async () => {

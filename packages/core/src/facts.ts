@@ -89,6 +89,7 @@ export interface RunStartData {
   request: {
     profile: ModelProfile;
     allowed_tools?: readonly string[];
+    skip_missing_tools?: boolean;
     suggested_tools?: readonly string[];
     task_denied?: readonly string[];
     loaded_tools?: readonly string[];

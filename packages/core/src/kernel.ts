@@ -18,6 +18,8 @@ import type { AnyTool, ToolContext } from "./tool/index.ts";
 export interface KernelOptions {
   /** Tools from code. */
   readonly tools?: readonly AnyTool[];
+  /** Put before names of these that have no dot: `get_weather` is registered as `app.get_weather`. Default: `app`. */
+  readonly namespace?: string;
   /** Tools from anywhere else. */
   readonly sources?: readonly ToolSource[];
   readonly config?: ConfigInput;
@@ -35,7 +37,7 @@ export interface Kernel {
 
 /** The kernel: register tools, open sessions, start runs. */
 export function createKernel(options: KernelOptions = {}): Kernel {
-  const registry = createRegistry();
+  const registry = createRegistry({ namespace: options.namespace });
   const runs = new Map<string, DeferredTools>();
   registry.open({
     id: "kernel",

@@ -24,7 +24,14 @@ import { SoongError } from "./tool/index.ts";
 /** What of a surface a run is asked for with. */
 export interface StartRequest extends Pick<
   SurfaceRequest,
-  "role" | "mode" | "policy" | "profile" | "taskDenied" | "allowedTools" | "suggestedTools"
+  | "role"
+  | "mode"
+  | "policy"
+  | "profile"
+  | "taskDenied"
+  | "allowedTools"
+  | "skipMissingTools"
+  | "suggestedTools"
 > {
   /** Names loaded earlier, when a run is resumed (SEARCH-3). */
   readonly loadedTools?: readonly string[];
@@ -146,8 +153,9 @@ class KnownStarts {
     make: () => RunStart,
   ): RunStart {
     const { policy, profile, role, mode } = request;
-    const { taskDenied, allowedTools, suggestedTools, loadedTools } = request;
-    const lists = [taskDenied, allowedTools, suggestedTools, loadedTools, [...disabled]];
+    const { taskDenied, allowedTools, skipMissingTools, suggestedTools, loadedTools } = request;
+    const asked = [allowedTools, skipMissingTools, suggestedTools];
+    const lists = [taskDenied, asked, loadedTools, [...disabled]];
     const text = JSON.stringify([role, mode, profile, config.tools.disabled, lists]);
     const known = this.#starts.get(policy)?.get(profile)?.get(text);
     if (known !== undefined) return known;
@@ -236,10 +244,11 @@ function recordStart(
   { revision: surface_revision }: Surface,
   config: KernelConfig,
 ): StartRecord {
-  const { allowedTools, suggestedTools, taskDenied, loadedTools } = lists;
+  const { allowedTools, skipMissingTools, suggestedTools, taskDenied, loadedTools } = lists;
   const request = {
     profile,
     allowed_tools: allowedTools,
+    skip_missing_tools: skipMissingTools,
     suggested_tools: suggestedTools,
     task_denied: taskDenied,
     loaded_tools: loadedTools,

@@ -55,6 +55,8 @@ export interface RunOptions {
   /** Rules of this run; the session's apply in any case. */
   readonly policy?: PolicyInput;
   readonly allowedTools?: readonly string[];
+  /** What this run cannot have of `allowedTools` is skipped. By default the run is refused. */
+  readonly skipMissingTools?: boolean;
   readonly suggestedTools?: readonly string[];
   readonly taskDenied?: readonly string[];
   readonly profile?: ModelProfile;
@@ -143,13 +145,14 @@ export async function startRun(
   // One a run: placeholders are stable within it (REDACT-1).
   const redactor = parts.redactor();
   const recorder = parts.recorder.forRun(identity, redactor);
-  const { allowedTools, suggestedTools, taskDenied, loadedTools } = options;
+  const { allowedTools, skipMissingTools, suggestedTools, taskDenied, loadedTools } = options;
   const request: StartRequest = {
     role,
     mode,
     policy,
     profile,
     allowedTools,
+    skipMissingTools,
     suggestedTools,
     taskDenied,
     loadedTools,

@@ -98,7 +98,8 @@ export async function readDefinitions(
 /** The run as it was asked for, to be judged by a policy. */
 export function toRunOptions({ started, role, request }: RecordedRun, policy: Policy): RunOptions {
   const { run_id = "", agent_id = "", parent_run_id = "", parent_agent_id = "" } = started;
-  const { allowed_tools, suggested_tools, task_denied, loaded_tools } = request;
+  const { allowed_tools, skip_missing_tools, suggested_tools } = request;
+  const { task_denied, loaded_tools } = request;
   const { ceiling, mode, input } = policy;
   return {
     run_id,
@@ -109,6 +110,7 @@ export function toRunOptions({ started, role, request }: RecordedRun, policy: Po
     roots: input.roots,
     parent: ceiling && { run_id: parent_run_id, agent_id: parent_agent_id, policy: ceiling },
     allowedTools: allowed_tools,
+    skipMissingTools: skip_missing_tools,
     suggestedTools: suggested_tools,
     taskDenied: task_denied,
     loadedTools: loaded_tools,

@@ -141,6 +141,7 @@ const SHAPES: { readonly [T in FactType]?: ShapeOf<FactPayloads[T]> } = {
     request: {
       profile: {},
       allowed_tools: "texts",
+      skip_missing_tools: "flag",
       suggested_tools: "texts",
       loaded_tools: "texts",
       task_denied: "texts",

@@ -62,4 +62,5 @@ export {
   matchesName,
   nameProblem,
   primaryArgument,
+  qualifyName,
 } from "../tool/index.ts";

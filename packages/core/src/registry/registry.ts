@@ -1,7 +1,7 @@
 // Every registered tool (NAME-1, NAME-4, REG-1…3). Readers get immutable snapshots; writing goes through
 // the handle of one source, and closing it removes exactly what it brought.
 
-import { type AnyTool, SoongError } from "../tool/index.ts";
+import { aliasProblem, type AnyTool, qualifyName, SoongError } from "../tool/index.ts";
 import {
   isSurelySame,
   readDefinition,
@@ -15,6 +15,8 @@ import {
 export interface ToolSource extends Omit<SourceInfo, "trusted"> {
   /** Default: everything but an MCP server is trusted. */
   trusted?: boolean;
+  /** Put before names without a dot. Default: `app` for code, or what the kernel was given; `user` for declarative tools. */
+  namespace?: string;
   tools: readonly AnyTool[];
   /** Tools the source knows of and cannot offer. */
   excluded?: readonly ExcludedTool[];
@@ -91,8 +93,8 @@ interface OwnedTools {
   excluded: readonly ExcludedTool[];
 }
 
-/** An empty registry of tools. */
-export function createRegistry(): Registry {
+/** An empty registry of tools. `namespace`: put before names without a dot that come from code; default: `app`. */
+export function createRegistry({ namespace }: { readonly namespace?: string } = {}): Registry {
   const tools = new Map<string, RegisteredTool>();
   const aliases = new Map<string, string>();
   const owned = new Map<SourceInfo, OwnedTools>();
@@ -127,7 +129,7 @@ export function createRegistry(): Registry {
   };
 
   function open(given: ToolSource): SourceHandle {
-    const { tools: list, excluded, trusted, ...about } = given;
+    const { tools: list, excluded, trusted, namespace: ofSource, ...about } = given;
     const source: SourceInfo = { ...about, trusted: trusted ?? given.kind !== "mcp" };
     for (const { id, kind } of owned.keys()) {
       if (id === source.id && kind === source.kind) {
@@ -136,14 +138,16 @@ export function createRegistry(): Registry {
         ]);
       }
     }
+    const ofCode = source.kind === "code" ? namespace : undefined;
+    const qualify = (tool: AnyTool): AnyTool => qualifyTool(tool, source, ofSource ?? ofCode);
     const own: OwnedTools = { tools: [], excluded: [] };
-    replace(source, own, list, excluded ?? []);
+    replace(source, own, list.map(qualify), excluded ?? []);
     owned.set(source, own);
     return {
       source,
       set(next, nextExcluded = []) {
         if (!owned.has(source)) throw new Error(`source "${source.id}" is closed`);
-        replace(source, own, next, nextExcluded);
+        replace(source, own, next.map(qualify), nextExcluded);
       },
       close() {
         if (!owned.delete(source)) return;
@@ -253,6 +257,19 @@ export function createRegistry(): Registry {
     revision += 1;
     snapshot = undefined;
   }
+}
+
+/** A name without a dot stays as an alias: calls by it, and texts that mention it, are still understood. */
+function qualifyTool(tool: AnyTool, { kind }: SourceInfo, namespace: string | undefined): AnyTool {
+  const given: unknown = tool?.name;
+  if (typeof given !== "string") return tool;
+  const name = qualifyName(given, kind, namespace);
+  if (name === given) return tool;
+  const own: unknown = tool.aliases ?? [];
+  const isAlias = Array.isArray(own) && aliasProblem(given, { kind }) === undefined;
+  const aliases = isAlias ? [...new Set([...(own as string[]), given])] : own;
+  // On top of what was given: it may be an instance of a class.
+  return Object.create(tool, { name: { value: name }, aliases: { value: aliases } }) as AnyTool;
 }
 
 function nameKey({ kind, id }: SourceInfo): string {

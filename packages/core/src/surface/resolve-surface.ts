@@ -86,7 +86,7 @@ type Requested = ReadonlySet<string> | undefined;
 
 /** The names allowed_tools selects; unknown ones are reported before anything starts. */
 function readRequest(
-  { allowedTools, registry }: SurfaceRequest,
+  { allowedTools, skipMissingTools = false, registry }: SurfaceRequest,
   problems: SurfaceProblem[],
 ): Requested {
   const names = new Set<string>();
@@ -98,7 +98,7 @@ function readRequest(
       : [...registry.tools.keys()].filter((candidate) => matchesName(name, candidate));
     if (isKnown) matches.push(name);
     for (const match of matches) names.add(match);
-    if (matches.length > 0) continue;
+    if (matches.length > 0 || skipMissingTools) continue;
     const message = `allowed_tools names "${wanted}", but no tool of that name is registered`;
     problems.push({ code: "unknown_tool", tool_name: wanted, message });
   }
@@ -153,12 +153,12 @@ function createUnsupported(tool_name: string, detail: string): SurfaceProblem {
 
 /** A pattern asks for what there is of it; a name asks for that very tool. */
 function reportExcludedRequests(
-  { allowedTools = [], registry }: SurfaceRequest,
+  { allowedTools = [], skipMissingTools = false, registry }: SurfaceRequest,
   included: readonly RegisteredTool[],
   excluded: readonly ExcludedTool[],
   problems: SurfaceProblem[],
 ): void {
-  for (const wanted of allowedTools) {
+  for (const wanted of skipMissingTools ? [] : allowedTools) {
     const name = registry.aliases.get(wanted) ?? wanted;
     if (included.some((tool) => matchesName(name, tool.name))) continue;
     const [found] = excluded

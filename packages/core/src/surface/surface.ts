@@ -22,6 +22,8 @@ export interface SurfaceRequest {
   readonly taskDenied?: readonly NamePattern[];
   /** Selects within the ceiling of the role (SURF-4). */
   readonly allowedTools?: readonly string[];
+  /** What this run cannot have of `allowedTools` is skipped. By default the run is refused. */
+  readonly skipMissingTools?: boolean;
   /** A preference of the agent definition: kept loaded longer, never a permission. */
   readonly suggestedTools?: readonly string[];
   readonly deferBudgetTokens: number;

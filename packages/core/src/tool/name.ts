@@ -10,6 +10,19 @@ const RESERVED: ReadonlyMap<string, SourceKind> = new Map([
   ["mcp", "mcp"],
 ]);
 
+/** What comes before a name without a dot, such as one of a tool that was written for another framework. */
+const NAMESPACES: Partial<Record<SourceKind, string>> = { code: "app", declarative: "user" };
+
+/** `get_weather` from code is `app.get_weather`. A dotted name, and one of any other source, stays as it is. */
+export function qualifyName(
+  name: string,
+  kind: SourceKind,
+  namespace: string | undefined = NAMESPACES[kind],
+): string {
+  const isPlain = name !== "" && !name.includes(".") && Object.hasOwn(NAMESPACES, kind);
+  return isPlain ? `${namespace}.${name}` : name;
+}
+
 const SEGMENT = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 /** What a server calls its tool is not ours to choose: words of anything visible go, length aside. */
 const MCP_TOOL = /^[^\s\p{C}]+(?: [^\s\p{C}]+)*$/u;

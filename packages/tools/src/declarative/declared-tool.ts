@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type ToolContext,
 } from "@soong/core";
+import { qualifyName } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
 import { DEFAULT_ENV_ALLOWLIST, findProgram, programEnvironment } from "@soong/platform";
 import { lookThroughTrees, pathsInReach, walkedTrees } from "../command/index.ts";
@@ -41,18 +42,12 @@ export function createDeclaredTool(
   template: CommandTemplate,
   { envAllowlist = [], clock = systemClock() }: DeclaredToolOptions = {},
 ): AnyTool {
-  const {
-    name,
-    description,
-    input_schema,
-    permission,
-    tags = [],
-    timeout_ms,
-    working_dir,
-  } = declaration;
+  const { description, input_schema, permission, tags = [], timeout_ms, working_dir } = declaration;
+  const name = qualifyName(declaration.name, "declarative");
   const allowlist = [...new Set([...envAllowlist, ...(declaration.env_allowlist ?? [])])];
   return {
     name,
+    ...(name === declaration.name ? {} : { aliases: [declaration.name] }),
     description,
     input_schema,
     ...omitUndefined({ permission }),

@@ -12,6 +12,7 @@ import {
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
+import { qualifyName } from "@soong/core/internal";
 import { readErrno, problemAt, type Problem } from "@soong/platform";
 import { isRecord } from "@soong/schema";
 import { directoryTrustProblem, readJsonFile } from "../json/trusted-file.ts";
@@ -166,7 +167,8 @@ async function takenByAnother(
       if (basename(other) === basename(file)) continue;
       const read = await readJsonFile(other, { maxBytes: MAX_FILE_BYTES });
       if (!read.ok || !isRecord(read.document.value)) continue;
-      if (read.document.value["name"] === name) {
+      const taken = read.document.value["name"];
+      if (typeof taken === "string" && qualifyName(taken, "declarative") === name) {
         return problemAt(document, ["name"], `"${name}" is declared in ${other} already`);
       }
     }

@@ -2,7 +2,7 @@
 
 import { basename, dirname, isAbsolute } from "node:path";
 import type { AnyTool, JsonObject, RegisteredTool } from "@soong/core";
-import { readDefinition } from "@soong/core/internal";
+import { qualifyName, readDefinition } from "@soong/core/internal";
 import { isRecord } from "@soong/schema";
 import {
   checkDocument,
@@ -65,7 +65,8 @@ export async function readDeclaration(
   const report: Report = (path, message) =>
     void (message !== undefined && problems.push(problemAt(document, path, message)));
   const declaration = document.value as Declaration;
-  const { name, command_type, command, working_dir } = declaration;
+  const { command_type, command, working_dir } = declaration;
+  const name = isSound("name") ? qualifyName(declaration.name, "declarative") : "";
   if (isSound("command_type", "tags", "permission")) checkTogether(declaration, report);
   const template = isSound("command_type")
     ? compile(declaration, tool, { isSound, report })
@@ -92,7 +93,8 @@ type Report = (path: DocumentPath, message: string | undefined) => void;
 
 /** Adds what the registry would say of it, without saying again what has been said. */
 function readKernelTool(document: UserDocument, problems: Problem[]): RegisteredTool | undefined {
-  const { name, description, input_schema, permission, tags } = document.value as JsonObject;
+  const { name: given, description, input_schema, permission, tags } = document.value as JsonObject;
+  const name = typeof given === "string" ? qualifyName(given, "declarative") : given;
   const draft = { name, description, input_schema, permission, tags, handler: () => undefined };
   const read = readDefinition(draft as AnyTool, SOURCE);
   if (read.ok) return read.tool;

@@ -103,9 +103,10 @@ async function makeResult(
   // stdout as text: whole, or its ends and the artifact that has all of it.
   const whole =
     "whole" in stdout.ends && stdout.bytes <= limits.stdout ? stdout.ends.whole : undefined;
-  const kept = await stdout.keep(false);
   const room = whole === undefined ? Math.floor(inlineLimitBytes / 2) : Number.POSITIVE_INFINITY;
-  const printed = showOutput(stdout.ends, stdout.bytes, room, redact).text;
+  const { text: printed, truncated } = showOutput(stdout.ends, stdout.bytes, room, redact);
+  // Bytes that are not text are only described.
+  const kept = await stdout.keep(output === "text" && truncated);
   const printedBlocks = (label: string): ContentBlock[] => [
     ...(printed.trim() === "" ? [] : [textBlock(label + printed)]),
     ...(kept.kind === "lost"
