@@ -21,6 +21,7 @@ export * from "./loop/index.ts";
 export * from "./memory/index.ts";
 export * from "./model/index.ts";
 export * from "./provider/call-options.ts";
+export { findKnownModel, PRICES_AS_OF, type KnownModel } from "./provider/known-models.ts";
 export * from "./provider/language-model.ts";
 export * from "./provider/open-model.ts";
 export * from "./provider/preflight.ts";

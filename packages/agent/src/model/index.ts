@@ -148,7 +148,7 @@ export function isRetryable({ kind }: ModelError): boolean {
   return RETRYABLE.has(kind);
 }
 
-// What a model costs (EVENT-7): prices come from the configuration, none are built in. Amounts are whole
+// What a model costs (EVENT-7): prices come from the configuration, or are known of common models. Amounts are whole
 // millionths of a currency, so that sums are exact; what cannot be worked out is not known, and never a guess.
 
 /** For a million tokens each, in units of the currency: `3` or `0.075`. */
@@ -160,6 +160,8 @@ export interface ModelPrices {
   /** Without it, the cost of requests that used the cache is not known. */
   readonly cache_read?: number;
   readonly cache_write?: number;
+  /** For requests with more tokens in than these. */
+  readonly above?: Omit<ModelPrices, "currency" | "above"> & { readonly input_tokens: number };
 }
 
 export interface Cost {
@@ -184,11 +186,13 @@ export function computeCost(
   } = usage ?? {};
   if (prices === undefined || input_tokens === undefined || output_tokens === undefined)
     return null;
+  const { above } = prices;
+  const rates = above !== undefined && input_tokens > above.input_tokens ? above : prices;
   const shares: readonly (readonly [number, number | undefined])[] = [
-    [input_tokens - cache_read_tokens - cache_write_tokens, prices.input],
-    [output_tokens, prices.output],
-    [cache_read_tokens, prices.cache_read],
-    [cache_write_tokens, prices.cache_write],
+    [input_tokens - cache_read_tokens - cache_write_tokens, rates.input],
+    [output_tokens, rates.output],
+    [cache_read_tokens, rates.cache_read],
+    [cache_write_tokens, rates.cache_write],
   ];
   let total = 0n;
   for (const [tokens, price] of shares) {

@@ -25,6 +25,17 @@ describe("the cost of a request", () => {
     });
   });
 
+  test("is that of longer requests where a request is longer than a price holds for", () => {
+    verifies("EVENT-7");
+    const above = { input_tokens: 1000, input: 6, output: 30 };
+    const tiered = { ...PRICES, above };
+    const cost = (input_tokens: number) => computeCost(tiered, { input_tokens, output_tokens: 1 });
+    expect(cost(1000)?.micros).toBe(3000 + 15);
+    expect(cost(1001)?.micros).toBe(6006 + 30);
+    const cached = { input_tokens: 1001, output_tokens: 1, cache_read_tokens: 1 };
+    expect(computeCost(tiered, cached)).toBeNull();
+  });
+
   test("is a whole number of millionths, rounded once", () => {
     verifies("EVENT-7");
     const odd = { currency: "EUR", input: 0.1, output: 0.2 };

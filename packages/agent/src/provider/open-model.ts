@@ -4,7 +4,9 @@
 import { type KnownSecret, messageOf } from "@soong/core";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { ModelPrices } from "../model/index.ts";
+import { omitUndefined } from "@soong/schema";
 import { boundedFetch } from "./bounded-fetch.ts";
+import { findKnownModel } from "./known-models.ts";
 import { languageModel, type ProviderModel } from "./language-model.ts";
 import {
   ANTHROPIC_PROFILE,
@@ -43,12 +45,17 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   const isAnyone = provider === COMPATIBLE && given === FIRST_LISTED;
   const model = isAnyone ? await findFirstListedModel(server) : given;
   const loaded = await loadPackage(provider.package, () => provider.load(server, model));
+  const known = findKnownModel(name);
+  const { context_window = known?.context_window ?? provider.profile.context_window } =
+    options.limits ?? {};
   const opened = languageModel(loaded, {
     id: isAnyone ? `openai-compatible:${model}` : name,
-    profile: { ...provider.profile, ...options.limits },
+    profile: { ...provider.profile, ...options.limits, ...omitUndefined({ context_window }) },
     secrets: key === undefined ? [] : [key],
   });
-  return { ...opened, prices: options.prices };
+  // What another server takes for a model of the same name is not known.
+  const usual = baseURL === provider.base_url ? known?.prices : undefined;
+  return { ...opened, prices: options.prices ?? usual };
 }
 
 /** In place of a model's name at an OpenAI-compatible server: the first it lists. */
