@@ -79,7 +79,7 @@ turns:
     await screen.waitFor("✓ code.read_file Read line 1 of a.txt");
     // What would happen, in colours, what a yes covers; a key that is no answer is none.
     const asked = await screen.waitFor("[n]o:");
-    expect(asked).toMatch(/code\.write_file \(destructive\)/);
+    expect(asked).toMatch(/^Overwrite a\.txt \(\+1 −1\) \(destructive\)$/m);
     expect(asked).toMatch(/^-hello$/m);
     expect(asked).toMatch(/^\+bye$/m);
     expect(asked).toMatch(/Asked because: [^]*"For this session" would cover/);

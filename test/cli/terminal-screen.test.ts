@@ -277,7 +277,7 @@ a live line that is longer than a narrow screen is
       process.once("SIGUSR2", () => stop.abort());
       terminal.print("pid " + process.pid);
       const { kind, text } = await line;
-      const question = "[y]es, this once / for this [s]ession / [n]o: ";
+      const question = "[y]es, once / yes, for this [s]ession / [n]o: ";
       say(await terminal.readKey({ question, keys: ["y", "s", "n"] }));
       say(await terminal.readKey({ question: "And now? ", keys: ["y", "s", "n"] }));
       say({ was: kind, ...(await terminal.readInput({ prompt: "> ", initial: text })) });

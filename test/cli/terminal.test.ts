@@ -70,7 +70,8 @@ describe.skipIf(!canMakeTerminals())("a question at a terminal (needs python3)",
     );
     expect(code).toBe(3);
     expect(screen).toContain("$ touch 'two words'");
-    expect(screen).toContain("(dangerous");
+    expect(screen).toContain("Run `touch 'two words'` in .\r\n");
+    expect(screen).not.toContain("(dangerous");
     expect(screen).toMatch(/said no to code\.run_command: not on a Monday/);
     expect(screen).not.toContain("\u001b");
     expect(existsSync(join(place.project, "two words"))).toBe(false);

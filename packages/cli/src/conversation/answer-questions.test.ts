@@ -35,6 +35,7 @@ function requestOf(given: Partial<PermissionRequest> = {}): PermissionRequest {
     network_hosts: [],
     dangerous: false,
     destructive: true,
+    marks: ["destructive"],
     hook_results: [],
     reason: "writes ask",
     chain: [],
@@ -118,7 +119,9 @@ test("several at once come one after the other and say which they are", async ()
   const answers = [ask(), ask({ tool_name: "b.c" }), ask({ tool_name: "d.e" })];
   await soon();
   expect(asked).toHaveLength(1);
-  expect(printed[0]).toMatch(/^Question 1 of 3\ncode\.write_file \(destructive\)\na\.txt\n/);
+  expect(printed[0]).toMatch(
+    /^Question 1 of 3\nOverwrite a\.txt \(\+1 −1\) \(destructive\)\na\.txt\n/,
+  );
   (await question(1)).press({ kind: "key", key: "y" });
   const second = await question(2);
   expect(printed[1]).toMatch(/^Question 2 of 3\nb\.c/);
@@ -132,7 +135,7 @@ test("several at once come one after the other and say which they are", async ()
   const alone = ask();
   (await question(4)).press({ kind: "key", key: "y" });
   await alone;
-  expect(printed.at(-1)).toMatch(/^code\.write_file/);
+  expect(printed.at(-1)).toMatch(/^Overwrite a\.txt/);
 });
 
 test("a no may have a reason, and Ctrl-C is a no that stops the turn", async () => {
@@ -200,13 +203,18 @@ test("what covers nothing offers two answers, and what a child asks says whose i
     role: "sub",
     agent_id: "agent_2",
     parent_agent_id: "agent_1",
+    tool_name: "code.run_command",
+    arguments: { description: "Tidy\u001b[2J up" },
     preview: { kind: "command", argv: ["rm", "two words"], cwd: "/p/sub" },
+    project: "/p",
     dangerous: true,
+    marks: [],
   });
   const asked = await question(1);
   expect(asked.keys).toEqual(["y", "n"]);
   expect(asked.question).not.toContain("session");
-  expect(printed[0]).toContain("(dangerous, destructive)");
+  expect(printed[0]).toMatch(/^Run `rm 'two words'` in sub\n/);
+  expect(printed[0]).toContain("The model says: Tidy\\u001b[2J up\n");
   expect(printed[0]).toContain("Asked by the sub agent agent_2, started by agent_1, in run_1");
   expect(printed[0]).toContain("$ rm 'two words'\nin /p/sub");
   expect(printed[0]).not.toContain("would cover");

@@ -34,8 +34,8 @@ export async function askPermission(
   let { showAll } = prompts;
   for (;;) {
     const answers = [
-      "[y]es, this once",
-      ...(request.scopes.length === 0 ? [] : ["for this [s]ession"]),
+      "[y]es, once",
+      ...(request.scopes.length === 0 ? [] : ["yes, for this [s]ession"]),
       ...(request.always_rule === undefined ? [] : ["al[w]ays"]),
       "[n]o",
       ...(showAll === undefined ? [] : ["show [a]ll"]),

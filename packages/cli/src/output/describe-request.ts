@@ -1,8 +1,14 @@
-// What a user is shown before they answer for a call (PERM-6): the call and whose it is, its preview, why it is
-// asked, and what "for this session" would cover.
+// What a user is shown before they answer for a call (PERM-6): one line with what and where, whose call it is, its preview,
+// why it is asked, and what "for this session" would cover.
 
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
-import { exactLine, exactText } from "@soong/core/internal";
+import {
+  commandText,
+  describeClaim,
+  describeQuestion,
+  exactLine,
+  exactText,
+} from "@soong/core/internal";
 import { measureText, renderDiff, wrap, type Colours } from "./output.ts";
 
 /** `screen`: how wide it is, and how many rows the preview may take; without it, it is shown whole. `hiddenLines`: of the preview, dropped to fit the screen. */
@@ -12,18 +18,17 @@ export function describeRequest(
   screen?: { readonly rows?: number; readonly columns: number },
 ): { text: string; hiddenLines: number } {
   const { bold, dim, yellow } = colours;
-  const marks = [
-    ...(request.dangerous ? ["dangerous"] : []),
-    ...(request.destructive ? ["destructive"] : []),
-  ];
+  const { marks = [] } = request;
+  const claim = describeClaim(request);
   const hosts =
     request.network_hosts === "unknown" ? ["a host that is not known"] : request.network_hosts;
   const preview = previewLines(request, colours);
   const kept = screen === undefined ? preview.length : linesThatFit(preview, screen);
   const hiddenLines = preview.length - kept;
   const text = [
-    `${bold(exactLine(request.tool_name))}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
+    `${bold(describeQuestion(request))}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
     ...originLines(request, colours),
+    ...(claim === undefined ? [] : prose(claim)),
     ...preview.slice(0, kept),
     ...(hiddenLines === 0 ? [] : [dim(`… ${hiddenLines} more lines`)]),
     ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(exactLine).join(", ")}`]),
@@ -63,7 +68,7 @@ function previewLines(request: PermissionRequest, colours: Colours): string[] {
       ];
     case "command":
       return [
-        `$ ${preview.argv.map(shellWord).join(" ")}`,
+        `$ ${commandText(preview.argv)}`,
         ...programLines(request),
         `in ${exactLine(preview.cwd)}`,
       ];
@@ -95,10 +100,4 @@ function linesThatFit(
     return used > rows;
   });
   return over === -1 ? lines.length : Math.max(1, over);
-}
-
-/** As it would be typed, so that one argument is not taken for two. */
-function shellWord(word: string): string {
-  const shown = exactLine(word);
-  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'\\''`)}'`;
 }

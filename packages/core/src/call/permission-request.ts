@@ -29,11 +29,15 @@ export interface PermissionRequest {
   /** The rule that "always" would write; absent where none covers just this (PERM-18). */
   always_rule?: PermissionRule;
   cwd: string;
+  /** The directory of the project; not in old records. */
+  project?: string;
   /** Names of environment variables the call would see, when the tool says so. */
   env_summary?: readonly string[];
   network_hosts: readonly string[] | "unknown";
   dangerous: boolean;
   destructive: boolean;
+  /** Those of the two that tell this call apart: every command is dangerous, and every write of an MCP tool may destroy something. */
+  marks?: readonly ("dangerous" | "destructive")[];
   hook_results: readonly JsonObject[];
   reason: string;
   chain: readonly ChainEntry[];

@@ -206,10 +206,12 @@ function createRequest(call: AcceptedCall, { facts, judgement }: Judged): Permis
     session_scope: describeScopes(tool_name, scopes),
     always_rule,
     cwd: command?.cwd ?? project,
+    project: project === "" ? undefined : project,
     env_summary: Array.isArray(env) ? env.map(String) : undefined,
     network_hosts: facts.hosts,
     dangerous,
     destructive,
+    marks: tellingMarks(call, destructive, isPrivate),
     hook_results: call.hookResults ?? [],
     reason,
     chain,
@@ -217,6 +219,21 @@ function createRequest(call: AcceptedCall, { facts, judgement }: Judged): Permis
     digest: callDigest(call),
   });
   return run.redactor.value(request);
+}
+
+/** A command that asks is always both, and of a tool that says nothing of itself destructive is only assumed. */
+function tellingMarks(
+  { tool, plan, targets }: AcceptedCall,
+  destructive: boolean,
+  isPrivate: boolean,
+): ("dangerous" | "destructive")[] {
+  const resources = targets?.resources ?? [];
+  if (resources.some(({ kind }) => kind === "command")) return [];
+  const saysSo = (isPrivate ? undefined : plan?.destructive) ?? tool.definition.destructive;
+  return [
+    ...(tool.tags.includes("dangerous") ? (["dangerous"] as const) : []),
+    ...(destructive && saysSo === true ? (["destructive"] as const) : []),
+  ];
 }
 
 /** Of a call without a plan there is its input. Why is said by its code: the message may say what is in the file. */

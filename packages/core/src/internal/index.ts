@@ -1,6 +1,12 @@
 // What our other packages share of the kernel and no user needs: it may change in any version.
 
-export { ARGUMENTS_NAME, TOOL_REQUESTS } from "../call/index.ts";
+export {
+  ARGUMENTS_NAME,
+  TOOL_REQUESTS,
+  commandText,
+  describeClaim,
+  describeQuestion,
+} from "../call/index.ts";
 export { isGuard } from "../hook/hook.ts";
 export {
   isSecretName,
@@ -43,6 +49,7 @@ export {
 } from "../permission/index.ts";
 export { readDefinition, toolRecord } from "../registry/registered-tool.ts";
 export { MARGIN, headTail } from "../result/head-tail.ts";
+export { shellWord } from "../result/shell-word.ts";
 export { exactLine, exactText } from "../result/visible.ts";
 export { isEmptyResult } from "../result/map-result.ts";
 export { readCallClass } from "../schedule/schedule.ts";

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Fact } from "@soong/core";
+import { shellWord } from "@soong/core/internal";
 import { loadScript, openConversation, scriptedModel } from "@soong/agent";
 import { loadConfig } from "../../config/index.ts";
 import { CommandError, EXIT, wrap, type Output } from "../../output/index.ts";
@@ -150,8 +151,4 @@ function reportNextSteps(
   output.line();
   output.line(bold("See for yourself"));
   for (const [says, command] of commands) output.line(`  ${dim(`# ${says}`)}\n  ${command}`);
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

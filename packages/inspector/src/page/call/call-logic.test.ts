@@ -4,7 +4,8 @@ import { diffLines } from "./diff-lines.ts";
 import { isWithin, jsonLines } from "../parts/json-code.tsx";
 import { nextCut, sizeText } from "../parts/text.tsx";
 import { findSign } from "../parts/signs.tsx";
-import { originText, recoveryText, shellWord } from "./words.ts";
+import { originText, recoveryText } from "./words.ts";
+import { shellWord } from "@soong/core/internal";
 
 const HALF_CHARACTER = /^[\udc00-\udfff]|[\ud800-\udbff]$/;
 

@@ -1,13 +1,12 @@
 // What a call would do, as the user is shown it: a diff with numbered lines, a command word by word, or text.
 
 import type { Preview } from "@soong/core";
-import { exactLine } from "@soong/core/internal";
+import { exactLine, shellWord } from "@soong/core/internal";
 import { useMemo } from "preact/hooks";
 import { CopyButton } from "../parts/button.tsx";
 import { useFirst } from "../parts/list.tsx";
 import { CutText, LongText } from "../parts/text.tsx";
 import { diffLines, type DiffLine } from "./diff-lines.ts";
-import { shellWord } from "./words.ts";
 
 export function PreviewView({ preview }: { preview: Preview }) {
   switch (preview.kind) {

@@ -26,8 +26,3 @@ export function originText(
   if (file !== undefined) return line === undefined ? file : `${file}:${line}`;
   return flag ?? code ?? "";
 }
-
-/** As it would be typed, so that one argument is not taken for two. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}

@@ -2,12 +2,11 @@
 // asked, and what each answer would cover.
 
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
-import { exactLine } from "@soong/core/internal";
+import { describeClaim, describeQuestion, exactLine, shellWord } from "@soong/core/internal";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/home-records.ts";
 import { DecisionChain } from "../call/call-decisions.tsx";
 import { PreviewView } from "../call/preview.tsx";
-import { shellWord } from "../call/words.ts";
 import { Button } from "../parts/button.tsx";
 import { TextInput } from "../parts/input.tsx";
 import { JsonCode } from "../parts/json-code.tsx";
@@ -22,19 +21,24 @@ type Permission = Extract<Question, { kind: "permission" }>;
 export function PermissionQuestion(props: QuestionParts & { question: Permission }) {
   const { question } = props;
   const { request } = question;
+  const { marks = [] } = request;
   return (
     <>
       <header class="question-head">
-        <h3>
-          <span class="mono">{exactLine(request.tool_name)}</span> asks for permission
-        </h3>
+        <h3>{describeQuestion(request)}</h3>
         <p>
           <span class="chip">{request.permission === "write" ? "✎ write" : "readonly"}</span>{" "}
-          {request.dangerous && <span class="chip mark-danger">⚠ dangerous</span>}{" "}
-          {request.destructive && <span class="chip mark-danger">⚠ destructive</span>}{" "}
+          {marks.map((mark) => (
+            <span key={mark} class="chip mark-danger">
+              ⚠ {mark}{" "}
+            </span>
+          ))}
           <WaitingSince asked_at={question.asked_at} />
         </p>
-        <Prose text={request.description} isQuiet />
+        <p class="quiet">
+          <span class="mono">{exactLine(request.tool_name)}</span> asks for permission
+        </p>
+        <Prose text={describeClaim(request) ?? request.description} isQuiet />
       </header>
       {request.preview && <PreviewView preview={request.preview} />}
       <details open={request.preview === undefined}>
