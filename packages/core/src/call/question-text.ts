@@ -1,7 +1,7 @@
 // A question before a call in one line, what and where first: terminals, the inspector and the gateway all begin with it.
 // All of it is escaped, so that what the user reads is what runs (PERM-19).
 
-import { asRecord } from "@soong/schema";
+import { asRecord, firstChars } from "@soong/schema";
 import { shellWord } from "../result/shell-word.ts";
 import { exactLine, visibleLine } from "../result/visible.ts";
 import { primaryArgument, type Resource } from "../tool/index.ts";
@@ -89,8 +89,7 @@ function describeTarget(request: PermissionRequest): string | undefined {
 
 /** All of it is in the preview or the arguments below. */
 function cutText(text: string): string {
-  const characters = [...text];
-  return characters.length > MOST_SHOWN ? `${characters.slice(0, MOST_SHOWN).join("")}…` : text;
+  return text.length > MOST_SHOWN ? `${firstChars(text, MOST_SHOWN)}…` : text;
 }
 
 const MOST_SHOWN = 160;
