@@ -142,6 +142,41 @@ test("new input ends calls that may be cancelled, lets others finish, and joins 
   expect(user).toBe("user: wait, do this instead");
 });
 
+test("queued input touches no call, joins the next request in order, and can be taken back until then", async () => {
+  verifies("PIPE-7");
+  const clock = (): HeldClock => stage.clock;
+  const written: string[] = [];
+  const stage = await openStage(
+    [
+      [calls("a__slow", {}, "1"), calls("c__write", {}, "2"), done("tool_use")],
+      [says("ok"), done()],
+    ],
+    {
+      tools: [slowTool(clock, "a.slow", 3000), writeTool("c.write", written)],
+      run: { policy: ALLOW_ALL },
+    },
+  );
+  const run = stage.conversation.send("go");
+  await stage.clock.advance(100);
+  const [first, second] = [run.queue("one"), run.queue("two")];
+  run.queue([
+    { type: "text", text: "three" },
+    { type: "image", data: "aGk=", media_type: "image/png" },
+  ]);
+  expect(run.queue(" ")).toBeUndefined();
+  expect([second?.takeBack(), second?.takeBack()]).toEqual([true, false]);
+  expect(await stage.finish(run)).toMatchObject({ reason: "completed", answer: "ok" });
+  expect(run.queue("too late")).toBeUndefined();
+  expect(first?.takeBack()).toBe(false);
+  expect(written).toEqual(["{}"]);
+  const [, , tool, ...users] = texts(stage.model.requests[1]?.messages ?? []);
+  expect(tool).toContain("a.slow took 3000 ms");
+  expect(users.join()).toMatch(/^user: one,?.*three/s);
+  const heard = [];
+  for await (const event of run.events()) if (event.type === "input") heard.push(event.text);
+  expect(heard).toEqual(["one", "three"]);
+});
+
 test("input that comes while the model finishes keeps the run going", async () => {
   verifies("PIPE-7");
   const stage = await openStage([

@@ -20,6 +20,8 @@ export interface Person {
   shown(): string;
   /** What is live now. */
   live(): readonly string[];
+  /** What is pinned above the line now. */
+  pinned(): readonly string[];
   /** The line that is read now, once there is one. */
   line(): Promise<ReadInput>;
   /** Waits for a line to be read, and ends it with this. */
@@ -44,6 +46,7 @@ export function createPerson(): Person {
   let shown = "";
   let seen = 0;
   let live: readonly string[] = [];
+  let pinned: readonly string[] = [];
   let drafted = "";
   let reading: { options: ReadInput; end(typed: Typed): void } | undefined;
   let asking: { options: ReadKey; end(pressed: PressedKey): void } | undefined;
@@ -62,6 +65,10 @@ export function createPerson(): Person {
     },
     live: (lines) => {
       live = lines;
+    },
+    hasScreen: false,
+    pin: (lines) => {
+      pinned = lines;
     },
     readInput: (options) =>
       new Promise((resolve, reject) => {
@@ -117,6 +124,7 @@ export function createPerson(): Person {
     terminal,
     shown: () => shown,
     live: () => live,
+    pinned: () => pinned,
     line: async () => (await readingNow()).options,
     type: async (text) => (await readingNow()).end({ kind: "text", text }),
     draft: (text) => {

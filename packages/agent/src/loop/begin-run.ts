@@ -13,10 +13,17 @@ import {
   type RunOptions,
 } from "@soong/core";
 import { within } from "@soong/core/internal";
+import { messageText } from "../context/index.ts";
 import { EventLog, endWith, toEndFact } from "./run-events.ts";
 import type { Ending, LoopEvent, RunEnd } from "./run-events.ts";
 import { runLoop } from "./run-loop.ts";
-import { awaitTools, RunControl, type ConversationState, type Running } from "./running.ts";
+import {
+  awaitTools,
+  RunControl,
+  type ConversationState,
+  type QueuedInput,
+  type Running,
+} from "./running.ts";
 import { emptyUsage, type UsageTotal } from "./usage.ts";
 
 export interface LoopRun {
@@ -27,7 +34,9 @@ export interface LoopRun {
   readonly end: Promise<RunEnd>;
   /** Settles when the run has ended, or after `limits.abort_wait_ms`. */
   abort(reason: string): Promise<void>;
-  /** Joins the next request; calls that may be cancelled are (PIPE-7). False when the run takes no more. */
+  /** Joins the next request and leaves all calls alone. Undefined when the run takes no more, or the input is empty. */
+  queue(input: string | readonly ContentBlock[]): QueuedInput | undefined;
+  /** The same, and calls that may be cancelled are, and those that wait are skipped (PIPE-7). False when the run takes no more. */
   interrupt(input: string): boolean;
 }
 
@@ -53,6 +62,10 @@ export function beginRun(
     async abort(reason) {
       control.abort(reason);
       await within(clock, limits.abort_wait_ms, () => end);
+    },
+    queue(input) {
+      const blocks = readPrompt(input, false);
+      return typeof blocks === "object" ? control.queue(blocks) : undefined;
     },
     interrupt: (input) => control.interrupt(input),
   };
@@ -228,7 +241,7 @@ const FORWARDED: ReadonlySet<FactType> = new Set<FactType>([
 ]);
 
 function buildRunEnd({ reason, error }: Ending, running?: Running): RunEnd {
-  const unheard = running?.control.takeInput() ?? [];
+  const unheard = (running?.control.takeInput() ?? []).map(messageText);
   // A child reports its own usage only: its parent and siblings report theirs.
   const usage = running?.started_by === undefined ? running?.account : running.usage;
   return {

@@ -15,6 +15,7 @@ export type {
   ActiveRun,
   AnswerCheck,
   LoopOptions,
+  QueuedInput,
   RunBoard,
   RunRegistry,
   SourceNote,

@@ -71,6 +71,8 @@ export type LoopEvent =
       readonly model: string;
       readonly wait_ms: number;
     }
+  /** What was queued first is on its way to the model, or a hook blocked it. */
+  | { readonly type: "input"; readonly text: string; readonly blocked: string | undefined }
   | { readonly type: "compacted"; readonly tokens_before: number; readonly tokens_after: number }
   | { readonly type: "end"; readonly end: RunEnd };
 

@@ -8,7 +8,7 @@ import {
   type ModelTools,
   type Turn,
 } from "@soong/core";
-import { userNode } from "../context/index.ts";
+import { messageText, userNode } from "../context/index.ts";
 import { compactContext } from "./compact-context.ts";
 import {
   addHookContext,
@@ -61,7 +61,10 @@ async function runTurns(running: Running, backoff: Backoff): Promise<Ending> {
   let compactedForLength = false;
   let shown: ModelTools | undefined;
   for (;;) {
-    for (const text of control.takeInput()) await submitPrompt(running, [{ type: "text", text }]);
+    for (const input of control.takeInput()) {
+      const blocked = await submitPrompt(running, input);
+      running.log.add({ type: "input", text: messageText(input), blocked });
+    }
     if (running.requests >= limits.max_turns) {
       const message = `The run made ${limits.max_turns} model requests, its limit. Raise max_turns, or send another prompt to continue.`;
       return endWith("max_turns", "max_turns", message);

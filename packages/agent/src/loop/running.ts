@@ -3,6 +3,7 @@
 
 import type {
   Clock,
+  ContentBlock,
   ConversationNode,
   Fact,
   FactData,
@@ -225,7 +226,13 @@ export interface WatchedStream {
   abort(reason: Error): void;
 }
 
-/** What reaches a run from outside: an abort, and input that interrupts it (PIPE-7). */
+/** Input that waits for the next request. */
+export interface QueuedInput {
+  /** False once it is on its way to the model. */
+  takeBack(): boolean;
+}
+
+/** What reaches a run from outside: an abort, and input, which may interrupt it (PIPE-7). */
 export class RunControl {
   /** Why, once the run is aborted. */
   aborted: string | undefined;
@@ -239,7 +246,7 @@ export class RunControl {
   /** One for all streams of a run: it is set anew when it fires, and most answers end long before. */
   #timer: (() => void) | undefined = undefined;
   #firesAt = 0;
-  readonly #inputs: string[] = [];
+  readonly #inputs: (readonly ContentBlock[])[] = [];
   #isClosed = false;
 
   constructor(clock: Clock) {
@@ -264,16 +271,30 @@ export class RunControl {
     void this.turn?.abort(reason);
   }
 
+  /** Undefined once the run takes no more. */
+  queue(input: readonly ContentBlock[]): QueuedInput | undefined {
+    if (this.#isClosed || this.aborted !== undefined) return undefined;
+    // A copy: the same blocks may be queued twice.
+    const queued = [...input];
+    this.#inputs.push(queued);
+    return {
+      takeBack: () => {
+        const at = this.#inputs.indexOf(queued);
+        if (at >= 0) this.#inputs.splice(at, 1);
+        return at >= 0;
+      },
+    };
+  }
+
   /** False once the run takes no more. */
-  interrupt(input: string): boolean {
-    if (this.#isClosed || this.aborted !== undefined) return false;
-    this.#inputs.push(input);
+  interrupt(text: string): boolean {
+    if (this.queue([{ type: "text", text }]) === undefined) return false;
     this.turn?.interrupt("new input came in");
     return true;
   }
 
   /** Takes what has come in. */
-  takeInput(): string[] {
+  takeInput(): (readonly ContentBlock[])[] {
     return this.#inputs.splice(0);
   }
 

@@ -65,6 +65,8 @@ function atTerminal(rows = 40) {
     write: () => {},
     print: (text) => void printed.push(text),
     live: () => {},
+    hasScreen: false,
+    pin: () => {},
     async readInput(options) {
       reads.push(options);
       return typed.shift() ?? { kind: "end" };

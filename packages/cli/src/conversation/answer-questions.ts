@@ -14,7 +14,7 @@ export interface AnswerQuestionsOptions {
   readonly keyboard: Keyboard;
   /** Rows of the screen. */
   rows(): number;
-  /** Ctrl-C at a question: a no, and the turn ends. */
+  /** Ctrl-C or Esc at a question: a no, and the turn ends. */
   interrupt(): void;
 }
 
@@ -89,7 +89,11 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
     const showAll = (): void => terminal.print(describeRequest(request, colours).text);
     const answer = await askPermission(request, {
       ...prompts,
-      choose: prompts.key,
+      async choose(question, keys) {
+        const pressed = await terminal.readKey({ question, keys, signal });
+        if (pressed.kind === "interrupt" || pressed.kind === "escape") options.interrupt();
+        return pressed.kind === "key" ? pressed.key : undefined;
+      },
       canEdit: true,
       showAll: shown.hiddenLines > 0 ? showAll : undefined,
     });

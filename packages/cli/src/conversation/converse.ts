@@ -9,6 +9,7 @@ import type { Terminal, Typed } from "../terminal/terminal.ts";
 import { answerQuestions } from "./answer-questions.ts";
 import { attachFiles } from "./attach-files.ts";
 import { formatDuration } from "./call-board.ts";
+import { createInputQueue } from "./input-queue.ts";
 import { createKeyboard } from "./keyboard.ts";
 import type { PromptHistory } from "./prompt-history.ts";
 import { showRun } from "./show-run.ts";
@@ -43,12 +44,17 @@ interface Turn {
   readonly done: Promise<void>;
 }
 
+/** Answers with nothing where there is nothing to send. */
+type Start = (isStopping: () => boolean) => Promise<LoopRun | undefined>;
+
 const STOPPED = "interrupted by the user";
+const SECOND_ESC_MS = 2000;
 
 /** Answers with the exit code; everything is on record by then. */
 export async function converse(options: ConverseOptions): Promise<number> {
   const { terminal, clock, talk, broker, history, project, own } = options;
   const { dim, red, cyan } = terminal.colours;
+  const PROMPT = cyan("› ");
   const keyboard = createKeyboard(terminal);
   const leaving = new AbortController();
   const complete = completeWord(project, SLASH_NAMES);
@@ -56,6 +62,9 @@ export async function converse(options: ConverseOptions): Promise<number> {
   let turn: Turn | undefined;
   let isLastChance = false;
   let lastDiff: string | undefined;
+  /** The first of two Esc, and what was in the line. */
+  let escaped: { readonly text: string; forget(): void } | undefined;
+  const queue = createInputQueue(showPinned);
 
   const endings = [
     broker.addResponder(
@@ -71,9 +80,13 @@ export async function converse(options: ConverseOptions): Promise<number> {
     }
     while (!leaving.signal.aborted) {
       const typed = await keyboard.readInput({
-        prompt: cyan("› "),
+        prompt: PROMPT,
         history: history.entries,
         complete,
+        keys: { escape: pressEscape, up: (text) => (text === "" ? queue.takeBack() : undefined) },
+        // What is queued is shown as such, and in its place once it is sent.
+        isEchoed: (text) => turn === undefined || readTypedLine(text).kind === "command",
+        pinned: true,
         signal: leaving.signal,
       });
       await take(typed);
@@ -95,13 +108,47 @@ export async function converse(options: ConverseOptions): Promise<number> {
 
   /** Ctrl-C wherever it was pressed, while there is something to stop. */
   function interrupt(): void {
-    if (turn === undefined) return;
-    if (turn.isStopping) {
-      options.quitNow(EXIT.interrupted);
-      return;
-    }
-    terminal.print(dim("Stopping; Ctrl-C once more leaves at once."));
+    if (turn?.isStopping === true) options.quitNow(EXIT.interrupted);
+    else stopTurn();
+  }
+
+  function stopTurn(): void {
+    if (turn === undefined || turn.isStopping) return;
+    terminal.print(dim("Stopping; Ctrl-C leaves at once."));
     stop(turn);
+  }
+
+  /** Stops the turn and leaves the line as it is; at rest, twice clears the line. */
+  function pressEscape(text: string): string | undefined {
+    if (turn !== undefined) {
+      stopTurn();
+      return undefined;
+    }
+    const isSecond = escaped?.text === text;
+    escaped?.forget();
+    escaped = undefined;
+    showPinned();
+    if (text === "") return undefined;
+    if (isSecond) {
+      // The arrows bring it back.
+      void remember(text);
+      return "";
+    }
+    const forget = clock.after(SECOND_ESC_MS, () => {
+      escaped = undefined;
+      showPinned();
+    });
+    escaped = { text, forget };
+    showPinned();
+    return undefined;
+  }
+
+  function showPinned(): void {
+    terminal.pin(
+      [...queue.lines(), ...(escaped === undefined ? [] : ["Esc once more clears the line."])].map(
+        (line) => dim(line),
+      ),
+    );
   }
 
   function stop(under: Turn): void {
@@ -115,6 +162,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     isLastChance = false;
     switch (typed.kind) {
       case "aborted":
+      case "escape":
         return;
       case "end":
         leave(turn === undefined ? EXIT.ok : EXIT.interrupted);
@@ -159,11 +207,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     if (problem !== undefined) terminal.print(dim(visible(problem)));
   }
 
-  /** `start` answers with nothing where there is nothing to send. */
-  function begin(
-    typed: string,
-    start: (isStopping: () => boolean) => Promise<LoopRun | undefined>,
-  ): void {
+  function begin(typed: string, start: Start): void {
     const begun: Turn = {
       isStopping: false,
       hasEnded: false,
@@ -177,39 +221,79 @@ export async function converse(options: ConverseOptions): Promise<number> {
       // After `turn` is set, even if it fails at once.
       await Promise.resolve();
       try {
-        const run = await start(() => begun.isStopping);
-        if (run === undefined) return keyboard.giveBack(typed);
-        const since = clock.monotonic();
-        begun.run = run;
-        void run.end.then(() => {
-          begun.hasEnded = true;
-        });
-        if (begun.isStopping) stop(begun);
-        const end = await showRun(run, { terminal, clock, changed: showChange });
-        reportEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
+        let next: Start | undefined = start;
+        while (next !== undefined) next = await conductRun(next);
       } catch (error) {
         // Such as a store that cannot be written: the words are not lost.
         terminal.print(red(visible(error instanceof Error ? error.message : String(error))));
         keyboard.giveBack(typed);
+        giveQueuedBack();
       }
+    }
+
+    /** Answers with what comes next: a prompt that came too late for this run. */
+    async function conductRun(startRun: Start): Promise<Start | undefined> {
+      const run = await startRun(() => begun.isStopping);
+      if (run === undefined) {
+        keyboard.giveBack(typed);
+        giveQueuedBack();
+        return undefined;
+      }
+      const since = clock.monotonic();
+      begun.run = run;
+      begun.hasEnded = false;
+      queue.follow(run);
+      void run.end.then(() => {
+        begun.hasEnded = true;
+      });
+      if (begun.isStopping) stop(begun);
+      const end = await showRun(run, { terminal, clock, changed: showChange, heard: showHeard });
+      reportEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
+      if (end.reason !== "completed" || begun.isStopping) {
+        giveQueuedBack();
+        return undefined;
+      }
+      const left = queue.drain();
+      if (left.length === 0) return undefined;
+      for (const { text } of left) showSaid(text);
+      return () => talk.send(left.flatMap(({ blocks }) => blocks));
     }
   }
 
-  /** A turn that is under way gets it with its next request. */
+  /** A turn that is under way gets it with its next request, and no call is touched for it. */
   async function join(
     under: Turn,
-    typed: string,
+    text: string,
     prompt: string,
     mentions: readonly string[],
   ): Promise<void> {
     const blocks = await withFiles(prompt, mentions);
-    const texts = (blocks ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
-    const input = texts.join("\n\n");
-    if (input === "" || under.isStopping || under.run?.interrupt(input) !== true) {
-      keyboard.giveBack(typed);
-      return;
+    if (blocks === undefined || under.isStopping || !queue.add({ text, blocks })) {
+      keyboard.giveBack(text);
+    } else if (!terminal.hasScreen) {
+      terminal.print(dim(`Queued for the next request: ${visibleLine(prompt)}`));
     }
-    terminal.print(dim(`Queued for the next request: ${visibleLine(prompt)}`));
+  }
+
+  /** What was queued first is part of the conversation now. */
+  function showHeard(blocked: string | undefined): void {
+    const { text } = queue.shift() ?? { text: "" };
+    showSaid(text);
+    if (blocked !== undefined) {
+      terminal.print(red(`A hook blocked this prompt: ${visible(blocked)}`));
+    }
+  }
+
+  /** With a screen; without one it is there as it was typed. */
+  function showSaid(text: string): void {
+    if (terminal.hasScreen) terminal.print(PROMPT + visible(text).replaceAll("\n", "\n  "));
+  }
+
+  function giveQueuedBack(): void {
+    const left = queue.drain();
+    if (left.length === 0) return;
+    terminal.print(dim("What you typed meanwhile came too late; it is below."));
+    keyboard.giveBack(left.map(({ text }) => text).join("\n"));
   }
 
   async function withFiles(
@@ -230,14 +314,11 @@ export async function converse(options: ConverseOptions): Promise<number> {
 
   /** `isOurs`: it was stopped here. */
   function reportEnd(end: RunEnd, ms: number, isOurs: boolean): void {
-    const { error, reason, unheard = [] } = end;
+    const { error, reason } = end;
     if (isOurs) terminal.print(dim("Stopped. What was done is on record."));
     else if (error !== undefined) terminal.print(red(`${reason}: ${visible(error.message)}`));
     // One that failed before it asked has used nothing.
     const used = [describeUsage(end.usage), formatDuration(ms)].filter((part) => part !== "");
     terminal.print(dim(used.join(" · ")));
-    if (unheard.length === 0) return;
-    terminal.print(dim("What you typed meanwhile came too late; it is below."));
-    keyboard.giveBack(unheard.join("\n"));
   }
 }

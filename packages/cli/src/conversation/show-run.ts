@@ -12,6 +12,8 @@ export interface ShowRunOptions {
   readonly clock: Clock;
   /** A change of a file, whole: what is shown of it may be a part. */
   changed(diff: string): void;
+  /** What was queued first is on its way to the model, or was blocked. */
+  heard(blocked: string | undefined): void;
 }
 
 /** Of a change that was made; the question before it showed more. */
@@ -65,6 +67,9 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   function printEvent(event: Exclude<LoopEvent, { type: "end" | "text_delta" }>): void {
     switch (event.type) {
       case "started":
+        return;
+      case "input":
+        options.heard(event.blocked);
         return;
       case "queued":
         terminal.print(dim(`waits for ${event.ahead} other runs of this session`));

@@ -11,6 +11,8 @@ export interface InputView {
   readonly text: string;
   /** In code units of the text. */
   readonly cursor: number;
+  /** Below the pinned lines. */
+  readonly pinned?: boolean;
 }
 
 export interface InputLayout {

@@ -47,6 +47,8 @@ export function openPlainTerminal({ stdin, stdout, env }: TerminalStreams): Term
     write,
     print,
     live() {},
+    hasScreen: false,
+    pin() {},
     readInput({ prompt, initial = "", signal }) {
       const aborted = { kind: "aborted", text: initial } as const;
       const typed = oneRead.begin<Typed>(signal, aborted, (done) => {

@@ -52,11 +52,28 @@ export function readLine(
     strayKeys.typing();
     if (held !== undefined) held.push(key);
     else if (key.kind === "tab") complete();
-    else edit(key);
+    else if (!pressOwn(key)) edit(key);
+  }
+
+  /** A key of the caller's. */
+  function pressOwn(key: Key): boolean {
+    const text = options.keys?.[key.kind]?.(editor.text);
+    // The caller may have ended this read.
+    if (isOver) return true;
+    if (text !== undefined) {
+      editor = createLineEditor(history, text);
+      show();
+      return true;
+    }
+    if (key.kind !== "escape" || options.keys?.escape !== undefined) return false;
+    isOver = true;
+    screen.input(undefined);
+    done({ kind: "escape", text: editor.text });
+    return true;
   }
 
   function edit(key: Key): void {
-    const step = pressKey(editor, key);
+    const step = pressKey(editor, key.kind === "paste" ? pasted(key) : key);
     if (step.kind === "editing") {
       editor = step.editor;
       show();
@@ -64,13 +81,20 @@ export function readLine(
     }
     isOver = true;
     strayKeys.sent();
-    if (step.kind === "sent") screen.sent({ prompt, ...editor });
+    const isEchoed = options.isEchoed?.(editor.text) ?? true;
+    if (step.kind === "sent" && isEchoed) screen.sent({ prompt, ...editor });
     screen.input(undefined);
     done(step.kind === "sent" ? { kind: "text", text: editor.text } : { kind: "end" });
   }
 
+  /** Long pastes come in pieces, none of which is a path. */
+  function pasted(key: { readonly kind: "paste"; readonly text: string }): Key {
+    return { kind: "paste", text: options.paste?.(key.text) ?? key.text };
+  }
+
   function show(notes: readonly string[] = []): void {
-    screen.input({ prompt, text: editor.text, cursor: editor.cursor }, notes);
+    const { pinned = false } = options;
+    screen.input({ prompt, text: editor.text, cursor: editor.cursor, pinned }, notes);
   }
 
   /** What is typed behind Tab waits for it, but not long: candidates may be far away. */
@@ -116,6 +140,11 @@ export function readOneKey(
 
   return {
     press(key) {
+      if (key.kind === "escape") {
+        clearTimeout(waiting);
+        if (isShown) screen.input(undefined);
+        return done({ kind: "escape" });
+      }
       if (!isShown) strayKeys.add(key);
       if (!isShown || key.kind !== "text") return;
       const pressed = Array.from(key.text.toLowerCase()).find((one) => keys.includes(one));

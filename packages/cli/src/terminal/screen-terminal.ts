@@ -70,6 +70,8 @@ function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
     write: screen.write,
     print: screen.print,
     live: screen.live,
+    hasScreen: true,
+    pin: screen.pin,
     readInput(options) {
       const { signal, initial = "" } = options;
       const typed = oneRead.begin<Typed>(signal, { kind: "aborted", text: initial }, (done) =>

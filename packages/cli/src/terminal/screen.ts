@@ -38,6 +38,7 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
   let live: readonly string[] = [];
   let input: InputView | undefined;
   let notes: readonly string[] = [];
+  let pinned: readonly string[] = [];
   let drawn: Drawn = NOTHING;
   let isCursorShown = true;
   let state: "drawing" | "hidden" | "closed" = "drawing";
@@ -52,6 +53,11 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
     live: (lines: readonly string[]) =>
       change(() => {
         live = lines.flatMap((line) => onlyColours(line).split("\n"));
+      }),
+    /** Above an input that asks for them. */
+    pin: (lines: readonly string[]) =>
+      change(() => {
+        pinned = lines.map(onlyColours);
       }),
     /** What is typed at the bottom, with lines about it above; the cursor is shown. */
     input: (view: InputView | undefined, about: readonly string[] = []) =>
@@ -166,7 +172,7 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
     let room = Math.max(1, rows - 1);
     const typed: InputLayout = input === undefined ? NOTHING : layOutInput(input, width(), room);
     room -= typed.rows.length;
-    const about = last(notes, room);
+    const about = last([...(input?.pinned === true ? pinned : []), ...notes], room);
     room -= about.length;
     const below = last(live, open === "" ? room : room - 1);
     room -= below.length;

@@ -2,6 +2,7 @@
 // time that is read from the keyboard. The only place that knows escape sequences of a screen.
 
 import type { Colours } from "../output/index.ts";
+import type { Key } from "./key-decoder.ts";
 
 export interface Terminal {
   readonly columns: number;
@@ -12,6 +13,10 @@ export interface Terminal {
   print(text: string): void;
   /** The lines at the bottom, replaced whole; each is cut to the width. None: nothing is live. */
   live(lines: readonly string[]): void;
+  /** Whether live and pinned lines are seen. */
+  readonly hasScreen: boolean;
+  /** Lines right above an input that is `pinned`, replaced whole; each is cut to the width. */
+  pin(lines: readonly string[]): void;
   /** A line or several, with editing and history. Only one read at a time. */
   readInput(options: ReadInput): Promise<Typed>;
   /** One key of some, shown with a question. The text is printed before it, once. */
@@ -40,6 +45,14 @@ export interface ReadInput {
   readonly initial?: string;
   /** Candidates for the word at the cursor (Tab): each replaces `word`. `line`: up to the cursor. */
   complete?(word: string, line: string): Promise<readonly string[]>;
+  /** Keys with a meaning of their own here: each answers with another text for the line, or leaves the key to the editor. */
+  readonly keys?: Partial<Record<Key["kind"], (text: string) => string | undefined>>;
+  /** What a paste puts into the line. */
+  paste?(text: string): string;
+  /** Whether what is sent stays on the screen. Default: it does. */
+  isEchoed?(text: string): boolean;
+  /** Shown below the pinned lines. */
+  readonly pinned?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -47,6 +60,8 @@ export type Typed =
   | { readonly kind: "text"; readonly text: string }
   /** Ctrl-C; `text`: what had been typed, which is dropped from the screen. */
   | { readonly kind: "interrupt"; readonly text: string }
+  /** Esc, where `keys` gives it no meaning; `text` as above. */
+  | { readonly kind: "escape"; readonly text: string }
   /** Ctrl-D on an empty line, or the terminal is gone. */
   | { readonly kind: "end" }
   /** By the signal; `text` as above, to be the `initial` of the next read. */
@@ -62,6 +77,7 @@ export interface ReadKey {
 export type PressedKey =
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "interrupt" }
+  | { readonly kind: "escape" }
   | { readonly kind: "end" }
   | { readonly kind: "aborted" };
 

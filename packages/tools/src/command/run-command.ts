@@ -43,7 +43,7 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
     permission: "write",
     tags: ["code", "write", "dangerous", "filesystem", "shell", "artifact"],
     open_world: true,
-    interrupt_behavior: "cancel",
+    interrupt_behavior: "block",
     on_sibling_failure: "cancel_siblings",
     ...omitUndefined({ timeout_ms: defaultTimeoutMs }),
     timeoutFor: ({ timeout_ms }) => timeout_ms,

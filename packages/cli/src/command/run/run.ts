@@ -144,6 +144,7 @@ function renderEvent(event: LoopEvent, output: Output): string | undefined {
     case "fact":
       return renderChildProgress(event.fact, dim);
     case "started":
+    case "input":
     case "text_delta":
     case "end":
       return undefined;
