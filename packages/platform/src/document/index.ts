@@ -4,6 +4,7 @@
 export { checkDocument, checkValue, parseDocument, problemAt, readDocument } from "./document.ts";
 export type { CheckedDocument, ParsedDocument, UserDocument } from "./document.ts";
 export { editJson } from "./edit-json.ts";
+export { editTomlTable, writeTomlValue, type TomlTableChange } from "./edit-toml.ts";
 export { describeProblem, fieldName, positionFinder, shorten, sortProblems } from "./problem.ts";
 export type { DocumentPath, DocumentPosition, Problem } from "./problem.ts";
 export * as shape from "./shape.ts";

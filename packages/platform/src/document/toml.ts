@@ -111,8 +111,17 @@ function nearest(root: TomlNode, path: DocumentPath): { node: TomlNode; isExact:
   return { node, isExact: true };
 }
 
-function scan(text: string): { root: TomlNode; openTable: DocumentPath } {
+export interface TomlHeader {
+  readonly path: DocumentPath;
+  /** Of its "[". */
+  readonly start: number;
+  /** Behind its last "]", or behind the last statement below it. */
+  end: number;
+}
+
+function scan(text: string): { root: TomlNode; openTable: DocumentPath; headers: TomlHeader[] } {
   const root = openNode(0);
+  const headers: TomlHeader[] = [];
   let table = root;
   let openTable: DocumentPath = [];
   let at = 0;
@@ -120,14 +129,16 @@ function scan(text: string): { root: TomlNode; openTable: DocumentPath } {
     if (text[at] === "[") openHeader();
     else keyAndValue(table);
   }
-  return { root, openTable };
+  return { root, openTable, headers };
 
   function openHeader(): void {
+    const start = at;
     const isList = text[at + 1] === "[";
     at += isList ? 2 : 1;
     const key = readKey();
     at += isList ? 2 : 1;
     const { node, path } = descend(root, key);
+    headers.push({ path, start, end: at });
     openTable = path;
     table = node;
     if (!isList) return;
@@ -141,6 +152,8 @@ function scan(text: string): { root: TomlNode; openTable: DocumentPath } {
     at += 1;
     skip(SPACES);
     readValue(node);
+    const open = headers.at(-1);
+    if (open !== undefined) open.end = at;
   }
 
   function readKey(): KeySegment[] {
