@@ -49,7 +49,7 @@ function sit(
 }
 
 async function factsOf(place: Place): Promise<string[]> {
-  const verified = await place.run(["verify"]);
+  const verified = await place.run(["verify", "--all"]);
   expect(verified.code, verified.stderr).toBe(0);
   const { stdout } = await place.run(["sessions", "--json"]);
   const [session] = stdout.split("\n").filter((line) => line !== "");

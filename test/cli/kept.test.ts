@@ -74,7 +74,7 @@ describe("sessions", () => {
     expect(listed[0]).toMatchObject({ schema: "soong.sessions/1", project: place.project });
     const removed = await place.run(["sessions", "rm", one]);
     expect(removed).toMatchObject({ code: 0, stdout: `removed ${one}\n` });
-    const verified = await place.run(["verify", "--json"]);
+    const verified = await place.run(["verify", "--all", "--json"]);
     expect(verified.code).toBe(0);
     expect(recordsOf(verified)).toEqual([
       expect.objectContaining({ session_id: two, ok: true }),
@@ -95,6 +95,41 @@ describe("sessions", () => {
     expect(again.stderr).toContain("removed");
   });
 
+  it("are meant by a unique prefix, by a run, or as the newest here", async () => {
+    verifies("CLI-4");
+    const place = await bundle.place();
+    const none = await place.run(["events"]);
+    expect(none).toMatchObject({ code: 1, stdout: "" });
+    const { loadConfig, openRuntime } = await bundle.modules();
+    const config = await loadConfig({ home: place.home });
+    const runtime = await openRuntime({ env: {}, cwd: place.project, config });
+    // Of one process, so that their ids begin alike.
+    const made: { session_id: string; run_id: string }[] = [];
+    for (const title of ["first", "second"]) {
+      const { session } = await runtime.openSession({ title });
+      const run = await session.startRun();
+      run.end("completed");
+      made.push({ session_id: session.session_id, run_id: run.identity.run_id });
+    }
+    await runtime.close();
+    const [first, second] = made as [(typeof made)[0], (typeof made)[0]];
+    const runOf = async (...words: string[]): Promise<unknown> =>
+      recordsOf(await place.run(["events", "--json", ...words]))[0]?.["run_id"];
+    expect(await runOf()).toBe(second.run_id);
+    expect(await runOf(first.session_id)).toBe(first.run_id);
+    expect(await runOf(first.run_id.slice("run_".length))).toBe(first.run_id);
+    const verified = recordsOf(await place.run(["verify", first.run_id, "--json"]));
+    expect(verified).toMatchObject([{ session_id: first.session_id, ok: true }]);
+    const ambiguous = await place.run(["verify", first.session_id.slice(8, 16)]);
+    expect(ambiguous).toMatchObject({ code: 2, stdout: "" });
+    for (const line of [/begins the ids of 2 sessions/, /_\S+ {2}first {2}just now/, /second/]) {
+      expect(ambiguous.stderr).toMatch(line);
+    }
+    const elsewhere = await place.run(["events"], { cwd: place.home });
+    expect(elsewhere).toMatchObject({ code: 1, stdout: "" });
+    expect(elsewhere.stderr).toContain("soong sessions --all");
+  });
+
   it("are removed automatically as the config says, except for the one in use, and a note says so", async () => {
     verifies("ART-4", "CONF-3");
     const place = await bundle.place();
@@ -103,7 +138,7 @@ describe("sessions", () => {
     const call = await place.run(["call", "code.list_dir", "--json"]);
     expect(call.code).toBe(0);
     expect(call.stderr).toContain("1 session was removed, as store.retention of the config says");
-    const verified = recordsOf(await place.run(["verify", "--json"]));
+    const verified = recordsOf(await place.run(["verify", "--all", "--json"]));
     expect(verified).toMatchObject([
       { session_id: recordsOf(call)[0]?.["session_id"], ok: true },
       { session_id: old.session_id, ok: true, removed: { reason: "more than 1 bytes in all" } },
@@ -171,13 +206,13 @@ describe("sessions", () => {
     const database = (await loadSqlite())(join(place.home, "store", "soong.db"));
     database.exec("DELETE FROM calls");
     database.close();
-    const found = await place.run(["verify"]);
+    const found = await place.run(["verify", "--all"]);
     expect(found.code).toBe(1);
     expect(found.stdout).toMatch(/\(derived\).*of calls is missing/);
     expect(found.stdout).toContain(`soong verify --rebuild ${session_id}`);
-    const rebuilt = await place.run(["verify", "--rebuild"]);
+    const rebuilt = await place.run(["verify", "--all", "--rebuild"]);
     expect(rebuilt).toMatchObject({ code: 0, stdout: expect.stringContaining("ok") as string });
-    expect((await place.run(["verify"])).code).toBe(0);
+    expect((await place.run(["verify", "--all"])).code).toBe(0);
   });
 
   it("are searched for text, by what was said and what tools answered", async () => {
@@ -223,7 +258,10 @@ describe("sessions", () => {
       `UPDATE facts SET line = replace(line, '"allow_once"', '"allow_all"') WHERE line LIKE '%permission.resolved%'`,
     );
     database.close();
-    const [text, doctor] = await Promise.all([place.run(["verify"]), place.run(["doctor"])]);
+    const [text, doctor] = await Promise.all([
+      place.run(["verify", "--all"]),
+      place.run(["doctor"]),
+    ]);
     expect(text.code).toBe(1);
     expect(text.stdout).toMatch(new RegExp(`^fail +${session_id}: fact \\d+ \\(edited\\)`));
     expect(doctor.code).toBe(1);
@@ -287,7 +325,7 @@ describe("events", () => {
     expect(events).toMatchObject({ code: 0 });
     expect(events.stdout.trimEnd().split("\n").at(-1)).toContain("run.failed");
     expect(events.stderr).toContain("is gone");
-    expect((await place.run(["verify"])).code).toBe(0);
+    expect((await place.run(["verify", "--all"])).code).toBe(0);
   });
 
   it("end quietly when their reader has seen enough, and not when they get lost", async () => {
@@ -381,7 +419,7 @@ describe("undo", () => {
       { data: { restored: "removed", path: join(place.project, "new.txt") } },
       { data: { restored: "content", path: join(place.project, "a.txt") } },
     ]);
-    expect((await place.run(["verify"])).code).toBe(0);
+    expect((await place.run(["verify", "--all"])).code).toBe(0);
   });
 
   it("leaves alone what was changed since, and takes back the call that is named", async () => {

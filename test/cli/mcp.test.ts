@@ -139,7 +139,7 @@ turns:
       ["call", "code.read_file", '{"path": "a.txt"}'],
       ["explain", "code.read_file", '{"path": "a.txt"}'],
       ["sessions"],
-      ["verify"],
+      ["verify", "--all"],
     ]) {
       expect([args[0], (await place.run(args)).code]).toEqual([args[0], 0]);
     }

@@ -144,7 +144,7 @@ describe("an open question", () => {
         { request_id: question_id, decision: "allow_once", answered_by: "terminal" },
       ]);
       expect((await place.command(["questions"])).stderr).toContain("No question is open");
-      expect((await place.command(["verify"])).code).toBe(0);
+      expect((await place.command(["verify", "--all"])).code).toBe(0);
     },
   );
 

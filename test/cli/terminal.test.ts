@@ -87,7 +87,7 @@ describe.skipIf(!canMakeTerminals())("a question at a terminal (needs python3)",
     expect(interrupted.code).toBe(130);
     expect(ended.code).toBe(3);
     expect(existsSync(join(place.project, "a.txt"))).toBe(false);
-    const verified = await place.run(["verify"]);
+    const verified = await place.run(["verify", "--all"]);
     expect(verified.code).toBe(0);
   });
 

@@ -1,7 +1,7 @@
 // Sessions: made, listed, held by one writer at a time, and taken up again where they were (STORE-3).
 
 import assert from "node:assert/strict";
-import type { SessionRecord, StoreError } from "@soong/store";
+import type { SessionPage, SessionRecord, StoreError } from "@soong/store";
 import { storeCheck, type ConformanceCheck } from "./check.ts";
 import { allFacts, expectFacts, expectRefusal } from "./expect.ts";
 import { createFactWriter, WRITTEN_AT } from "./fact-writer.ts";
@@ -169,6 +169,49 @@ export const sessions: readonly ConformanceCheck[] = [
       for (const limit of [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER]) {
         assert.deepEqual(await store.sessions({ limit }), all);
       }
+    },
+  ),
+  storeCheck(
+    "sessions are found by their project and by the beginning of their id, and so are runs",
+    ["STORE-2"],
+    async (place) => {
+      const store = await place.open();
+      const made = [
+        ["ab1", "/one"],
+        ["ab2", "/two"],
+        ["b_%", "/one"],
+        ["ac", '"quoted"'],
+      ] as const;
+      for (const [at, [session_id, project]] of made.entries()) {
+        const session = await store.createSession({ session_id, project });
+        const pen = createFactWriter(session, `2026-03-0${at + 1}T00:00:00.000Z`);
+        pen.add({ type: "run.started", run_id: `run_${session_id}`, agent_id: "a", data: {} });
+        if (session_id !== "ac") await session.close();
+        else await session.journal.flush();
+      }
+      const list = async (page: SessionPage): Promise<string[]> =>
+        (await store.sessions(page)).map(({ session_id }) => session_id);
+      assert.deepEqual(await list({ project: "/one" }), ["b_%", "ab1"]);
+      assert.deepEqual(await list({ project: '"quoted"' }), ["ac"]);
+      assert.deepEqual(await list({ project: "/o" }), []);
+      assert.deepEqual(await list({ idPrefix: "a" }), ["ac", "ab2", "ab1"]);
+      assert.deepEqual(await list({ idPrefix: "a", project: "/two" }), ["ab2"]);
+      assert.deepEqual(await list({ idPrefix: "%" }), []);
+      const [first] = await store.sessions({ limit: 1 });
+      assert.deepEqual(await list({ idPrefix: "a", after: first }), ["ab2", "ab1"]);
+      assert.equal(await store.countSessions(), 4);
+      assert.equal(await store.countSessions({ project: "/one" }), 2);
+      const runs = await store.findRuns({ idPrefix: "run_ab" });
+      assert.deepEqual(
+        runs.map(({ run_id, session_id }) => [run_id, session_id]),
+        [
+          ["run_ab2", "ab2"],
+          ["run_ab1", "ab1"],
+        ],
+      );
+      assert.equal((await store.findRuns({ idPrefix: "run_", limit: 3 })).length, 3);
+      assert.deepEqual(await store.findRuns({ idPrefix: "run_x" }), []);
+      assert.deepEqual(await store.heldSessions(["ab1", "ac", "nowhere"]), ["ac"]);
     },
   ),
   storeCheck(

@@ -53,6 +53,9 @@ const RUN_OPTIONS = {
 const RUN_EXIT_CODES =
   "0 completed, 1 failed, 2 usage error, 3 denied, 4 too many turns, 5 prompt too long, 6 answer too long, 7 stopped by a hook, 130 aborted";
 
+const RUN_ARGUMENT =
+  "id or unique prefix, or a session, whose newest run is meant; default: the newest run of this project";
+
 /** By the words behind `soong`; a command is below the one whose words begin its own. */
 export const COMMANDS = {
   "": {
@@ -82,7 +85,7 @@ export const COMMANDS = {
   resume: {
     summary: "continue a session where it left off, also a run that was cut off",
     arguments: {
-      "<session>": "its id, as `soong sessions` lists it",
+      "<session>": "id or unique prefix, as `soong sessions` lists it",
       "[prompt]":
         "what to do next; default: stdin, else the interrupted run continues, in a conversation on a terminal",
     },
@@ -148,7 +151,7 @@ export const COMMANDS = {
   },
   "sessions rm": {
     summary: "remove sessions with all they hold; a tombstone stays",
-    arguments: { "[id...]": "their ids" },
+    arguments: { "[id...]": "ids or unique prefixes" },
     options: {
       "--older-than <age>": "also those not used for this long: 12h, 90d, 4w",
       "--keep-bytes <n>": "also the oldest, until the rest is within so many bytes",
@@ -194,7 +197,7 @@ export const COMMANDS = {
   },
   "grants revoke": {
     summary: "revoke one: the next such call requires approval again",
-    arguments: { "<id>": "its id, as `soong grants` lists it" },
+    arguments: { "<id>": "id or unique prefix, as `soong grants` lists it" },
     options: JSON_OPTION,
     examples: ["soong grants revoke grant_0abc"],
     exitCodes: "0 it is revoked, 1 no live session has it",
@@ -221,23 +224,23 @@ export const COMMANDS = {
   },
   events: {
     summary: "print the facts of a run",
-    arguments: { "<run>": "its id" },
+    arguments: { "[run]": RUN_ARGUMENT },
     options: { ...JSON_OPTION, "--follow": "continue until the run ends" },
-    examples: ["soong events run_0abc", "soong events run_0abc --json --follow"],
+    examples: ["soong events", "soong events 0abc --follow", "soong events --json"],
     record: "soong.events/1",
   },
   replay: {
     summary: "decide a stored run again from its journal; executes nothing",
-    arguments: { "<run>": "its id" },
+    arguments: { "[run]": RUN_ARGUMENT },
     options: {
       "--config <file>": "under this config: which calls would be decided otherwise",
       "--script": "print it as a script, for `soong run --model script:FILE`",
       ...JSON_OPTION,
     },
     examples: [
-      "soong replay run_0abc",
-      "soong replay run_0abc --config stricter.toml",
-      "soong replay run_0abc --script > run.yaml",
+      "soong replay",
+      "soong replay 0abc --config stricter.toml",
+      "soong replay --script > run.yaml",
     ],
     exitCodes:
       "0 decided as it was, or the answer under another config; 1 it diverges; 2 usage error",
@@ -245,14 +248,17 @@ export const COMMANDS = {
   },
   verify: {
     summary: "check that sessions are as they were recorded",
-    arguments: { "[session...]": "their ids; default: all" },
+    arguments: {
+      "[session...]": "ids or unique prefixes; default: the newest session of this project",
+    },
     options: {
+      "--all": "every session of the home, and what is left of removed ones",
       "--artifacts": "also read every artifact",
       "--head <hash>": "a head hash of this session that you stored elsewhere",
       "--rebuild": "rebuild from the facts what the store derives from them, where it differs",
       ...JSON_OPTION,
     },
-    examples: ["soong verify", "soong verify session_0abc --artifacts"],
+    examples: ["soong verify", "soong verify 0abc --artifacts", "soong verify --all"],
     exitCodes: "0 all are, 1 one is not",
     record: "soong.verify/1",
   },
@@ -367,7 +373,7 @@ export const COMMANDS = {
   },
   "memory forget": {
     summary: "remove a memory; what it came from does not bring it back",
-    arguments: { "<id>": "its id, as `soong memory list` has it" },
+    arguments: { "<id>": "id or unique prefix, as `soong memory list` has it" },
     options: JSON_OPTION,
     examples: ["soong memory forget tabs-not-spaces-1a2b"],
     record: "soong.memory/1",

@@ -1,14 +1,15 @@
 // Reading what is stored: the store of the home, and sessions, runs and facts in it.
 
 import { lstatSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { nearestName } from "@soong/schema";
 import type { Fact } from "@soong/core";
-import type { RunRecord, SessionReader, SessionRecord, Store } from "@soong/store";
-import { CommandError, visibleLine } from "../output/index.ts";
+import type { RunRecord, SessionPage, SessionReader, SessionRecord, Store } from "@soong/store";
+import { CommandError, describeAge, fit, visibleLine } from "../output/index.ts";
 import { openHomeStore } from "../runtime/home.ts";
 import { resolveHome, createHomeRedactor } from "./context.ts";
 import type { CommandContext } from "./handler.ts";
+import { ambiguousId, filterById, unknownId, type IdSubject } from "./match-id.ts";
 
 /** Runs with the store open for reading. `none`: where nothing was ever stored; a text is what there is none of. */
 export async function withReadOnlyStore<T>(
@@ -68,47 +69,172 @@ export function refuseNothingStored(what: string): never {
   );
 }
 
-/** Before anything else is looked for. */
-export async function refuseUnknownSession(
+/** Opens the store to find a session; see `resolveSession`. */
+export function findSession(
   context: CommandContext,
-  session_id: string,
-): Promise<void> {
-  const ids = await withReadOnlyStore(context, `session ${session_id}`, async (store) =>
-    (await store.sessions({ limit: 1000 })).map((session) => session.session_id),
-  );
-  if (ids.includes(session_id)) return;
-  const near =
-    ids.find((id) => id.startsWith(session_id) || id.startsWith(`session_${session_id}`)) ??
-    nearestName(session_id, ids);
-  const hint = near === undefined ? "" : ` Did you mean ${visibleLine(near)}?`;
-  throw new CommandError(
-    `There is no session ${visibleLine(session_id)}.${hint} \`soong sessions\` lists what is there.`,
+  given?: string,
+  options?: NewestOptions,
+): Promise<SessionRecord> {
+  const missing = given === undefined ? "session" : `session ${given}`;
+  return withReadOnlyStore(context, missing, (store) =>
+    resolveSession(context, store, given, options),
   );
 }
 
-const RUNS_SHOWN = 5;
+export interface NewestOptions {
+  /** By default the newest of any kind; with this, the newest in which something was said. */
+  readonly isConversation?: boolean;
+}
 
-/** By its id. Where that is the id of a session, its runs are named. */
-export async function findStoredRun(store: Store, run_id: string): Promise<RunRecord> {
-  const run = await store.findRun(run_id);
-  if (run !== undefined) return run;
-  const reader = await store.readSession(run_id).catch(() => undefined);
-  const runs = (await reader?.runs()) ?? [];
-  if (runs.length === 0) {
+/** By its id, a unique prefix, or a run of it; default: the newest session of this project. */
+export async function resolveSession(
+  { cwd }: Pick<CommandContext, "cwd">,
+  store: Store,
+  given?: string,
+  options: NewestOptions = {},
+): Promise<SessionRecord> {
+  if (given === undefined) return findNewestSession(cwd, store, options);
+  const found = await findSessions(store, given);
+  if (found.length > 1) throw ambiguousId(given, found, SESSION);
+  const [session] = found;
+  if (session !== undefined) return session;
+  const ofRuns = new Set((await findRuns(store, given)).map(({ session_id }) => session_id));
+  const [only, ...others] = await Promise.all([...ofRuns].map((id) => readRecord(store, id)));
+  if (only === undefined) return refuseUnknownSession(store, given);
+  if (others.length > 0) throw ambiguousId(given, [only, ...others], SESSION);
+  return only;
+}
+
+/** What there is none of, where nothing is stored. */
+export function describeRun(given: string | undefined): string {
+  return given === undefined ? "run" : `run ${given}`;
+}
+
+/** By its id, a unique prefix, or its session, whose newest it is then; default: the newest run of this project. */
+export async function resolveRun(
+  { cwd }: Pick<CommandContext, "cwd">,
+  store: Store,
+  given?: string,
+): Promise<RunRecord> {
+  if (given === undefined) return findNewestRun(cwd, store);
+  const runs = await findRuns(store, given);
+  const [only] = runs;
+  if (only !== undefined && runs.length === 1) return only;
+  // Ids of one process begin alike: `0abc` may begin its session and every run of it.
+  const sessions = await findSessions(store, given);
+  const [session] = sessions;
+  if (session !== undefined && sessions.length === 1) {
+    const newest = await readNewestRun(store, session.session_id);
+    if (newest !== undefined) return newest;
     throw new CommandError(
-      `There is no run ${visibleLine(run_id)}. \`soong call --json\` names the run it made; the folders in runs/ of the home have their names.`,
+      `Session ${visibleLine(session.session_id)} has no runs yet: nothing was asked in it.`,
     );
   }
-  const last = runs.slice(-RUNS_SHOWN).map((one) => visibleLine(one.run_id));
-  const which = runs.length > RUNS_SHOWN ? `Its last runs are` : "It has";
-  throw new CommandError(
-    `${visibleLine(run_id)} is a session, and a run is expected here. ${which} ${last.join(", ")}.`,
+  if (runs.length > 0) throw ambiguousId(given, runs, RUN);
+  if (sessions.length > 0) throw ambiguousId(given, sessions, SESSION);
+  throw unknownId(given, (await store.findRuns({ idPrefix: "", limit: 1000 })).map(RUN.id), RUN);
+}
+
+const SESSION: IdSubject<SessionRecord> = {
+  kind: "session",
+  id: ({ session_id }) => session_id,
+  describe: ({ title = "", updated_at }) =>
+    `${fit(visibleLine(title), TITLE_CHARS)}  ${describeAge(updated_at, Date.now())}`.trimStart(),
+  hint: "`soong sessions --all` lists them.",
+};
+const TITLE_CHARS = 60;
+
+const RUN: IdSubject<RunRecord> = {
+  kind: "run",
+  id: ({ run_id }) => run_id,
+  describe: ({ session_id, status, started_at }) =>
+    `${status} in ${visibleLine(session_id)}  ${describeAge(started_at, Date.now())}`,
+  hint: "Without an id the newest run of this project is meant; `soong sessions` lists sessions, whose id means their newest run.",
+};
+
+const MOST_FOUND = 100;
+
+async function findSessions(store: Store, given: string): Promise<SessionRecord[]> {
+  if (given === "") return [];
+  const pages = [given, `session_${given}`].map((idPrefix) =>
+    store.sessions({ idPrefix, limit: MOST_FOUND }),
   );
+  return filterById(given, (await Promise.all(pages)).flat(), SESSION);
+}
+
+async function findRuns(store: Store, given: string): Promise<RunRecord[]> {
+  if (given === "") return [];
+  const exact = await store.findRun(given);
+  if (exact !== undefined) return [exact];
+  const pages = [given, `run_${given}`].map((idPrefix) =>
+    store.findRuns({ idPrefix, limit: MOST_FOUND }),
+  );
+  return (await Promise.all(pages)).flat();
+}
+
+/** A removed one says so. */
+async function refuseUnknownSession(store: Store, given: string): Promise<never> {
+  const removed = await store.tombstones();
+  const [was] = filterById(given, removed, {
+    kind: SESSION.kind,
+    id: ({ session_id }) => session_id,
+  });
+  if (was !== undefined) await store.readSession(was.session_id);
+  throw unknownId(given, (await store.sessions({ limit: 1000 })).map(SESSION.id), SESSION);
+}
+
+async function readRecord(store: Store, session_id: string): Promise<SessionRecord> {
+  return (await store.readSession(session_id)).record();
+}
+
+async function findNewestSession(
+  cwd: string,
+  store: Store,
+  { isConversation = false }: NewestOptions,
+): Promise<SessionRecord> {
+  const project = await resolveProjectPath(cwd);
+  for await (const session of iterateSessions(store, { project })) {
+    if (!isConversation || (await hasMessages(store, session))) return session;
+  }
+  const what = isConversation ? "conversation" : "session";
+  throw new CommandError(
+    `There is no ${what} of ${visibleLine(project)} yet. \`soong sessions --all\` lists those of other projects.`,
+  );
+}
+
+async function findNewestRun(cwd: string, store: Store): Promise<RunRecord> {
+  const project = await resolveProjectPath(cwd);
+  for await (const { session_id } of iterateSessions(store, { project })) {
+    const run = await readNewestRun(store, session_id);
+    if (run !== undefined) return run;
+  }
+  throw new CommandError(
+    `There is no run of ${visibleLine(project)} yet. \`soong sessions --all\` lists the sessions of other projects.`,
+  );
+}
+
+/** As sessions name it. A directory that is gone still has the name we came in by. */
+export function resolveProjectPath(cwd: string): Promise<string> {
+  return realpath(cwd).catch(() => cwd);
+}
+
+/** Of those that no other run started. */
+async function readNewestRun(store: Store, session_id: string): Promise<RunRecord | undefined> {
+  const runs = await (await store.readSession(session_id)).runs();
+  return runs.findLast(({ parent_run_id }) => parent_run_id === undefined);
+}
+
+/** `soong call` records what a tool answered, and no one said anything. */
+async function hasMessages(store: Store, { session_id }: SessionRecord): Promise<boolean> {
+  const roots = await (await store.readSession(session_id)).children();
+  return roots.some(({ kind }) => kind !== "tool_result");
 }
 
 /** The session of a run, verified first: what was edited since says nothing about the run. */
-export async function openVerifiedSession(store: Store, run_id: string): Promise<SessionReader> {
-  const { session_id } = await findStoredRun(store, run_id);
+export async function openVerifiedSession(
+  store: Store,
+  { session_id }: Pick<RunRecord, "session_id">,
+): Promise<SessionReader> {
   const verified = await store.verify(session_id);
   if (verified.ok) return store.readSession(session_id);
   throw new CommandError(
@@ -133,17 +259,21 @@ const SESSIONS_PAGE = 200;
 const FACTS_PAGE = 500;
 
 /** Last used first. */
-export function readSessionPages(
+export async function* iterateSessions(
   store: Store,
-): AsyncGenerator<readonly SessionRecord[], undefined> {
-  return readPages<SessionRecord>(SESSIONS_PAGE, (after) =>
-    store.sessions({ limit: SESSIONS_PAGE, after }),
-  );
+  of: Pick<SessionPage, "project"> = {},
+): AsyncGenerator<SessionRecord, undefined> {
+  for await (const page of readSessionPages(store, of)) yield* page;
+  return undefined;
 }
 
-export async function* iterateSessions(store: Store): AsyncGenerator<SessionRecord, undefined> {
-  for await (const page of readSessionPages(store)) yield* page;
-  return undefined;
+export function readSessionPages(
+  store: Store,
+  of: Pick<SessionPage, "project"> = {},
+): AsyncGenerator<readonly SessionRecord[], undefined> {
+  return readPages<SessionRecord>(SESSIONS_PAGE, (after) =>
+    store.sessions({ ...of, limit: SESSIONS_PAGE, after }),
+  );
 }
 
 export function readFactPages(

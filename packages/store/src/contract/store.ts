@@ -26,6 +26,10 @@ export interface Store {
   readSession(session_id: string): Promise<SessionReader>;
   /** Last used first. */
   sessions(page?: SessionPage): Promise<SessionRecord[]>;
+  /** How many there are, of a project or in all. */
+  countSessions(of?: Pick<SessionPage, "project">): Promise<number>;
+  /** Which of these sessions a process that is alive holds. */
+  heldSessions(session_ids: readonly string[]): Promise<string[]>;
   /**
    * Nodes of all sessions whose record has this text, newest first; A to Z are found in either case. The text may be in
    * any field: who asks looks closer.
@@ -37,6 +41,8 @@ export interface Store {
   factsOfTypes(session_ids: readonly string[], types: readonly FactType[]): Promise<Fact[]>;
   /** Undefined when no session has such a run. */
   findRun(run_id: string): Promise<RunRecord | undefined>;
+  /** The runs whose id begins so, newest first. */
+  findRuns(page: RunPage): Promise<RunRecord[]>;
   /** Checks the chain of a session, fact by fact, or what is left of one that was removed (EVENT-6). */
   verify(session_id: string, options?: VerifyOptions): Promise<Verification>;
   /**
@@ -97,6 +103,15 @@ export interface SessionPage {
   readonly limit?: number;
   /** The last record of the page before. */
   readonly after?: Pick<SessionRecord, "updated_at" | "session_id">;
+  /** Only those about this directory. */
+  readonly project?: string;
+  /** Only those whose id begins so. */
+  readonly idPrefix?: string;
+}
+
+export interface RunPage {
+  readonly idPrefix: string;
+  readonly limit?: number;
 }
 
 export interface NodeSearchPage {

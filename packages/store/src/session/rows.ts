@@ -88,6 +88,23 @@ export interface SessionRow {
   holder: string | null;
 }
 
+/** Who holds a session, and from which fact on. */
+export interface Holder {
+  pid: number;
+  since: string;
+  seq: number;
+}
+
+/** Undefined when it was let go, and when the row was changed by hand: it only helps a message and a shortcut. */
+export function readHolder({ holder }: Pick<SessionRow, "holder">): Holder | undefined {
+  if (holder === null) return undefined;
+  try {
+    return JSON.parse(holder) as Holder;
+  } catch {
+    return { pid: 0, since: "an unknown time", seq: 0 };
+  }
+}
+
 /** By run: requested_seq, tool_call_id, tool_name, started_seq. */
 type WrittenCalls = Record<string, [number, string, string, number | null][]>;
 

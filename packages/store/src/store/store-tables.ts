@@ -1,32 +1,37 @@
 // What the store reads from its tables: sessions, runs, tombstones, the chain. All that a store opened for
 // reading can do.
 
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ConversationNode, Fact } from "@soong/core";
+import { isProcessAlive } from "@soong/platform";
 import type { SessionPage, Store, Tombstone } from "../contract/store.ts";
 import { StoreError } from "../contract/store-error.ts";
 import { asCount, parseFact, type SessionPlace, sessionReader } from "../session/session-reader.ts";
 import {
   parseOpenState,
   placeOfSession,
+  readHolder,
   runRecord,
   type RunRow,
   sessionRecord,
   type SessionRow,
 } from "../session/rows.ts";
-import { fromColumn, omitNulls } from "../sqlite/sqlite-error.ts";
+import { asColumn, fromColumn, omitNulls } from "../sqlite/sqlite-error.ts";
 import { verifySession } from "./verify-session.ts";
-import { createHash } from "node:crypto";
 import type { Query } from "../sqlite/query.ts";
 
 export interface StoreTables extends Pick<
   Store,
   | "readSession"
   | "sessions"
+  | "countSessions"
+  | "heldSessions"
   | "searchNodes"
   | "lastFacts"
   | "factsOfTypes"
   | "findRun"
+  | "findRuns"
   | "verify"
   | "tombstones"
   | "unfinishedRemovals"
@@ -60,6 +65,22 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
     },
     async sessions(page = {}) {
       return sessionRows(page).map(sessionRecord);
+    },
+    async countSessions({ project } = {}) {
+      const wanted = asColumn(project);
+      const [counted] = query<{ count: number }>`SELECT count(*) AS count FROM sessions
+        WHERE ${wanted} IS NULL OR project = ${wanted}`;
+      return counted?.count ?? 0;
+    },
+    async heldSessions(session_ids) {
+      const rows = query<
+        Pick<SessionRow, "session_id" | "holder">
+      >`SELECT session_id, holder FROM json_each(${JSON.stringify(session_ids)})
+         JOIN sessions ON session_id = value WHERE holder IS NOT NULL`;
+      return rows.flatMap(({ session_id, holder }) => {
+        const { pid = 0 } = readHolder({ holder }) ?? {};
+        return pid > 0 && isProcessAlive(pid) ? [session_id] : [];
+      });
     },
     async searchNodes(text, { limit = DEFAULT_PAGE, before = Number.MAX_SAFE_INTEGER } = {}) {
       const rows = query<{
@@ -99,6 +120,14 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
       const [, last_seq = found.last_seq] =
         parseOpenState(found).runs.find(([id]) => id === run_id) ?? [];
       return runRecord({ ...found, last_seq }, found.session_id);
+    },
+    async findRuns({ idPrefix, limit = DEFAULT_PAGE }) {
+      const rows = query<
+        RunRow & Pick<SessionRow, "session_id">
+      >`SELECT runs.*, session_id FROM runs JOIN sessions USING (session_no)
+         WHERE run_id >= ${idPrefix} AND run_id < ${idPrefix + LAST_TEXT}
+         ORDER BY started_at DESC, runs.rowid DESC LIMIT ${asCount(limit)}`;
+      return rows.map((run) => runRecord(run, run.session_id));
     },
     async verify(session_id, options = {}) {
       const removed = tombstone(session_id);
@@ -156,17 +185,27 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
     };
   }
 
-  function sessionRows({ limit = DEFAULT_PAGE, after }: SessionPage): SessionRow[] {
-    const most = asCount(limit);
-    if (after === undefined) {
+  function sessionRows(page: SessionPage): SessionRow[] {
+    const most = asCount(page.limit ?? DEFAULT_PAGE);
+    const project = asColumn(page.project);
+    const { updated_at, session_id } = page.after ?? { updated_at: LAST_TEXT, session_id: "" };
+    const { idPrefix } = page;
+    if (idPrefix === undefined) {
       return query<SessionRow>`SELECT * FROM sessions
+        WHERE (updated_at, session_id) < (${updated_at}, ${session_id})
+          AND (${project} IS NULL OR project = ${project})
         ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
     }
     return query<SessionRow>`SELECT * FROM sessions
-      WHERE (updated_at, session_id) < (${after.updated_at}, ${after.session_id})
-       ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
+      WHERE session_id >= ${idPrefix} AND session_id < ${idPrefix + LAST_TEXT}
+        AND (updated_at, session_id) < (${updated_at}, ${session_id})
+        AND (${project} IS NULL OR project = ${project})
+      ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
   }
 }
+
+/** Comes behind every text that is kept. */
+const LAST_TEXT = "\u{10FFFF}";
 
 type TombstoneRow = Omit<Tombstone, "reason"> & { reason: string | null };
 

@@ -8,7 +8,13 @@ import type { NewSession, OpenSession, Store, Durability } from "../contract/sto
 import { createFolderQueue, openRunFolders } from "../folder/run-folders.ts";
 import { committedFacts, holdSession, type SessionInHand } from "../session/open-session.ts";
 import { createCommitter } from "../session/committer.ts";
-import { formatOpenState, NOTHING_OPEN, type SessionRow } from "../session/rows.ts";
+import {
+  formatOpenState,
+  NOTHING_OPEN,
+  readHolder,
+  type Holder,
+  type SessionRow,
+} from "../session/rows.ts";
 import { createAsk, writeStatements } from "../session/statements.ts";
 import type { Query } from "../sqlite/query.ts";
 import { asColumn, asStoreError, isPlain } from "../sqlite/sqlite-error.ts";
@@ -44,13 +50,6 @@ export interface StoreWriterParts extends OpenedDatabase {
   readonly busyTimeoutMs: number;
   readonly durability?: Durability | undefined;
   readonly at?: AtCrashPoint | undefined;
-}
-
-/** Who holds a session, and from which fact on. */
-interface Holder {
-  pid: number;
-  since: string;
-  seq: number;
 }
 
 export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreWriter> {
@@ -270,15 +269,5 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       }
       throw error;
     }
-  }
-}
-
-/** Undefined when it was let go, and when the row was changed by hand: it only helps a message and a shortcut. */
-function readHolder({ holder }: SessionRow): Holder | undefined {
-  if (holder === null) return undefined;
-  try {
-    return JSON.parse(holder) as Holder;
-  } catch {
-    return { pid: 0, since: "an unknown time", seq: 0 };
   }
 }

@@ -14,7 +14,7 @@ import type { Handler } from "../handler.ts";
 import { openPage } from "../open-browser.ts";
 import { replayWithConfig } from "../sessions/replay.ts";
 import { untilSignal } from "../signals.ts";
-import { hasStore, openVerifiedSession } from "../stored.ts";
+import { hasStore, openVerifiedSession, resolveRun } from "../stored.ts";
 import { VERSION } from "../version.ts";
 import { openInspectedHome, withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
 import { openLivePort } from "./live.ts";
@@ -124,7 +124,8 @@ function createWhatIfPort(
       }
       const file = resolve(cwd, config_file);
       try {
-        const source = await openVerifiedSession(store, run_id);
+        const run = await resolveRun({ cwd }, store, run_id);
+        const source = await openVerifiedSession(store, run);
         return { ...(await replayWithConfig({ source, run_id, home, file })), config_file: file };
       } catch (error) {
         throw error instanceof ReplayError ? new InspectorError("failed", error.message) : error;

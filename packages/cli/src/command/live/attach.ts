@@ -9,6 +9,7 @@ import {
 } from "@soong/control";
 import { CommandError, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext, Handler } from "../handler.ts";
+import { filterById } from "../match-id.ts";
 import { withInterrupt } from "../signals.ts";
 import { readFactPages, withReadOnlyStore } from "../stored.ts";
 import { openProgramView, openTerminalView } from "./attach-views.ts";
@@ -53,9 +54,8 @@ function pickRuntime(
   live: readonly LiveRuntime[],
   session: string | undefined,
 ): LiveRuntime {
-  const found = live.filter(({ hello }) => hello.session_id.startsWith(session ?? ""));
-  const exact = found.find(({ hello }) => hello.session_id === session);
-  const [only, ...others] = exact === undefined ? found : [exact];
+  const found = session === undefined ? live : filterById(session, live, LIVE);
+  const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only;
   if (only !== undefined) {
     for (const { hello } of found) {
@@ -69,6 +69,8 @@ function pickRuntime(
       : `No live session is called ${visibleLine(session)}. \`soong attach\` alone takes the one that is, or lists them.`,
   );
 }
+
+const LIVE = { kind: "session", id: ({ hello }: LiveRuntime) => hello.session_id };
 
 async function connectTo(
   { path, hello }: LiveRuntime,

@@ -1,7 +1,8 @@
 // `soong grants`: what was allowed "for this session" in the sessions that are live, and taking it back (CLI-7).
 
-import { CommandError, visibleLine, wrap } from "../../output/index.ts";
-import type { Handler } from "../handler.ts";
+import { CommandError, describeAge, visibleLine, wrap } from "../../output/index.ts";
+import type { CommandContext, Handler } from "../handler.ts";
+import { matchId, type IdSubject } from "../match-id.ts";
 import { liveRuntimes, withClient } from "./live-runtimes.ts";
 
 export const listGrants: Handler<"grants"> = async (context) => {
@@ -32,22 +33,46 @@ export const listGrants: Handler<"grants"> = async (context) => {
   else if (count === 0) output.note(`Nothing is granted in the ${sessions} live.`);
 };
 
-export const findAndRevokeGrant: Handler<"grants revoke"> = async (context, { id: grant_id }) => {
-  for (const runtime of await liveRuntimes(context)) {
-    const answer = await withClient(runtime, (client) =>
-      client.request("grants.revoke", { grant_id }),
-    ).catch((error: unknown) => {
-      if ((error as { code?: unknown }).code !== "not_found") throw error;
-    });
-    if (answer === undefined) continue;
-    const { pid, project } = runtime.hello;
-    const { grant } = answer;
-    return context.print(
-      { pid, project, ...grant },
-      () => `revoked ${visibleLine(grant.grant_id)}: ${visibleLine(grant.covers)}`,
+export const findAndRevokeGrant: Handler<"grants revoke"> = async (context, { id }) => {
+  const granted = await listLiveGrants(context);
+  const { runtime, grant: meant } = matchId(id, granted, GRANT);
+  const { grant_id } = meant;
+  const answer = await withClient(runtime, (client) =>
+    client.request("grants.revoke", { grant_id }),
+  ).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code !== "not_found") throw error;
+  });
+  if (answer === undefined) {
+    throw new CommandError(
+      `The grant ${visibleLine(grant_id)} is gone already, or its session has ended.`,
     );
   }
-  throw new CommandError(
-    `No live session has the grant ${visibleLine(grant_id)}. \`soong grants\` lists what there is.`,
+  const { pid, project } = runtime.hello;
+  const { grant } = answer;
+  context.print(
+    { pid, project, ...grant },
+    () => `revoked ${visibleLine(grant.grant_id)}: ${visibleLine(grant.covers)}`,
   );
 };
+
+const GRANT: IdSubject<LiveGrant> = {
+  kind: "grant",
+  id: ({ grant }) => grant.grant_id,
+  describe: ({ grant }) =>
+    `${visibleLine(grant.covers)}  ${describeAge(grant.granted_at, Date.now())}`,
+  hint: "No live session has it: `soong grants` lists what there is.",
+};
+
+type LiveGrant = Awaited<ReturnType<typeof listLiveGrants>>[number];
+
+async function listLiveGrants(context: CommandContext) {
+  const live = await liveRuntimes(context);
+  const listed = await Promise.all(
+    live.map(async (runtime) => {
+      // None, when it has ended since.
+      const answer = await withClient(runtime, (client) => client.request("grants.list", {}));
+      return (answer?.grants ?? []).map((grant) => ({ runtime, grant }));
+    }),
+  );
+  return listed.flat();
+}

@@ -5,9 +5,16 @@ import type { JsonObject } from "@soong/core";
 import { asJson, omitUndefined } from "@soong/schema";
 import type { QuestionRecord, Store } from "@soong/store";
 import { describeAnswer, readStoredRequest } from "@soong/control";
-import { CommandError, describeRequest, UsageError, visibleLine } from "../../output/index.ts";
+import {
+  CommandError,
+  describeAge,
+  describeRequest,
+  UsageError,
+  visibleLine,
+} from "../../output/index.ts";
 import { resolveHome, createHomeRedactor } from "../context.ts";
 import type { Handler } from "../handler.ts";
+import { matchId, type IdSubject } from "../match-id.ts";
 import { withReadOnlyStore, withStore } from "../stored.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
 
@@ -102,19 +109,19 @@ export const answerQuestion: Handler<"questions answer"> = async (
 
 /** By its id or the beginning of it, among those that are open; else by what became of it. */
 async function findQuestion(store: Store, id: string): Promise<QuestionRecord> {
-  const open = await store.questions().list();
-  const meant = open.filter(({ question_id }) => question_id === id);
-  const found = meant.length > 0 ? meant : open.filter((one) => one.question_id.startsWith(id));
-  const [question, another] = found;
-  if (another !== undefined) {
-    throw new CommandError(`Several questions begin with ${visibleLine(id)}; give more of the id.`);
-  }
-  if (question?.state === "open") return question;
-  if (question !== undefined) throw new CommandError(describeSettled(question));
-  throw new CommandError(
-    `No open question has the id ${visibleLine(id)}: it was answered, or its call is gone. \`soong questions\` lists those that are open.`,
-  );
+  const question = matchId(id, await store.questions().list(), QUESTION);
+  if (question.state === "open") return question;
+  throw new CommandError(describeSettled(question));
 }
+
+const QUESTION: IdSubject<QuestionRecord> = {
+  kind: "question",
+  prefix: "ask_",
+  id: ({ question_id }) => question_id,
+  describe: ({ tool_name, asked_at }) =>
+    `${visibleLine(tool_name)}  ${describeAge(asked_at, Date.now())}`,
+  hint: "It may be answered already, or its call be gone: `soong questions` lists those that are open.",
+};
 
 function describeSettled(question: QuestionRecord | undefined): string {
   const { answer, answered_by = "someone" } = question ?? {};

@@ -9,7 +9,7 @@ import { loadMainAgent, openModels } from "../../runtime/models.ts";
 import type { StoredSession } from "../../runtime/open-runtime.ts";
 import { loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
-import { refuseUnknownSession } from "../stored.ts";
+import { findSession } from "../stored.ts";
 import { createUserQuestions } from "../terminal-questions.ts";
 import { readStdin } from "../tools/tool-input.ts";
 
@@ -17,8 +17,12 @@ export const runPrompt: Handler<"run"> = (context, { prompt }, options) =>
   runInSession(context, prompt, options);
 
 /** At a terminal as a conversation. */
-export const resumeSession: Handler<"resume"> = async (context, { session, prompt }, options) => {
-  await refuseUnknownSession(context, session);
+export const resumeSession: Handler<"resume"> = async (
+  context,
+  { session: given, prompt },
+  options,
+) => {
+  const { session_id: session } = await findSession(context, given);
   if (prompt === undefined && !context.json && context.stdin.isTTY) {
     const { converse } = await import("./converse.ts");
     return converse(context, options, session);

@@ -7,7 +7,7 @@ import { describeFact, type Fact, type FactTexts } from "@soong/core";
 import { fit, measureText, pad, visibleLine, type Output } from "../../output/index.ts";
 import { loadFactTexts } from "../facts.ts";
 import type { CommandContext, Handler } from "../handler.ts";
-import { findStoredRun, readFactPages, withReadOnlyStore, withStore } from "../stored.ts";
+import { describeRun, readFactPages, resolveRun, withReadOnlyStore, withStore } from "../stored.ts";
 import { sumRunUsage } from "./stored-usage.ts";
 
 const LOOK_AGAIN_MS = 100;
@@ -15,13 +15,13 @@ const LOOKS_UNTIL_DOUBT = 20;
 
 export const printEvents: Handler<"events"> = async (
   context,
-  { run: run_id },
+  { run: given },
   { follow = false },
 ) => {
   const { output, json, print } = context;
   const texts = await loadFactTexts();
-  await withReadOnlyStore(context, `run ${run_id}`, async (store) => {
-    const { session_id } = await findStoredRun(store, run_id);
+  await withReadOnlyStore(context, describeRun(given), async (store) => {
+    const { session_id, run_id } = await resolveRun(context, store, given);
     const reader = await store.readSession(session_id);
     let seen = 0;
     await printMore();
@@ -57,7 +57,7 @@ export const printEvents: Handler<"events"> = async (
 
     /** Ended, and everything of it was shown. */
     async function hasEnded(): Promise<boolean> {
-      const { status, last_seq } = await findStoredRun(store, run_id);
+      const { status, last_seq } = await resolveRun(context, store, run_id);
       return status !== "queued" && status !== "running" && last_seq <= seen;
     }
   });

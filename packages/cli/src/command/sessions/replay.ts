@@ -25,12 +25,12 @@ import {
 } from "../../output/index.ts";
 import { resolveHome, createHomeRedactor } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
-import { openVerifiedSession, withReadOnlyStore } from "../stored.ts";
+import { describeRun, openVerifiedSession, resolveRun, withReadOnlyStore } from "../stored.ts";
 import { colourDecision, describeOrigin } from "../tools/render-policy.ts";
 
 export const replayStoredRun: Handler<"replay"> = async (
   context,
-  { run: run_id },
+  { run: given },
   { config, script = false },
 ) => {
   const { output, json, print } = context;
@@ -40,8 +40,10 @@ export const replayStoredRun: Handler<"replay"> = async (
     );
   }
   try {
-    return await withReadOnlyStore<number | void>(context, `run ${run_id}`, async (store) => {
-      const source = await openVerifiedSession(store, run_id);
+    return await withReadOnlyStore<number | void>(context, describeRun(given), async (store) => {
+      const run = await resolveRun(context, store, given);
+      const source = await openVerifiedSession(store, run);
+      const { run_id } = run;
       if (script) return printRunScript(context, source, run_id);
       if (config !== undefined) {
         const file = resolve(context.cwd, config);

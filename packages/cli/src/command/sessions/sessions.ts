@@ -5,11 +5,12 @@ import { describeUsage, sumUsage } from "@soong/agent";
 import { createKernel } from "@soong/core";
 import type { Store, Tombstone, Verification } from "@soong/store";
 import { EXIT, fit, UsageError, visibleLine, type Colours } from "../../output/index.ts";
-import type { Handler } from "../handler.ts";
+import type { CommandContext, Handler } from "../handler.ts";
 import {
   iterateSessions,
   readSessionPages,
   refuseNothingStored,
+  resolveSession,
   withReadOnlyStore,
   withStore,
 } from "../stored.ts";
@@ -74,7 +75,10 @@ export const removeSessions: Handler<"sessions rm"> = async (
   const printRemoved = (tombstone: Tombstone): void =>
     print(tombstone, () => `removed ${visibleLine(tombstone.session_id)}`);
   await withStore(context, async (store) => {
-    for (const id of ids) printRemoved(await store.removeSession(id, "soong sessions rm"));
+    const given = await Promise.all(ids.map((id) => resolveSession(context, store, id)));
+    for (const id of new Set(given.map(({ session_id }) => session_id))) {
+      printRemoved(await store.removeSession(id, "soong sessions rm"));
+    }
     if (Object.keys(retention).length === 0) return;
     const { removed, held, bytes } = await store.applyRetention(retention);
     removed.forEach(printRemoved);
@@ -107,10 +111,13 @@ function parseBytes(text: string): number {
 export const verifySessions: Handler<"verify"> = async (
   context,
   { session: ids },
-  { artifacts = false, head, rebuild = false },
+  { all = false, artifacts = false, head, rebuild = false },
 ) => {
   if (head !== undefined && ids.length !== 1) {
     throw new UsageError("--head is the hash of one session: give that SESSION with it.");
+  }
+  if (all && ids.length > 0) {
+    throw new UsageError("--all verifies every session: give it without a SESSION.");
   }
   const { output, print } = context;
   const noneStored = (): number => {
@@ -120,7 +127,7 @@ export const verifySessions: Handler<"verify"> = async (
   };
   return withReadOnlyStore<number>(context, noneStored, async (store) => {
     let exitCode: number = EXIT.ok;
-    for await (const id of ids.length > 0 ? ids : iterateAllIds(store)) {
+    for await (const id of all ? iterateAllIds(store) : resolveIds(context, store, ids)) {
       let verified = await store.verify(id, { artifacts, head });
       if (rebuild && !verified.ok && verified.problem.kind === "derived") {
         await withStore(context, (writing) => writing.rebuildSession(id));
@@ -133,6 +140,19 @@ export const verifySessions: Handler<"verify"> = async (
     return exitCode;
   });
 };
+
+/** A removed one by its whole id. */
+async function* resolveIds(
+  context: CommandContext,
+  store: Store,
+  given: readonly string[],
+): AsyncGenerator<string> {
+  const removed = new Set((await store.tombstones()).map(({ session_id }) => session_id));
+  for (const id of given.length > 0 ? given : [undefined]) {
+    if (id !== undefined && removed.has(id)) yield id;
+    else yield (await resolveSession(context, store, id)).session_id;
+  }
+}
 
 /** Also the removed ones: what is left of them can still be checked. */
 async function* iterateAllIds(store: Store): AsyncGenerator<string> {

@@ -172,7 +172,7 @@ function findNearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : findNearestFolder(dirname(path));
 }
 
-/** The newest session is looked through; `soong verify` does it for all of them. */
+/** The newest session is looked through; `soong verify --all` does it for all of them. */
 async function checkStore(home: string): Promise<Found> {
   if (!hasStore(home)) return ok("nothing is kept yet");
   const store = await openHomeStore(home, { readOnly: true });
@@ -183,7 +183,7 @@ async function checkStore(home: string): Promise<Found> {
     if (verified.ok) return ok(`opens; ${newest.session_id} is as it was recorded`);
     return fail(
       `${newest.session_id}: ${verified.problem.message}`,
-      "It was changed. `soong verify` checks every session; `soong sessions rm ID` removes one.",
+      "It was changed. `soong verify --all` checks every session; `soong sessions rm ID` removes one.",
     );
   } finally {
     await store.close();

@@ -5,16 +5,26 @@ import {
   forgetMemory,
   listMemories,
   type ExtractionReport,
+  type MemoryEntry,
   type MemoryNote,
   type StoredMemory,
 } from "@soong/agent";
 import type { Store } from "@soong/store";
 import { resolvePath } from "@soong/tools";
-import { CommandError, EXIT, UsageError, visibleLine, wrap } from "../../output/index.ts";
+import {
+  CommandError,
+  describeAge,
+  EXIT,
+  fit,
+  UsageError,
+  visibleLine,
+  wrap,
+} from "../../output/index.ts";
 import { homePaths } from "../../runtime/home.ts";
 import { exclusively, openUserMemories, type ArchivedSession } from "../../runtime/memories.ts";
 import { createHomeRedactor, loadUserConfig, printProblems, resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
+import { ambiguousId, filterById, unknownId, type IdSubject } from "../match-id.ts";
 import { iterateSessions, withReadOnlyStore } from "../stored.ts";
 import { readStdin } from "../tools/tool-input.ts";
 
@@ -44,13 +54,15 @@ export const listStoredMemories: Handler<"memory list"> = async (context) => {
 };
 
 /** What a memory came from does not bring it back. */
-export const forgetStoredMemory: Handler<"memory forget"> = async (context, { id }) => {
+export const forgetStoredMemory: Handler<"memory forget"> = async (context, { id: given }) => {
   const folder = homePaths(resolveHome(context)).memory;
+  const { entries } = await listMemories(folder);
+  const found = filterById(given, entries, MEMORY);
+  const [id = given, ...others] = new Set(found.map(MEMORY.id));
+  if (others.length > 0) throw ambiguousId(given, found, MEMORY);
   const forgotten = await forgetMemory({ folder, id, exclusively });
   if (forgotten.kind === "unknown") {
-    throw new CommandError(
-      `There is no memory ${visibleLine(id)}. \`soong memory list\` lists them.`,
-    );
+    throw unknownId(id, entries.map(MEMORY.id), MEMORY);
   }
   if (forgotten.kind === "ambiguous") {
     throw new UsageError(`Several are called so: give ${forgotten.ids.join(" or ")}.`);
@@ -58,6 +70,15 @@ export const forgetStoredMemory: Handler<"memory forget"> = async (context, { id
   const { file } = forgotten;
   context.print({ forgotten: { id, file } }, () => `forgotten: ${visibleLine(file)}`);
 };
+
+const MEMORY: IdSubject<MemoryEntry> = {
+  kind: "memory",
+  id: ({ id }) => id,
+  describe: ({ content, created_at }) =>
+    `${fit(visibleLine(content), CONTENT_CHARS)}  ${describeAge(created_at, Date.now())}`,
+  hint: "`soong memory list` lists them.",
+};
+const CONTENT_CHARS = 60;
 
 export const addStoredMemory: Handler<"memory add"> = async (context, { text }, options) => {
   const { scope, tag = [], cwd = "" } = options;

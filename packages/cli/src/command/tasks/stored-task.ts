@@ -1,29 +1,28 @@
 // A stored task, by its id or unique prefix, and its steps.
 
-import type { StepRecord, TaskReader, TaskWithCounts } from "@soong/tasks";
-import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
+import type { StepRecord, TaskReader, TaskRecord, TaskWithCounts } from "@soong/tasks";
+import { describeAge, visibleLine } from "../../output/index.ts";
+import { matchId, unknownId, type IdSubject } from "../match-id.ts";
 import { readPages } from "../stored.ts";
 
 const PAGE = 200;
-const SHOWN = 5;
 
 export async function findTask(reader: TaskReader, given: string): Promise<TaskWithCounts> {
   const found = await reader.get(given);
   if (found !== undefined) return found;
-  const ids = (await reader.list({ limit: 1000 })).map(({ task_id }) => task_id);
-  const meant = given === "" ? [] : ids.filter((id) => id.startsWith(given));
-  if (meant.length > 1) {
-    throw new UsageError(
-      `${visibleLine(given)} begins the ids of ${meant.length} tasks: ${meant.slice(0, SHOWN).join(", ")}.`,
-    );
-  }
-  const [only] = meant;
-  const task = only === undefined ? undefined : await reader.get(only);
-  if (task !== undefined) return task;
-  throw new CommandError(
-    `There is no task ${visibleLine(given)}. \`soong tasks\` lists those there are.`,
-  );
+  const { task_id } = matchId(given, await reader.list({ limit: 1000 }), TASK);
+  const task = await reader.get(task_id);
+  if (task === undefined) throw unknownId(given, [], TASK);
+  return task;
 }
+
+const TASK: IdSubject<TaskRecord> = {
+  kind: "task",
+  id: ({ task_id }) => task_id,
+  describe: ({ title, status, created_at }) =>
+    `${visibleLine(title)} (${status})  ${describeAge(created_at, Date.now())}`,
+  hint: "`soong tasks` lists them.",
+};
 
 /** All of them, by position. */
 export async function listSteps(reader: TaskReader, task_id: string): Promise<StepRecord[]> {
