@@ -322,7 +322,7 @@ turns:
   await person.type("too late");
   await person.until("Queued");
   await person.interruptLine("half");
-  await person.until("came too late");
+  await person.until("What was queued is in the line again.");
   await until(async () => (await person.line()).initial === "too late\nhalf");
   await person.endLine();
   expect(await ended).toBe(0);

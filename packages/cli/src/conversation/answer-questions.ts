@@ -27,6 +27,7 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
   /** Not settled yet; and how many of those that came together are. */
   let waiting = 0;
   let settled = 0;
+  let isStoppedHere = false;
 
   return {
     async ask(question, signal) {
@@ -51,12 +52,18 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
   /** Undefined where it was settled elsewhere: the view of the run shows who answered it, and how. */
   async function put<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
     if (signal.aborted) return undefined;
+    isStoppedHere = false;
     const answer = await work();
     if (!signal.aborted) return answer;
-    if (answeredBy(signal) === undefined) {
+    if (answeredBy(signal) === undefined && !isStoppedHere) {
       terminal.print(terminal.colours.dim("The call is gone, and with it the question."));
     }
     return undefined;
+  }
+
+  function interrupt(): void {
+    isStoppedHere = true;
+    options.interrupt();
   }
 
   function createPrompts(signal: AbortSignal): Prompts {
@@ -64,12 +71,12 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
       show: (text) => terminal.print(text),
       async key(question, keys) {
         const pressed = await terminal.readKey({ question, keys, signal });
-        if (pressed.kind === "interrupt") options.interrupt();
+        if (pressed.kind === "interrupt") interrupt();
         return pressed.kind === "key" ? pressed.key : undefined;
       },
       async line(prompt, initial) {
         const typed = await terminal.readInput({ prompt, signal, initial });
-        if (typed.kind === "interrupt") options.interrupt();
+        if (typed.kind === "interrupt") interrupt();
         return typed.kind === "text" ? typed.text : undefined;
       },
     };
@@ -91,7 +98,7 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
       ...prompts,
       async choose(question, keys) {
         const pressed = await terminal.readKey({ question, keys, signal });
-        if (pressed.kind === "interrupt" || pressed.kind === "escape") options.interrupt();
+        if (pressed.kind === "interrupt" || pressed.kind === "escape") interrupt();
         return pressed.kind === "key" ? pressed.key : undefined;
       },
       canEdit: true,

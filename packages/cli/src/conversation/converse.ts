@@ -292,7 +292,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
   function giveQueuedBack(): void {
     const left = queue.drain();
     if (left.length === 0) return;
-    terminal.print(dim("What you typed meanwhile came too late; it is below."));
+    terminal.print(dim("What was queued is in the line again."));
     keyboard.giveBack(left.map(({ text }) => text).join("\n"));
   }
 

@@ -34,9 +34,9 @@ export interface Terminal {
   close(): void;
 }
 
-/** Esc, Ctrl-O, Alt-M. */
+/** Ctrl-O, Alt-M. Esc is for what is read. */
 export type Shortcut = (typeof SHORTCUTS)[number];
-export const SHORTCUTS = ["escape", "show_output", "show_raw"] as const;
+export const SHORTCUTS = ["show_output", "show_raw"] as const;
 
 export interface ReadInput {
   readonly prompt: string;
