@@ -89,3 +89,24 @@ test("a compaction keeps what is asked, broken, loaded, put aside, cited and ins
   expect(request?.system).toEqual(last?.system);
   expect(texts(request?.messages ?? [])[0]).toBe(summary);
 });
+
+test("a conversation is summed up on request, by a run that does nothing else", async () => {
+  verifies("CTX-2");
+  const stage = await openStage([
+    [says("one ".repeat(200)), done()],
+    [says("two ".repeat(200)), done()],
+    [says("We counted."), done()],
+    [says("three"), done()],
+  ]);
+  const nothing = await stage.finish(stage.conversation.compact());
+  expect(nothing).toMatchObject({ reason: "failed", error: { code: "invalid_prompt" } });
+  await stage.ask("Count");
+  await stage.ask("Go on");
+  const run = stage.conversation.compact();
+  expect(await stage.finish(run)).toMatchObject({ reason: "completed", turns: 1 });
+  const [started] = stage.facts("context.compaction.started");
+  expect(started?.data).toMatchObject({ trigger: "requested" });
+  await stage.ask("And now?");
+  const [summary] = texts(stage.model.requests.at(-1)?.messages ?? []);
+  expect(summary).toContain("We counted.");
+});

@@ -99,7 +99,8 @@ export interface ContextData {
   tools: { loaded: number; deferred: number; excluded: number };
   omissions: readonly object[];
   missing: readonly object[];
-  tokens: { estimated: number };
+  /** `tools`: of the definitions of tools; absent in older records. */
+  tokens: { estimated: number; tools?: number };
 }
 
 export interface CompactionData {

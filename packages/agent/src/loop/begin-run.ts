@@ -16,7 +16,7 @@ import { within } from "@soong/core/internal";
 import { messageText } from "../context/index.ts";
 import { EventLog, endWith, toEndFact } from "./run-events.ts";
 import type { Ending, LoopEvent, RunEnd } from "./run-events.ts";
-import { runLoop } from "./run-loop.ts";
+import { runLoop, type LoopWork } from "./run-loop.ts";
 import {
   awaitTools,
   RunControl,
@@ -40,11 +40,16 @@ export interface LoopRun {
   interrupt(input: string): boolean;
 }
 
+/** `continue`: where the path ends. `compact`: only sum the path up. */
+export type RunTask =
+  | { readonly prompt: string | readonly ContentBlock[] }
+  | "continue"
+  | "compact";
+
 export function beginRun(
   state: ConversationState,
   options: RunOptions & { readonly run_id: string },
-  /** Undefined: the run continues where the path ends. */
-  prompt: string | readonly ContentBlock[] | undefined,
+  task: RunTask,
   isClosed: boolean,
 ): LoopRun {
   const { session, clock, limits, models, toolProvider } = state;
@@ -64,8 +69,8 @@ export function beginRun(
       await within(clock, limits.abort_wait_ms, () => end);
     },
     queue(input) {
-      const blocks = readPrompt(input, false);
-      return typeof blocks === "object" ? control.queue(blocks) : undefined;
+      if (findTaskProblem({ prompt: input }, false) !== undefined) return undefined;
+      return control.queue(toBlocks(input));
     },
     interrupt: (input) => control.interrupt(input),
   };
@@ -73,18 +78,19 @@ export function beginRun(
   /** A run another one has started is not a root: its parent waits for it, so it does not queue. */
   async function runInTurn(): Promise<RunEnd> {
     const isFirst = state.book.path.length === 0;
-    const blocks = isClosed ? CLOSED : readPrompt(prompt, isFirst);
-    if (typeof blocks === "string") {
+    const problem = isClosed ? CLOSED : findTaskProblem(task, isFirst);
+    if (problem !== undefined) {
       const code = isClosed ? "conversation_closed" : "invalid_prompt";
-      return buildRunEnd(endWith("failed", code, blocks));
+      return buildRunEnd(endWith("failed", code, problem));
     }
+    const work = typeof task === "string" ? task : toBlocks(task.prompt);
     const place = parent === undefined ? enterQueue(session) : undefined;
     try {
-      if (place === undefined) return await startRun(blocks, state.started_by?.lastSeq ?? 0);
+      if (place === undefined) return await startRun(work, state.started_by?.lastSeq ?? 0);
       const { ahead, turn } = place;
       const { seq } = recordWithoutRun("run.queued", { ahead });
       if (ahead > 0) log.add({ type: "queued", ahead });
-      if ((await control.unlessAborted(turn)) !== "aborted") return await startRun(blocks, seq);
+      if ((await control.unlessAborted(turn)) !== "aborted") return await startRun(work, seq);
       const message = `The run was aborted before it began: ${control.aborted ?? ""}`;
       return recordNeverRun(endWith("aborted_streaming", "aborted", message));
     } catch (error) {
@@ -94,10 +100,7 @@ export function beginRun(
     }
   }
 
-  async function startRun(
-    blocks: readonly ContentBlock[] | undefined,
-    after: number,
-  ): Promise<RunEnd> {
+  async function startRun(work: LoopWork, after: number): Promise<RunEnd> {
     await awaitTools(toolProvider, control);
     let run: Run;
     try {
@@ -155,19 +158,16 @@ export function beginRun(
     };
     try {
       state.runRegistry?.add(running);
-      return await runToEnd(running, blocks);
+      return await runToEnd(running, work);
     } finally {
       state.runRegistry?.remove(running);
     }
   }
 
-  async function runToEnd(
-    running: Running,
-    blocks: readonly ContentBlock[] | undefined,
-  ): Promise<RunEnd> {
+  async function runToEnd(running: Running, work: LoopWork): Promise<RunEnd> {
     const { run, usage } = running;
     const stopWatching = session.watch({ types: FORWARDED, run_id }, (fact) => log.addFact(fact));
-    const ended = buildRunEnd(await runLoop(running, blocks), running);
+    const ended = buildRunEnd(await runLoop(running, work), running);
     control.close();
     try {
       run.end(toEndFact(ended.reason), toEndData(ended, usage));
@@ -262,18 +262,19 @@ function toEndData(
   return { reason, error, usage: { ...used }, turns };
 }
 
-/** The prompt's blocks, or what is wrong with it. */
-function readPrompt(
-  prompt: string | readonly ContentBlock[] | undefined,
-  isFirst: boolean,
-): readonly ContentBlock[] | undefined | string {
-  if (prompt === undefined) {
+/** Why there is nothing to run, as a sentence. */
+function findTaskProblem(task: RunTask, isFirst: boolean): string | undefined {
+  if (typeof task === "string") {
     return isFirst ? "There is nothing to continue: no prompt was sent yet." : undefined;
   }
-  const blocks: unknown = typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt;
+  const blocks: unknown = toBlocks(task.prompt);
   if (!Array.isArray(blocks) || !blocks.every(isContentBlock)) {
     return "The prompt is neither text nor a list of content blocks.";
   }
   const isEmpty = blocks.every((block) => block.type === "text" && block.text.trim() === "");
-  return isEmpty ? "The prompt is empty. Write what is to be done." : blocks;
+  return isEmpty ? "The prompt is empty. Write what is to be done." : undefined;
+}
+
+function toBlocks(prompt: string | readonly ContentBlock[]): readonly ContentBlock[] {
+  return typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt;
 }

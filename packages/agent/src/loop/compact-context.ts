@@ -19,7 +19,7 @@ import {
 } from "./running.ts";
 import { readStream } from "./read-stream.ts";
 
-export type CompactionTrigger = "budget" | "prompt_too_long";
+export type CompactionTrigger = "budget" | "prompt_too_long" | "requested";
 
 export type Compacted = "compacted" | "nothing_to_compact" | "failed" | "aborted";
 

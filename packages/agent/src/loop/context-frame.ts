@@ -22,6 +22,7 @@ export class ContextFrame {
   readonly system: readonly string[];
   /** Of the system texts and the tools. */
   readonly tokens: number;
+  readonly toolTokens: number;
   readonly data: FrameData;
   /** Of instructions. */
   readonly omissions: readonly object[];
@@ -46,9 +47,8 @@ export class ContextFrame {
     const read = readInstructionBlocks(book.instructions, instructionBytes);
     const texts = buildSystemTexts(running, tools, read, notes);
     this.system = texts.map(({ text }) => text);
-    this.tokens =
-      texts.reduce((sum, { text }) => sum + estimateTextTokens(text), 0) +
-      estimateToolTokens(tools.tools);
+    this.toolTokens = estimateToolTokens(tools.tools);
+    this.tokens = texts.reduce((sum, { text }) => sum + estimateTextTokens(text), this.toolTokens);
     const system = texts.map(({ from, text }, i) => ({
       ref: `system:${i}`,
       from,

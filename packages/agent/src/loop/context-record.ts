@@ -137,7 +137,7 @@ export class ContextRecord implements FactRecord {
       tools,
       omissions: isChange ? [] : this.#omissions,
       missing: isChange ? [] : this.#missing,
-      tokens: { estimated: this.#tokens, ...TOKEN_ESTIMATE },
+      tokens: { estimated: this.#tokens, tools: this.frame.toolTokens, ...TOKEN_ESTIMATE },
     };
   }
 }

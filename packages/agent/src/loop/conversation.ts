@@ -3,7 +3,7 @@
 
 import { randomIds, systemClock, type ContentBlock } from "@soong/core";
 import { ContextBook, readLoadedTools } from "../context/index.ts";
-import { beginRun, type LoopRun } from "./begin-run.ts";
+import { beginRun, type LoopRun, type RunTask } from "./begin-run.ts";
 import { InstructionCache } from "./instruction-cache.ts";
 import { findContextTokens, loopLimits } from "./limits.ts";
 import type { ConversationState, LoopOptions } from "./running.ts";
@@ -14,6 +14,8 @@ export interface Conversation {
   send(prompt: string | readonly ContentBlock[]): LoopRun;
   /** A run without a prompt: the model is asked again where the last one was cut off (STORE-5). */
   resume(): LoopRun;
+  /** A run that only sums up the older part of the conversation (CTX-2). Fails with `nothing_to_compact` where it is short. */
+  compact(): LoopRun;
   /** Aborts what is under way or queued, and waits for its end. The session stays open. */
   close(): Promise<void>;
 }
@@ -50,19 +52,20 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
 
   return {
     agent_id,
-    send: begin,
-    resume: () => begin(undefined),
+    send: (prompt) => begin({ prompt }),
+    resume: () => begin("continue"),
+    compact: () => begin("compact"),
     async close() {
       isClosed = true;
       await Promise.all([...open].map((one) => one.abort("the conversation was closed")));
     },
   };
 
-  function begin(prompt: string | readonly ContentBlock[] | undefined): LoopRun {
+  function begin(task: RunTask): LoopRun {
     // A given id is one run's.
     const run_id = givenRunId ?? ids.next("run");
     givenRunId = undefined;
-    const begun = beginRun(state, { run_id, agent_id, ...rest }, prompt, isClosed);
+    const begun = beginRun(state, { run_id, agent_id, ...rest }, task, isClosed);
     open.add(begun);
     void begun.end.then(() => open.delete(begun));
     return begun;

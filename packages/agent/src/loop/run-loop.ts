@@ -23,19 +23,20 @@ import { endWith, type Ending } from "./run-events.ts";
 import { addNode, awaitTools, nextNodePlace, recordFact, type Running } from "./running.ts";
 import type { Attempt } from "./stream-answer.ts";
 
-export async function runLoop(
-  running: Running,
-  prompt: readonly ContentBlock[] | undefined,
-): Promise<Ending> {
+/** What a run is for: a prompt, to continue where the path ends, or only to sum the path up. */
+export type LoopWork = readonly ContentBlock[] | "continue" | "compact";
+
+export async function runLoop(running: Running, work: LoopWork): Promise<Ending> {
   try {
     recordRecoveredAnswer(running);
+    if (work === "compact") return await compactOnly(running);
     await loadInstructions(running);
-    if (prompt !== undefined) {
-      const blocked = await submitPrompt(running, prompt);
+    if (work !== "continue") {
+      const blocked = await submitPrompt(running, work);
       if (blocked !== undefined) {
         return endWith("failed", "prompt_blocked", `The prompt was blocked by a hook: ${blocked}`);
       }
-      const stopped = await recallMemories(running, prompt);
+      const stopped = await recallMemories(running, work);
       if (stopped !== undefined) return stopped;
     }
     return await runTurns(running, createBackoff(running.run.identity.run_id));
@@ -44,6 +45,22 @@ export async function runLoop(
   } finally {
     running.control.turn = undefined;
     running.control.forgetTimer();
+  }
+}
+
+async function compactOnly(running: Running): Promise<Ending> {
+  const compacted = await compactContext(running, "requested");
+  switch (compacted) {
+    case "compacted":
+      return { reason: "completed" };
+    case "aborted":
+      return endAborted(running);
+    case "nothing_to_compact":
+      return endWith("failed", compacted, "The conversation is too short to be summed up.");
+    case "failed": {
+      const message = "The conversation could not be summed up, and is as it was.";
+      return endWith("failed", "compaction_failed", message);
+    }
   }
 }
 
