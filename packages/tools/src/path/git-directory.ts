@@ -69,14 +69,28 @@ function workTreeAround(directory: string): WorkTree | undefined {
   return found;
 }
 
+/** Undefined where there is no repository. `git`: the `.git` of a work tree. */
+function findGitDirectory(git: string): string | undefined {
+  const kind = statSync(git, { throwIfNoEntry: false });
+  if (kind?.isFile() !== true) return kind && git;
+  const [, linked = "."] = /^gitdir: (.*)$/m.exec(readText(git)) ?? [];
+  return resolve(dirname(git), linked.trim());
+}
+
 /** Undefined where there is no repository. */
 function listConfigs(git: string): string[] | undefined {
-  const kind = statSync(git, { throwIfNoEntry: false });
-  if (kind === undefined) return undefined;
-  const [, linked = "."] = kind.isFile() ? (/^gitdir: (.*)$/m.exec(readText(git)) ?? []) : [];
-  const directory = kind.isFile() ? resolve(dirname(git), linked.trim()) : git;
+  const directory = findGitDirectory(git);
+  if (directory === undefined) return undefined;
   const common = resolve(directory, readText(join(directory, "commondir")).trim() || ".");
   return [join(common, "config"), join(directory, "config.worktree")];
+}
+
+/** The branch that is checked out around a directory, if its name is a plain one. Runs nothing. */
+export function findBranch(directory: string): string | undefined {
+  const root = workTreeAround(directory);
+  const git = root && findGitDirectory(join(root.path, ".git"));
+  if (git === undefined) return undefined;
+  return /^ref: refs\/heads\/([\w./-]{1,100})\n?$/.exec(readText(join(git, "HEAD")))?.[1];
 }
 
 function userConfigs(): string[] {
@@ -110,7 +124,8 @@ function canonical(path: string): string {
 
 function readText(path: string): string {
   try {
-    return statSync(path).size > MOST_BYTES ? "" : readFileSync(path, "utf8");
+    const found = statSync(path);
+    return found.isFile() && found.size <= MOST_BYTES ? readFileSync(path, "utf8") : "";
   } catch {
     return "";
   }

@@ -6,7 +6,7 @@ export { withFileLock } from "@soong/platform";
 export { isCaseInsensitive } from "./case-insensitive.ts";
 export { commitFile, removeFile } from "./commit-file.ts";
 export type { CommittedFile, FileCommit, FileRemoval } from "./commit-file.ts";
-export { ranByGit } from "./git-directory.ts";
+export { findBranch, ranByGit } from "./git-directory.ts";
 export { judgedPath, plannedPath, shownPath, targetPath } from "./judged-path.ts";
 export type { JudgedPath } from "./judged-path.ts";
 export { openDirectory } from "./open-directory.ts";
