@@ -44,15 +44,19 @@ test.each(MAY_PASS)("a failure of kind %s is tried again after a wait", async (k
   expect(stage.clock.pending).toBe(0);
 });
 
-test.each(["authentication", "invalid_request", "unsupported_capability", "script"] as const)(
-  "a failure of kind %s is not",
-  async (kind) => {
-    verifies("LOOP-3");
-    const stage = await openStage([[failed(kind)]]);
-    expect(await stage.ask("go")).toMatchObject({ reason: "failed", error: { code: kind } });
-    expect(stage.model.requests).toHaveLength(1);
-  },
-);
+test.each([
+  "authentication",
+  "quota",
+  "unknown_model",
+  "invalid_request",
+  "unsupported_capability",
+  "script",
+] as const)("a failure of kind %s is not", async (kind) => {
+  verifies("LOOP-3");
+  const stage = await openStage([[failed(kind)]]);
+  expect(await stage.ask("go")).toMatchObject({ reason: "failed", error: { code: kind } });
+  expect(stage.model.requests).toHaveLength(1);
+});
 
 test("waits double, vary by run and not by time, and end with the attempts", async () => {
   verifies("LOOP-3");
@@ -77,6 +81,22 @@ test("waits double, vary by run and not by time, and end with the attempts", asy
     expect(wait).toBeGreaterThanOrEqual(250 * 2 ** i);
     expect(wait).toBeLessThanOrEqual(500 * 2 ** i);
   });
+});
+
+test("a retry says which it is, and whether anything of the answer had come", async () => {
+  verifies("LOOP-3");
+  const stage = await openStage([
+    [failed("overloaded")],
+    [says("Half an"), failed("disconnect")],
+    [says("ok"), done()],
+  ]);
+  const run = stage.conversation.send("go");
+  await stage.finish(run);
+  const retries = (await allEvents(run)).filter(({ type }) => type === "abandoned");
+  expect(retries).toMatchObject([
+    { had_begun: false, retry: { count: 1, of: 3 } },
+    { had_begun: true, retry: { count: 2, of: 3 } },
+  ]);
 });
 
 test("the wait a provider asks for is kept, unless it is too long to be one", async () => {

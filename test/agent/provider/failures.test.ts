@@ -61,6 +61,40 @@ describe.each(WIRES)("a failure of $name", (wire) => {
     expect(server.requests).toHaveLength(2);
   });
 
+  test("says what is true of an empty account, a wrong key and a model that is not there", async () => {
+    verifies("MODEL-1");
+    const { server, ask } = await openDesk(wire);
+    const fail = (code: number, type: string, message: string) =>
+      status(code, { type: "error", error: { type, code: type, message, status: type } });
+    server.reply(
+      fail(429, "insufficient_quota", "You exceeded your current quota."),
+      fail(400, "invalid_request_error", "Your credit balance is too low to access the API."),
+      fail(402, "unknown_error", "Insufficient Balance"),
+      fail(404, "not_found_error", "model: nope-1"),
+      fail(404, "model_not_found", "The model `nope-1` does not exist."),
+      fail(401, "authentication_error", "invalid x-api-key"),
+    );
+    const seen = [];
+    for (let asked = 0; asked < 6; asked += 1) {
+      const { kind, message } = errorOf(await ask());
+      seen.push([kind, message.replace(/ It said:.*/, "")]);
+    }
+    const id = String(seen[0]?.[1]).split(": ")[0];
+    const quota = `${id}: your account with the provider has no quota or credit left; add some there, or use another model.`;
+    const unknown = `${id}: the provider has no model of this name, or your key may not use it; check the name with the provider.`;
+    expect(seen).toEqual([
+      ["quota", quota],
+      ["quota", quota],
+      ["quota", quota],
+      ["unknown_model", unknown],
+      ["unknown_model", unknown],
+      [
+        "authentication",
+        expect.stringMatching(/does not accept the key( in [A-Z_]+)?; check the key/),
+      ],
+    ]);
+  });
+
   test("reports when to retry: in seconds, in milliseconds, or at a date", async () => {
     verifies("MODEL-1");
     const { server, ask } = await openDesk(wire);
@@ -308,7 +342,7 @@ describe("a provider's own words for a failure", () => {
     expect(errorOf(await openai.ask()).kind).toBe("rate_limited");
     expect(errorOf(await openai.ask()).kind).toBe("server_error");
     // Waiting does not help here, so it is no rate limit.
-    expect(errorOf(await openai.ask()).kind).toBe("invalid_request");
+    expect(errorOf(await openai.ask()).kind).toBe("quota");
 
     const local = await openDesk(compatibleWire);
     local.server.reply(

@@ -30,16 +30,18 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
     if (outcome.kind === "aborted") return outcome;
     noteAttempt(model, outcome.kind === "failed" ? outcome.error : undefined, clock);
     if (outcome.kind !== "failed" || outcome.wrote) return outcome;
-    const { error } = outcome;
+    const { error, hadBegun: had_begun } = outcome;
     failures += 1;
     const waitMs = parts.backoff(failures, error);
     if (isRetryable(error) && failures <= limits.retries && waitMs <= limits.max_retry_after_ms) {
-      log.add({ type: "abandoned", reason: error.message, model: model.id, wait_ms: waitMs });
+      const retry = { count: failures, of: limits.retries };
+      const about = { reason: error.message, had_begun, model: model.id, wait_ms: waitMs, retry };
+      log.add({ type: "abandoned", ...about });
       if ((await control.wait(waitMs)) === "aborted") return { kind: "aborted" };
       continue;
     }
     // Another model may be there when this one is not, or can do what it cannot; a wrong key stays wrong.
-    const mayHelp = isRetryable(error) || error.kind === "unsupported_capability";
+    const mayHelp = isRetryable(error) || ELSEWHERE.has(error.kind);
     const next = mayHelp ? findNext(running, parts.tools) : -1;
     if (next === -1) return outcome;
     running.chosen = next;
@@ -52,11 +54,14 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
       message: error.message,
       attempts: failures,
     });
-    log.add({ type: "abandoned", reason: error.message, model: to, wait_ms: 0 });
+    log.add({ type: "abandoned", reason: error.message, had_begun, model: to, wait_ms: 0 });
     reason = `fallback from ${model.id}: ${error.kind}`;
     failures = 0;
   }
 }
+
+/** What asking the same model again does not change. */
+const ELSEWHERE: ReadonlySet<ModelError["kind"]> = new Set(["unsupported_capability", "quota"]);
 
 /** Passes over a model that cannot keep to the budget, or is limited for longer than a run waits. Says why. */
 function chooseFirst(running: Running, tools: ModelTools): string {
@@ -93,7 +98,7 @@ function checkModelBudget({ limits, account }: Running, model: Model): Attempt |
     checkBudget(limits.budget, account) ??
     (unpriced && `${model.id} cannot be asked: ${unpriced}. Give it prices, or lift the budget.`);
   if (message === undefined) return undefined;
-  return { kind: "failed", error: { kind: "budget", message }, wrote: false };
+  return { kind: "failed", error: { kind: "budget", message }, wrote: false, hadBegun: false };
 }
 
 function recordRouting(

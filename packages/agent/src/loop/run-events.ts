@@ -68,8 +68,12 @@ export type LoopEvent =
   | {
       readonly type: "abandoned";
       readonly reason: string;
+      /** There was text of the answer, or a call; otherwise nothing is lost. */
+      readonly had_begun: boolean;
       readonly model: string;
       readonly wait_ms: number;
+      /** Absent where another model is asked. */
+      readonly retry?: { readonly count: number; readonly of: number };
     }
   /** What was queued first is on its way to the model, or a hook blocked it. */
   | { readonly type: "input"; readonly text: string; readonly blocked: string | undefined }

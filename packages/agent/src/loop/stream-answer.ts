@@ -49,7 +49,13 @@ export type Attempt =
       readonly stop: StopReason;
       readonly turn: Turn;
     }
-  | { readonly kind: "failed"; readonly error: ModelError; readonly wrote: boolean }
+  | {
+      readonly kind: "failed";
+      readonly error: ModelError;
+      readonly wrote: boolean;
+      /** There was text of it, or a call. */
+      readonly hadBegun: boolean;
+    }
   | { readonly kind: "aborted" };
 
 /** Of one piece of text in the journal; the whole is in the answer's node. */
@@ -179,19 +185,23 @@ class AnswerAttempt {
     if (wrote) this.#addAnswer(UNFINISHED);
     this.#recordFailure({ error, ...spent, wrote }, wrote);
     if (wrote) book.add(...this.#turn.nodes);
-    return { kind: "failed", error, wrote };
+    return { kind: "failed", error, wrote, hadBegun: this.#hasBegun() };
   }
 
   /** What there is of the answer stays on record, and its calls have their ends below it. */
   async #abort(spent: Spent): Promise<Attempt> {
     const { control, book } = this.#running;
     const error: ModelError = { kind: "aborted", message: "The run was aborted." };
-    const hasBegun = this.#text !== "" || this.#calls.length > 0;
+    const hasBegun = this.#hasBegun();
     if (hasBegun) this.#addAnswer(UNFINISHED);
     this.#recordFailure({ error, ...spent }, hasBegun);
     await this.#turn.abort(control.aborted ?? error.message);
     book.add(...this.#turn.nodes);
     return { kind: "aborted" };
+  }
+
+  #hasBegun(): boolean {
+    return this.#text !== "" || this.#calls.length > 0;
   }
 
   #recordFailure(

@@ -118,6 +118,9 @@ export type ModelErrorKind =
   /** The request asks for what this model cannot do (MODEL-2). */
   | "unsupported_capability"
   | "authentication"
+  /** Paid for, and used up: it does not pass with time. */
+  | "quota"
+  | "unknown_model"
   | "invalid_request"
   /** A script that ran out of turns, or an expectation it missed. */
   | "script"

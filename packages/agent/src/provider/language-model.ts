@@ -26,7 +26,11 @@ export function languageModel(
 ): ProviderModel {
   checkInterfaceVersion(model, id);
   const redactor = createRedactor({ secrets });
-  const context = { modelId: id, redact: (text: string) => redactor.text(text) };
+  const context = {
+    modelId: id,
+    redact: (text: string) => redactor.text(text),
+    keyName: secrets[0]?.name,
+  };
 
   return { id, profile, stream };
 

@@ -9,6 +9,8 @@ export interface ErrorContext {
   readonly modelId: string;
   /** Whether the answer had begun: then a broken connection is a cut stream. */
   readonly begun: boolean;
+  /** The variable that holds the key, if there is one. */
+  readonly keyName?: string | undefined;
   /** Removes keys from what the provider says. */
   readonly redact: (text: string) => string;
 }
@@ -16,12 +18,12 @@ export interface ErrorContext {
 export function toModelError(error: unknown, context: ErrorContext): ModelError {
   const seen = inspectError(error);
   const kind = classifyError(seen, context);
-  const said = quoteProvider(seen, kind, context.redact);
+  const said = quoteProvider(seen, kind, context);
   const retry = retryAfterMs(seen, Date.now());
   const status = seen.status !== undefined && seen.status >= 400 ? seen.status : undefined;
   return {
     kind,
-    message: `${context.modelId}: ${seen.codes.includes(WEB_PAGE) ? NOT_THE_API : EXPLANATIONS[kind]}${said === "" ? "" : ` It said: ${said}`}`,
+    message: `${context.modelId}: ${seen.codes.includes(WEB_PAGE) ? NOT_THE_API : explainError(kind, context)}${said}`,
     ...omitUndefined({ status }),
     ...(retry === undefined || !WAITS.has(kind) ? {} : { retry_after_ms: retry }),
   };
@@ -30,6 +32,11 @@ export function toModelError(error: unknown, context: ErrorContext): ModelError 
 /** The same words for what we find out ourselves. */
 export function modelError(kind: ModelErrorKind, modelId: string): ModelError {
   return { kind, message: `${modelId}: ${EXPLANATIONS[kind]}` };
+}
+
+function explainError(kind: ModelErrorKind, { keyName }: Pick<ErrorContext, "keyName">): string {
+  if (kind !== "authentication" || keyName === undefined) return EXPLANATIONS[kind];
+  return `the provider does not accept the key in ${keyName}; check the key, and that it may use this model.`;
 }
 
 const EXPLANATIONS: Readonly<Record<ModelErrorKind, string>> = {
@@ -42,11 +49,16 @@ const EXPLANATIONS: Readonly<Record<ModelErrorKind, string>> = {
   answer_too_slow: "the answer took too long.",
   answer_too_large: "the answer is too long.",
   malformed_stream: "the provider sent something that is not of its own format.",
-  prompt_too_long: "the conversation is longer than the model takes.",
+  prompt_too_long:
+    "the conversation is longer than the model takes; begin a new session, or use a model with a larger context window.",
   unsupported_capability: "the request asks for what this model cannot do.",
   authentication:
-    "the provider does not accept the key; check the key and what it may be used for.",
-  invalid_request: "the provider refused the request; check the name of the model and its options.",
+    "the provider does not accept the key; check the key, and that it may use this model.",
+  quota:
+    "your account with the provider has no quota or credit left; add some there, or use another model.",
+  unknown_model:
+    "the provider has no model of this name, or your key may not use it; check the name with the provider.",
+  invalid_request: "the provider refused the request; check the options of the model.",
   script: "the script has no answer.",
   budget: "the budget of the run is used up.",
   aborted: "the request was aborted.",
@@ -60,6 +72,8 @@ const WAITS: ReadonlySet<ModelErrorKind> = new Set(["overloaded", "rate_limited"
 interface Seen {
   readonly name: string;
   readonly message: string;
+  /** Everything it says, to look for signs in. */
+  readonly words: string;
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string | undefined;
@@ -73,6 +87,10 @@ interface Seen {
 function inspectError(error: unknown): Seen {
   const top = asRecord(error);
   const body = readOptionalText(top["responseBody"]);
+  const parsed = parseBody(body);
+  // A package that cannot read the body of an error has no message of it.
+  const inner = asRecord(asRecord(parsed)["error"])["message"];
+  const words = [top["message"], inner].filter((text) => typeof text === "string").join("\n");
   const causes = listCauses(error);
   return {
     name: readOptionalText(top["name"]) ?? "",
@@ -80,12 +98,8 @@ function inspectError(error: unknown): Seen {
     status: typeof top["statusCode"] === "number" ? top["statusCode"] : undefined,
     headers: asRecord(top["responseHeaders"]) as Record<string, string | undefined>,
     body,
-    labels: collectLabels([
-      error,
-      top["data"],
-      parseBody(body),
-      { code: keyComplaint(top["message"]) },
-    ]),
+    labels: collectLabels([error, top["data"], parsed, { code: findComplaint(words) }]),
+    words,
     codes: causes
       .map((cause) => readOptionalText(cause["code"]))
       .filter((code) => code !== undefined),
@@ -99,8 +113,18 @@ function classifyError(seen: Seen, { begun }: ErrorContext): ModelErrorKind {
   if (seen.codes.includes(WEB_PAGE)) return "invalid_request";
   if (isMalformed(seen)) return "malformed_stream";
   return (
-    tooLong(seen) ?? findKind(seen, TELLING) ?? findKind(seen, VAGUE) ?? byConnection(seen, begun)
+    tooLong(seen) ??
+    noSuchModel(seen) ??
+    findKind(seen, TELLING) ??
+    findKind(seen, VAGUE) ??
+    byConnection(seen, begun)
   );
+}
+
+/** Most say so in words, with the status of anything that is not found. */
+function noSuchModel({ labels, status, words }: Seen): ModelErrorKind | undefined {
+  const isNamed = labels.includes("model_not_found");
+  return isNamed || (status === 404 && /\bmodels?\b/i.test(words)) ? "unknown_model" : undefined;
 }
 
 /** Anthropic's package wraps a broken first event into an error of status 500 with the cause as its body. */
@@ -123,13 +147,14 @@ const TOO_LONG =
 /** Read in order; a quota that is used up comes as a rate limit and does not pass with time. */
 const TELLING: Signs = {
   labels: [
-    [/insufficient_quota|billing/, "invalid_request"],
+    [/insufficient_quota|insufficient_balance|billing/, "quota"],
     [/overloaded|unavailable|slow_down/, "overloaded"],
     [/rate_limit|resource_exhausted|too_many_requests/, "rate_limited"],
     [/authentication|api_key|permission|unauthenticated/, "authentication"],
     [/timeout|deadline_exceeded/, "timeout"],
   ],
   statuses: [
+    [/^402$/, "quota"],
     [/^429$/, "rate_limited"],
     [/^40[13]$/, "authentication"],
     [/^(503|529)$/, "overloaded"],
@@ -171,14 +196,16 @@ function byConnection({ name, codes, message }: Seen, begun: boolean): ModelErro
   return "network";
 }
 
-/** What is not of the provider's format is not quoted: it may be anything. */
+/** What is not of the provider's format is not quoted: it may be anything. A network is not the provider. */
 function quoteProvider(
   { message }: Seen,
   kind: ModelErrorKind,
-  redact: (text: string) => string,
+  { redact }: Pick<ErrorContext, "redact">,
 ): string {
   if (kind === "malformed_stream" || kind === "aborted") return "";
-  return oneLine(redact(message), MAX_QUOTE);
+  const said = oneLine(redact(message), MAX_QUOTE);
+  if (said === "") return "";
+  return kind === "network" ? ` The error was: ${said}` : ` It said: ${said}`;
 }
 
 const MAX_QUOTE = 400;
@@ -209,11 +236,10 @@ function collectLabels(sources: readonly unknown[]): string[] {
     .map((label) => label.toLowerCase());
 }
 
-/** Google calls a wrong key an invalid argument. */
-function keyComplaint(message: unknown): string | undefined {
-  return /api key (not valid|expired)/i.test(readOptionalText(message) ?? "")
-    ? "invalid_api_key"
-    : undefined;
+/** Google calls a wrong key an invalid argument, Anthropic an empty account an invalid request. */
+function findComplaint(words: string): string | undefined {
+  if (/api key (not valid|expired)/i.test(words)) return "invalid_api_key";
+  return /credit balance is too low/i.test(words) ? "insufficient_balance" : undefined;
 }
 
 function parseBody(body: string | undefined): unknown {

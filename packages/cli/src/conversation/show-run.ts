@@ -6,6 +6,7 @@ import { renderDiff, visible, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { TERMINAL } from "./ask-permission.ts";
 import { createCallBoard, formatDuration } from "./call-board.ts";
+import { describeRetry } from "./describe-retry.ts";
 
 export interface ShowRunOptions {
   readonly terminal: Terminal;
@@ -29,6 +30,8 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   const shown = new Set<string>();
   /** Since when nothing came from the model. */
   let quietSince = clock.monotonic();
+  /** When a request is made again that failed. */
+  let retryAt = quietSince;
   let forgetTick = clock.after(TICK_MS, tick);
   try {
     for await (const event of run.events()) {
@@ -47,14 +50,20 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   }
 
   function showLive(): void {
-    const quiet = clock.monotonic() - quietSince;
-    const waits = board.isEmpty && quiet >= TICK_MS;
-    terminal.live([
-      ...board.live(terminal.columns),
-      ...(waits
-        ? [dim(`… the model, ${formatDuration(Math.floor(quiet / 1000) * 1000)}; Ctrl-C stops`)]
-        : []),
-    ]);
+    terminal.live([...board.live(terminal.columns), ...describeWait().map(dim)]);
+  }
+
+  /** For the model, while nothing comes from it. */
+  function describeWait(): string[] {
+    const now = clock.monotonic();
+    if (!board.isEmpty) return [];
+    if (retryAt > now) {
+      return [
+        `… asking again in ${formatDuration(Math.ceil((retryAt - now) / 1000) * 1000)}; Esc stops`,
+      ];
+    }
+    const quiet = Math.floor((now - Math.max(quietSince, retryAt)) / 1000) * 1000;
+    return quiet < TICK_MS ? [] : [`… the model, ${formatDuration(quiet)}; Esc stops`];
   }
 
   function show(event: Exclude<LoopEvent, { type: "end" }>): void {
@@ -87,12 +96,8 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
         return;
       case "abandoned": {
         board.clear();
-        const wait = event.wait_ms === 0 ? "" : ` in ${formatDuration(event.wait_ms)}`;
-        terminal.print(
-          dim(
-            `The answer broke off (${visibleLine(event.reason)}); asking ${visibleLine(event.model)} again${wait}. What it had said does not count.`,
-          ),
-        );
+        retryAt = clock.monotonic() + event.wait_ms;
+        terminal.print(dim(describeRetry(event)));
         return;
       }
       case "compacted":

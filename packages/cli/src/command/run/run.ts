@@ -3,6 +3,7 @@
 
 import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
 import type { Fact } from "@soong/core";
+import { describeRetry } from "../../conversation/describe-retry.ts";
 import { openLoop } from "../../conversation/open-loop.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../../output/index.ts";
 import { loadMainAgent, openModels } from "../../runtime/models.ts";
@@ -138,9 +139,7 @@ function renderEvent(event: LoopEvent, output: Output): string | undefined {
       return colour(`← ${visibleLine(tool_name)} ${status}: ${visibleLine(summary).slice(0, 300)}`);
     }
     case "abandoned":
-      return dim(
-        `the answer broke off (${visibleLine(event.reason)}); asking ${event.model} again`,
-      );
+      return dim(describeRetry(event));
     case "compacted":
       return dim(
         `the conversation was summed up: ${event.tokens_before} → ${event.tokens_after} tokens`,
