@@ -14,6 +14,7 @@ export {
   type FindRun,
   type ReadMessage,
 } from "./context/index.ts";
+export { mapForeignTool, type ForeignProgram, type MappedTool } from "./document/index.ts";
 export * from "./drive/index.ts";
 export { AGENT_FACT_TEXTS } from "./fact-texts.ts";
 export type * from "./facts.ts";

@@ -391,6 +391,40 @@ describe("allowed_tools", () => {
   });
 });
 
+test("a definition that skips what is missing starts with what there is", async () => {
+  verifies("SURF-4", "AGENT-1");
+  const definition = {
+    id: "reader",
+    description: "Reads.",
+    system: "You read.",
+    allowed_tools: ["a.read", "web.fetch", "mcp.gone.*", SUB],
+    skip_missing_tools: true,
+  };
+  const stage = await openAgentStage(
+    {
+      turns: [
+        start(SUB, { task: "x", agent_definition_id: "reader" }),
+        start(SUB, { task: "x", agent_definition_id: "reader", allowed_tools: ["web.fetch"] }),
+        { text: "ok" },
+      ],
+      agents: {
+        reader: [
+          [{ expect: [{ tools: ["a.read"] }, { not_tools: ["b.read", SUB] }], text: "read it" }],
+        ],
+      },
+    },
+    {
+      tools: [readTool("a.read", () => "x"), readTool("b.read", () => "y")],
+      definitions: [definition],
+    },
+  );
+  expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
+  const [first, second] = resultsOf(stage, SUB);
+  expect(first).toMatchObject({ status: "succeeded", summary: "read it" });
+  // What the caller itself names has to be there.
+  expect(second?.error?.message).toContain('"web.fetch", but no tool of that name is registered');
+});
+
 describe("an expected form", () => {
   const schema = {
     type: "object",

@@ -68,6 +68,7 @@ test("a file with everything in it is read as it says, its rules with their line
       expected_output_schema: { type: "object", required: ["verdict"] },
       system: "You review changes.\n\nBe kind.",
     },
+    warnings: [],
   });
 });
 
@@ -79,6 +80,7 @@ test("a description and a text are enough: the name of the file is the id", () =
   expect(parseAgentDefinition(MINIMAL(""), "a/helper.md")).toEqual({
     ok: true,
     definition: { id: "helper", description: "Does it.", system: "Do it." },
+    warnings: [],
   });
 });
 
@@ -90,10 +92,10 @@ describe("what is wrong is reported with its place", () => {
     ["no text", MINIMAL("", ""), ["x.md:1:1: has no text below its front matter"]],
     [
       "keys nobody knows",
-      MINIMAL("allowed_tool: [a.b]\ntools: x\n"),
+      MINIMAL("allowed_tool: [a.b]\nzoo: x\n"),
       [
         'x.md:3:1: allowed_tool: is not a field of an agent definition; did you mean "allowed_tools"?',
-        "x.md:4:1: tools: is not a field of an agent definition; it has id, name,",
+        "x.md:4:1: zoo: is not a field of an agent definition; it has id, name,",
       ],
     ],
     [
@@ -254,5 +256,74 @@ describe("a catalog", () => {
     );
     const taken = { id: "default_sub_agent", description: "y", system: "z" };
     await expect(loadAgentCatalog({ code: [taken] })).rejects.toThrow("write override: true");
+  });
+});
+
+describe("a file written for Claude Code", () => {
+  const CLAUDE = `---
+name: code-reviewer
+description: Use this agent after a change. Examples: <example>user: "done"</example>
+tools: Read, Grep, Glob, Bash(git diff:*), TodoWrite, mcp__github__get_pr, mcp__linear
+disallowedTools: Write
+model: sonnet
+permissionMode: acceptEdits
+maxTurns: 5
+color: purple
+---
+You review changes.
+`;
+
+  test("is read: its tools are ours, and what has no meaning here is named", async () => {
+    verifies("AGENT-1");
+    await writeFile(join(folder, "review.md"), CLAUDE);
+    const { definitions, problems, warnings } = await loadAgentCatalog({ folder });
+    expect(problems).toEqual([]);
+    const file = join(folder, "review.md");
+    expect(definitions.get("code-reviewer")).toEqual({
+      id: "code-reviewer",
+      name: "code-reviewer",
+      description: 'Use this agent after a change. Examples: <example>user: "done"</example>',
+      roles: ["main", "sub", "fork"],
+      max_turns: 5,
+      allowed_tools: [
+        "code.read_file",
+        "code.search",
+        "code.list_dir",
+        "code.run_command",
+        "mcp.github.get_pr",
+        "mcp.linear.*",
+      ],
+      skip_missing_tools: true,
+      rules: [{ tool: "code.write_file", decision: "deny", origin: { file, line: 5 } }],
+      system: "You review changes.",
+      origin: { kind: "file", file },
+    });
+    expect(warnings.map((one) => describeProblem(one).slice(file.length + 1))).toEqual([
+      '3:14: description: holds ": " or " #" without quotes; it was read as one text: put it in quotes',
+      "9:1: color: has no effect here",
+      '6:8: model: "sonnet" is no profile of the config, so it uses the model of its caller: add [models.profiles.sonnet], or write provider:model',
+      "7:17: permissionMode: has no effect here: no file of an agent grants anything",
+      '4:8: tools: "Bash(git diff:*)" stands for Bash as a whole: each call is decided by the policy',
+      '4:8: tools: "TodoWrite" has no counterpart here: an orchestrator keeps steps as a task; it was skipped',
+    ]);
+  });
+
+  test("names a profile of the config as its model where there is one", async () => {
+    await writeFile(join(folder, "review.md"), CLAUDE);
+    const { definitions } = await loadAgentCatalog({ folder, profiles: ["sonnet"] });
+    expect(definitions.get("code-reviewer")?.model).toBe("sonnet");
+  });
+
+  test("does not make our own form less strict", () => {
+    verifies("AGENT-1");
+    const parsed = parseAgentDefinition(MINIMAL("tool: [code.read_file]\nmax_turn: 3\n"), "a/b.md");
+    expect(parsed.ok ? [] : parsed.problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining("is not a field of an agent definition"),
+      'is not a field of an agent definition; did you mean "max_turns"?',
+    ]);
+    const wrong = parseAgentDefinition(MINIMAL("tools: 3\n"), "a/b.md");
+    expect(wrong.ok ? [] : wrong.problems.map(({ message }) => message)).toEqual([
+      "is 3; names of tools with commas between them are expected",
+    ]);
   });
 });

@@ -20,6 +20,7 @@ import {
 } from "@soong/platform";
 import { matchesName } from "@soong/core/internal";
 import { isRecord } from "@soong/schema";
+import { CLAUDE_CODE_FIELDS, readClaudeCodeFields } from "./claude-code-fields.ts";
 import {
   formShape,
   listFolder,
@@ -33,6 +34,8 @@ export interface AgentCatalog {
   /** By id. */
   readonly definitions: ReadonlyMap<string, AgentDefinition>;
   readonly problems: readonly Problem[];
+  /** What has no meaning here, in files that can be used: mostly of files for another program. */
+  readonly warnings: readonly Problem[];
   /** Those that may be started so, by id. */
   startableAs(role: Role): readonly AgentDefinition[];
 }
@@ -42,15 +45,18 @@ export interface AgentCatalogOptions {
   readonly folder?: string;
   /** Checked as those in files are; a mistake here throws. */
   readonly code?: readonly WrittenDefinition[];
+  /** Names that a definition may have as its model beside `provider:model`: the profiles of the config. */
+  readonly profiles?: readonly string[];
 }
 
 const MOST_FILE_BYTES = 256 * 1024;
 const MOST_FILES = 500;
 
 export async function loadAgentCatalog(options: AgentCatalogOptions = {}): Promise<AgentCatalog> {
-  const { folder, code = [] } = options;
+  const { folder, code = [], profiles } = options;
   const definitions = new Map(BUILT_IN_DEFINITIONS.map((one) => [one.id, one]));
   const problems: Problem[] = [];
+  const warnings: Problem[] = [];
   for (const written of code) {
     checkCodeDefinition(written);
     const refused = addDefinition(definitions, written, { kind: "code" });
@@ -64,9 +70,10 @@ export async function loadAgentCatalog(options: AgentCatalogOptions = {}): Promi
   for (const name of folder === undefined ? [] : await listFolder(folder, problems, wanted)) {
     const file = join(folder ?? "", name);
     const read = await readTextFile(file, MOST_FILE_BYTES);
-    const parsed = read.ok ? parseAgentDefinition(read.text, file) : read;
+    const parsed = read.ok ? parseAgentDefinition(read.text, file, { profiles }) : read;
     if (!parsed.ok) problems.push(...parsed.problems);
     else {
+      warnings.push(...parsed.warnings);
       const refused = addDefinition(definitions, parsed.definition, { kind: "file", file });
       if (refused === undefined) continue;
       problems.push({ file, line: 1, column: 1, field: "id", message: refused });
@@ -75,6 +82,7 @@ export async function loadAgentCatalog(options: AgentCatalogOptions = {}): Promi
   return {
     definitions,
     problems,
+    warnings,
     startableAs: (role) =>
       [...definitions.values()]
         .filter(({ roles }) => roles.includes(role))
@@ -140,6 +148,8 @@ export interface AgentDefinition {
   readonly suggested_tools?: readonly string[];
   /** What it may be started with at the most, within the ceiling of its role. Default: the role's. */
   readonly allowed_tools?: readonly string[];
+  /** What it cannot have of `allowed_tools` is skipped. By default it is not started. */
+  readonly skip_missing_tools?: boolean;
   /** Ask and deny only: they narrow what its parent may do. */
   readonly rules?: readonly PermissionRule[];
   readonly max_turns?: number;
@@ -289,6 +299,7 @@ const FIELDS = {
   mode: optional(choice(MODES)),
   suggested_tools: tools,
   allowed_tools: tools,
+  skip_missing_tools: optional(flag),
   rules: optional(rules),
   max_turns: optional(wholeNumber(1, 10_000)),
   timeout_ms: optional(wholeNumber(1, DAY_MS)),
@@ -309,33 +320,53 @@ const OPTIONS = {
   },
 };
 
-/** The system text is the body of the file. */
-const FILE_DEFINITION = object({ id: optional(id), ...FIELDS }, OPTIONS);
+/** The system text is the body of the file. Unknown keys are compared with ours only. */
+const OWN_KEYS = ["id", ...Object.keys(FIELDS)];
+const FILE_DEFINITION = object(
+  { id: optional(id), ...FIELDS, ...CLAUDE_CODE_FIELDS },
+  { ...OPTIONS, names: OWN_KEYS },
+);
 const CODE_DEFINITION = object({ id, ...FIELDS, system: text() }, OPTIONS);
 
 // One definition from the text of its file, or everything that is wrong with it: front matter in YAML, then the system text.
 
 export type ParsedDefinition =
-  | { readonly ok: true; readonly definition: WrittenDefinition }
+  | {
+      readonly ok: true;
+      readonly definition: WrittenDefinition;
+      readonly warnings: readonly Problem[];
+    }
   | RejectedDocument;
 
 /** A definition without an id has the name of its file. */
-export function parseAgentDefinition(text: string, file: string): ParsedDefinition {
+export function parseAgentDefinition(
+  text: string,
+  file: string,
+  { profiles = [] }: Pick<AgentCatalogOptions, "profiles"> = {},
+): ParsedDefinition {
   const checked = readMarkdown(text, file, FILE_DEFINITION, {
     purpose: "the agent's instructions",
     maxChars: 100_000,
   });
   if (!checked.ok) return checked;
-  const written = checked.value as Omit<WrittenDefinition, "system" | "id"> & { id?: string };
+  const { document } = checked;
+  const read = readClaudeCodeFields(checked.value, document, profiles);
+  const written = read.definition as Omit<WrittenDefinition, "system" | "id"> & { id?: string };
   const id = written.id ?? basename(file, ".md");
   if (!isDefinitionId(id)) {
     const given = JSON.stringify(id.slice(0, 80));
     return rejectDocument(file, `has a name that is not an id (${given}): give it one`);
   }
   const rules = written.rules?.map((rule, index): PermissionRule => {
-    const { line } = checked.document.positionOf(["rules", index]);
+    if (rule.origin !== undefined) return rule;
+    const { line } = document.positionOf(["rules", index]);
     return { ...rule, origin: { file, line } };
   });
   const definition = { ...written, id, system: checked.body };
-  return { ok: true, definition: rules === undefined ? definition : { ...definition, rules } };
+  const warnings = [...checked.warnings, ...read.warnings];
+  return {
+    ok: true,
+    definition: rules === undefined ? definition : { ...definition, rules },
+    warnings,
+  };
 }

@@ -325,6 +325,8 @@ function buildRunOptions(active: ActiveRun, start: ChildStart): RunOptions {
     mode: mode === "plan" ? mode : undefined,
     policy: rules === undefined ? undefined : { rules },
     allowedTools,
+    // What the caller asks for by name is asked for in earnest.
+    skipMissingTools: allowedTools === definition.allowed_tools && definition.skip_missing_tools,
     suggestedTools,
     taskDenied,
     roots,

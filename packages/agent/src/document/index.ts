@@ -5,12 +5,21 @@ import { readdir } from "node:fs/promises";
 import { messageOf, type Places } from "@soong/core";
 import {
   controlCharacter,
+  parseDocument,
+  problemAt,
   readBoundedFile,
   readDocument,
   type BoundedFile,
   type Problem,
   type Shape,
 } from "@soong/platform";
+
+export {
+  mapForeignTool,
+  splitToolNames,
+  type ForeignProgram,
+  type MappedTool,
+} from "./foreign-tools.ts";
 
 /** `message`: as a clause about the file. */
 type TextFile =
@@ -113,9 +122,13 @@ export function readMarkdown<Value>(
 ) {
   const split = splitFrontMatter(text, file);
   if (!split.ok) return split;
-  const { yaml, body } = split;
+  const { body } = split;
+  const { yaml, isQuoted } = quoteDescription(split.yaml, file);
   const checked = readDocument(yaml, file, "yaml", shape);
   if (!checked.ok) return checked;
+  const warnings = isQuoted
+    ? [problemAt(checked.document, ["description"], UNQUOTED), ...checked.warnings]
+    : checked.warnings;
   if (body === "") {
     return rejectDocument(file, `has no text below its front matter; that is ${purpose}`);
   }
@@ -123,7 +136,20 @@ export function readMarkdown<Value>(
     const chars = `${body.length} characters below its front matter`;
     return rejectDocument(file, `has ${chars}; ${maxChars} are the most${advice}`);
   }
-  return { ...checked, body };
+  return { ...checked, warnings, body };
+}
+
+const UNQUOTED = 'holds ": " or " #" without quotes; it was read as one text: put it in quotes';
+
+/** Other programs read such a line as text, and files written for them have it. YAML does not. */
+function quoteDescription(yaml: string, file: string): { yaml: string; isQuoted: boolean } {
+  if (parseDocument(yaml, file, "yaml").ok) return { yaml, isQuoted: false };
+  const quoted = yaml.replace(
+    /^(description:[ \t]+)([^\s"'[{|>&*!%@`#].*)$/m,
+    (_, key: string, text: string) => key + JSON.stringify(text.trimEnd()),
+  );
+  const isQuoted = quoted !== yaml && parseDocument(quoted, file, "yaml").ok;
+  return { yaml: isQuoted ? quoted : yaml, isQuoted };
 }
 
 /** The lines of `yaml` are those of the file. */

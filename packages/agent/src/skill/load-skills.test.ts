@@ -80,8 +80,37 @@ Fill them.
   expect(await loadSkills(join(home, "nowhere"))).toEqual({
     skills: [],
     problems: [],
+    warnings: [],
     restricted: [],
   });
+});
+
+test("what has no meaning here of a skill for another program is named, and the skill is read", async () => {
+  verifies("SKILL-1");
+  await write(
+    "deploy",
+    `---
+name: deploy
+description: Deploys it. Usage: /deploy staging
+allowed-tools: Read, TodoWrite, Bash(git push:*)
+disable-model-invocation: true
+argument-hint: "[where]"
+licence: MIT
+---
+Deploy it.
+`,
+  );
+  const { skills, problems: none, warnings } = await loadSkills(folder);
+  expect(none).toEqual([]);
+  expect(skills).toMatchObject([
+    { description: "Deploys it. Usage: /deploy staging", disable_model_invocation: true },
+  ]);
+  expect(warnings.map((one) => describeProblem(one).slice(folder.length + 1))).toEqual([
+    'deploy/SKILL.md:3:14: description: holds ": " or " #" without quotes; it was read as one text: put it in quotes',
+    "deploy/SKILL.md:6:1: argument-hint: has no effect here",
+    'deploy/SKILL.md:7:1: licence: has no effect here; did you mean "license"?',
+    'deploy/SKILL.md:4:16: allowed-tools: "TodoWrite" has no counterpart here: an orchestrator keeps steps as a task',
+  ]);
 });
 
 test("a bad skill affects only itself, and is reported with its position", async () => {

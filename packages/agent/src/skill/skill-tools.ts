@@ -19,6 +19,7 @@ import { matchesName, TOOL_REQUESTS } from "@soong/core/internal";
 import { isRecord, nearestName, oneLine } from "@soong/schema";
 import { describeProblem, shorten } from "@soong/platform";
 import { listNodesInView, type FindRun } from "../context/index.ts";
+import { mapForeignTool } from "../document/index.ts";
 import {
   filesBeside,
   readFileBeside,
@@ -72,9 +73,8 @@ function listTool({ folder }: SkillToolParts): AnyTool {
     concurrency_safe: true,
     handler: async (input, context) => {
       const { query } = input;
-      const loaded = await loadSkills(folder, (name) =>
-        findSkillRestriction(folder, name, context),
-      );
+      const all = await loadSkills(folder, (name) => findSkillRestriction(folder, name, context));
+      const loaded = { ...all, skills: all.skills.filter(mayModelUse) };
       const { skills, problems, restricted } = loaded;
       const found = query === undefined ? skills : rankSkills(skills, query);
       const shown = found.slice(0, MOST_LISTED);
@@ -209,7 +209,15 @@ function loadTool({ folder, findRun }: SkillToolParts): AnyTool {
 
 async function findSkill(folder: string, name: string): Promise<Skill> {
   const read = await readSkill(folder, name);
-  if (read.ok) return read.skill;
+  if (read.ok && mayModelUse(read.skill)) return read.skill;
+  if (read.ok) {
+    throw new ToolFailure({
+      code: "skill_for_users",
+      error_class: "permission_denied",
+      message: `The skill "${name}" is not for models to load (disable-model-invocation). Only the user can give you its text.`,
+      recovery: "ask_the_user",
+    });
+  }
   const { skills, problems } = await loadSkills(folder);
   const isBroken = problems.some(({ file }) => file === read.problems[0]?.file);
   const meant = nearestName(
@@ -227,6 +235,10 @@ async function findSkill(folder: string, name: string): Promise<Skill> {
     message: `The skill ${JSON.stringify(shorten(name, 80))} ${why}`,
     recovery: isBroken ? "ask_the_user" : "change_arguments",
   });
+}
+
+function mayModelUse({ disable_model_invocation }: Skill): boolean {
+  return disable_model_invocation !== true;
 }
 
 function renderLoadedSkill(
@@ -307,6 +319,10 @@ function matchToolNames(
   if (standing.has(name)) return [name];
   const meant = aliases.get(name);
   if (meant !== undefined) return [meant];
+  if (!/[.*]/.test(name)) {
+    const { tools } = mapForeignTool(name);
+    return tools.flatMap((tool) => matchToolNames(tool, { standing, aliases }));
+  }
   if (!name.includes("*") || name === "*") return [];
   const matching = [...standing.keys()].filter((known) => matchesName(name, known));
   return matching.toSorted().slice(0, MOST_OF_A_PATTERN);

@@ -5,15 +5,17 @@ import type { Dirent } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { messageOf, type Restriction } from "@soong/core";
-import { isRecord } from "@soong/schema";
-import { problemAt, shape, type Problem, type Shape } from "@soong/platform";
+import { isRecord, nearestName } from "@soong/schema";
+import { problemAt, shape, type Problem, type Shape, type UserDocument } from "@soong/platform";
 import {
   formShape,
   listFolder,
+  mapForeignTool,
   readMarkdown,
   readTextFile,
   rejectControlCharacter,
   rejectDocument,
+  splitToolNames,
   type RejectedDocument,
 } from "../document/index.ts";
 
@@ -28,6 +30,8 @@ export interface Skill {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Asked for, never granted. As they were written: names of other runtimes, too. */
   readonly allowed_tools: readonly string[];
+  /** Only the user may use it: it is neither listed for models nor loaded by them. */
+  readonly disable_model_invocation?: true;
   /** Keys of its front matter that mean nothing here. */
   readonly ignored_keys: readonly string[];
   readonly body: string;
@@ -101,13 +105,27 @@ const FIELDS = {
   compatibility: shape.optional(plainText(500)),
   metadata: shape.optional(metadata),
   "allowed-tools": shape.optional(tools),
+  "disable-model-invocation": shape.optional(shape.flag),
 };
 
-const SKILL = shape.object(FIELDS, { what: "the front matter of a skill", mayHaveOthers: true });
+const SKILL = shape.object(FIELDS, {
+  what: "the front matter of a skill",
+  mayHaveOthers: true,
+  together(value, place) {
+    for (const key of Object.keys(value)) {
+      if (Object.hasOwn(FIELDS, key)) continue;
+      const meant = nearestName(key, Object.keys(FIELDS));
+      const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+      place.in(key).warnKey(`has no effect here${hint}`);
+    }
+  },
+});
 
 // One skill from the text of its SKILL.md, or everything that is wrong with it, each with its line and key.
 
-type ParsedSkill = { readonly ok: true; readonly skill: Skill } | RejectedDocument;
+type ParsedSkill =
+  | { readonly ok: true; readonly skill: Skill; readonly warnings: readonly Problem[] }
+  | RejectedDocument;
 
 /** `file`: absolute; the folder it is in has the skill's name. */
 function parseSkill(text: string, file: string): ParsedSkill {
@@ -119,7 +137,7 @@ function parseSkill(text: string, file: string): ParsedSkill {
     advice: ": move details into files beside it",
   });
   if (!checked.ok) return checked;
-  const { value: written, document } = checked;
+  const { value: written, document, warnings } = checked;
   const folder = dirname(file);
   if (written.name !== basename(folder)) {
     const message = `is "${written.name}", and its folder is ${JSON.stringify(basename(folder))}: they must be the same`;
@@ -127,15 +145,18 @@ function parseSkill(text: string, file: string): ParsedSkill {
   }
   const { metadata, "allowed-tools": asked, description, license, compatibility } = written;
   const texts = Object.entries(metadata ?? {}).map(([key, value]) => [key, String(value)] as const);
+  const names = typeof asked === "string" ? splitToolNames(asked) : (asked ?? []);
   return {
     ok: true,
+    warnings: [...warnings, ...describeUnmapped(names, document)],
     skill: {
       name: written.name,
       description,
       license,
       compatibility,
       metadata: metadata && Object.fromEntries(texts),
-      allowed_tools: typeof asked === "string" ? splitToolNames(asked) : (asked ?? []),
+      allowed_tools: names,
+      ...(written["disable-model-invocation"] === true && { disable_model_invocation: true }),
       ignored_keys: Object.keys(written).filter((key) => !Object.hasOwn(FIELDS, key)),
       body: checked.body,
       folder,
@@ -144,9 +165,14 @@ function parseSkill(text: string, file: string): ParsedSkill {
   };
 }
 
-/** Between spaces or commas; parentheses belong to the name, as in `Bash(git log:*)`. */
-function splitToolNames(text: string): string[] {
-  return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [];
+/** Names of another program that have no counterpart; a name of ours may be one of a server that is not connected. */
+function describeUnmapped(names: readonly string[], document: UserDocument): Problem[] {
+  return names.flatMap((name) => {
+    const { why } = mapForeignTool(name);
+    return why === undefined
+      ? []
+      : [problemAt(document, ["allowed-tools"], `${JSON.stringify(name)} ${why}`)];
+  });
 }
 
 // The skills, read from their folder on each request. An invalid one is reported as a problem and does not affect the
@@ -156,6 +182,8 @@ export interface LoadedSkills {
   /** By name. */
   readonly skills: readonly Skill[];
   readonly problems: readonly Problem[];
+  /** What has no meaning here, of skills that can be used. */
+  readonly warnings: readonly Problem[];
   /** Those that were not read, because something restricts their file. */
   readonly restricted: readonly RestrictedSkill[];
 }
@@ -175,6 +203,7 @@ export async function loadSkills(
 ): Promise<LoadedSkills> {
   const skills: Skill[] = [];
   const problems: Problem[] = [];
+  const warnings: Problem[] = [];
   const restricted: RestrictedSkill[] = [];
   const wanted = {
     max: MOST_SKILLS,
@@ -185,10 +214,12 @@ export async function loadSkills(
     const restriction = await restrictionOf(name);
     const read = restriction === undefined ? await readSkill(folder, name) : undefined;
     if (restriction !== undefined) restricted.push({ name, restriction });
-    else if (read?.ok === true) skills.push(read.skill);
-    else problems.push(...(read?.problems ?? []));
+    else if (read?.ok === true) {
+      skills.push(read.skill);
+      warnings.push(...read.warnings);
+    } else problems.push(...(read?.problems ?? []));
   }
-  return { skills, problems, restricted };
+  return { skills, problems, warnings, restricted };
 }
 
 /** By the name of its folder. */

@@ -106,7 +106,7 @@ function buildLimits(
 
 /** What a definition asks for and forbids; it grants nothing (SURF-4). */
 function readWishes({ values }: LoadedConfig, definition: AgentDefinition | undefined): RunOptions {
-  const { suggested_tools = [], allowed_tools, rules } = definition ?? {};
+  const { suggested_tools = [], allowed_tools, skip_missing_tools, rules } = definition ?? {};
   const { write_mode, external_tool, provider, recall_tool } = values.memory;
   // Called from within a call, they cannot be searched for first.
   const forMemory = [
@@ -117,6 +117,7 @@ function readWishes({ values }: LoadedConfig, definition: AgentDefinition | unde
   return {
     suggestedTools: suggestedTools.length === 0 ? undefined : suggestedTools,
     allowedTools: allowed_tools,
+    skipMissingTools: skip_missing_tools,
     policy: rules && { rules },
   };
 }

@@ -3,7 +3,7 @@
 
 import type { AgentDefinition, Model } from "@soong/agent";
 import { nearestName, omitUndefined } from "@soong/schema";
-import type { SoongConfig } from "../config/index.ts";
+import type { LoadedConfig, SoongConfig } from "../config/index.ts";
 import { homePaths, SetupError } from "./home.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,10 +53,14 @@ async function open(values: SoongConfig, env: Environment, reference: string): P
 }
 
 /** An agent of the home that may be the main one. */
-export async function loadMainAgent(home: string, id: string): Promise<AgentDefinition> {
+export async function loadMainAgent(
+  { home, values }: LoadedConfig,
+  id: string,
+): Promise<AgentDefinition> {
   const { describeProblem, loadAgentCatalog } = await import("@soong/agent");
   const folder = homePaths(home).agents;
-  const catalog = await loadAgentCatalog({ folder });
+  const profiles = Object.keys(values.models.profiles);
+  const catalog = await loadAgentCatalog({ folder, profiles });
   const { definitions, problems } = catalog;
   const found = definitions.get(id);
   if (found?.roles.includes("main") === true) return found;

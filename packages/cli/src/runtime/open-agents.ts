@@ -41,7 +41,8 @@ interface OpenAgentsOptions {
 export async function openAgents(options: OpenAgentsOptions) {
   const { env, config, roots, store } = options;
   const { home, values } = config;
-  const catalog = await loadAgentCatalog({ folder: homePaths(home).agents });
+  const profiles = Object.keys(values.models.profiles);
+  const catalog = await loadAgentCatalog({ folder: homePaths(home).agents, profiles });
   const skills = await loadSkills(homePaths(home).skills);
   const tasks = createTasks({
     storage: openTaskStorage(store),

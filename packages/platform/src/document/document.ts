@@ -124,12 +124,14 @@ export function readDocument<T>(
   file: string,
   format: UserDocument["format"],
   shape: Shape<T>,
-): { ok: false; problems: readonly Problem[] } | { ok: true; value: T; document: UserDocument } {
+):
+  | { ok: false; problems: readonly Problem[] }
+  | { ok: true; value: T; document: UserDocument; warnings: readonly Problem[] } {
   const parsed = parseDocument(text, file, format);
   if (!parsed.ok) return parsed;
   const checked = checkDocument(parsed.document, shape);
   return checked.ok
-    ? { ok: true, value: checked.value, document: parsed.document }
+    ? { ok: true, value: checked.value, document: parsed.document, warnings: checked.warnings }
     : { ok: false, problems: checked.problems };
 }
 

@@ -41,7 +41,7 @@ export async function converse(
   }
   const config = await loadUserConfig(context);
   const definition =
-    options.agent === undefined ? undefined : await loadMainAgent(config.home, options.agent);
+    options.agent === undefined ? undefined : await loadMainAgent(config, options.agent);
   const { model = definition?.model, mode = definition?.mode } = options;
   if ((model ?? config.values.model.default ?? modelFromEnvironment(env)) === undefined) {
     throw new UsageError(

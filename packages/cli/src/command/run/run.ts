@@ -47,7 +47,7 @@ async function runInSession(
   const { output } = context;
   const config = await loadUserConfig(context);
   const definition =
-    options.agent === undefined ? undefined : await loadMainAgent(config.home, options.agent);
+    options.agent === undefined ? undefined : await loadMainAgent(config, options.agent);
   const { model = definition?.model, mode = definition?.mode } = options;
   const models = await openModels(config.values, context.env, model);
   const hooks = models.flatMap((one) => one.hooks ?? []);

@@ -11,7 +11,7 @@ import {
   loadAgentCatalog,
   loadSkills,
   modelFromEnvironment,
-  type Problem,
+  type AgentCatalog,
 } from "@soong/agent";
 import { createKernel } from "@soong/core";
 import type { McpServerEntry, McpServerStatus } from "@soong/mcp";
@@ -91,13 +91,14 @@ async function* checkAll(
     });
     yield* checkServers(context, read);
   }
-  const { definitions, problems } = await loadAgentCatalog({ folder: homePaths(home).agents });
-  const own = [...definitions.values()].filter(({ origin }) => origin.kind === "file").length;
-  yield ["agents", checkDocuments(`${own} in agents/`, problems)];
+  const profiles = Object.keys(read?.values.models.profiles ?? {});
+  const agents = await loadAgentCatalog({ folder: homePaths(home).agents, profiles });
+  const own = [...agents.definitions.values()].filter(({ origin }) => origin.kind === "file");
+  yield ["agents", checkDocuments(`${own.length} in agents/`, agents)];
   const loaded = await loadSkills(homePaths(home).skills);
-  yield ["skills", checkDocuments(`${loaded.skills.length} in skills/`, loaded.problems)];
+  yield ["skills", checkDocuments(`${loaded.skills.length} in skills/`, loaded)];
   const memory = await listMemories(homePaths(home).memory);
-  yield ["memory", checkDocuments(`${memory.entries.length} remembered`, memory.problems)];
+  yield ["memory", checkDocuments(`${memory.entries.length} remembered`, memory)];
   if (read === undefined) return;
   // Whether they are there; never what they are.
   const keys = listKeyNames(read.values).map((name) => `${name}: ${env[name] ? "yes" : "no"}`);
@@ -254,9 +255,14 @@ async function checkRules({ env, cwd }: CommandContext, config: LoadedConfig): P
 }
 
 /** What cannot be read costs itself alone; someone thinks that it counts. */
-function checkDocuments(says: string, problems: readonly Problem[]): Found {
-  if (problems.length === 0) return ok(says);
-  const lines = [`${says}; these cannot be used:`, ...problems.map(describeProblem)];
+function checkDocuments(
+  says: string,
+  { problems, warnings = [] }: Pick<AgentCatalog, "problems"> & Partial<AgentCatalog>,
+): Found {
+  // Of files for another program: nothing is wrong with them.
+  const notes = warnings.map(describeProblem);
+  if (problems.length === 0) return ok([says, ...notes].join("\n"));
+  const lines = [`${says}; these cannot be used:`, ...problems.map(describeProblem), ...notes];
   return warn(lines, "Fix them, or move them away.");
 }
 
