@@ -56,7 +56,7 @@ export function readClaudeCodeFields(
   else if (model !== undefined && model !== "inherit") {
     warn(
       "model",
-      `${JSON.stringify(model)} is no profile of the config, so it uses the model of its caller: add [models.profiles.${String(model)}], or write provider:model`,
+      `${JSON.stringify(model)} is no profile of the config, so it uses the model of its caller: add [models.profiles.${model}], or write provider:model`,
     );
   }
   if (!isForeign) return { definition: own, warnings };
@@ -105,6 +105,6 @@ const ID = /^[a-z][a-z0-9_-]{0,63}$/;
 
 const ALIASES = ["inherit", "sonnet", "opus", "haiku", "opusplan"];
 
-function isAliasOfClaudeCode(model: unknown, profiles: readonly string[]): boolean {
+function isAliasOfClaudeCode(model: unknown, profiles: readonly string[]): model is string {
   return typeof model === "string" && ALIASES.includes(model) && !profiles.includes(model);
 }
