@@ -18,6 +18,7 @@ export {
   type LoadedTools,
 } from "./declarative/load-tools.ts";
 export { ownProgramProblem } from "./json/trusted-file.ts";
+export { wholeFileDiff } from "./edit/unified-diff.ts";
 export * from "./file/instruction-files.ts";
 export * from "./file/files-read.ts";
 export * from "./file/read-file.ts";

@@ -380,7 +380,92 @@ export const COMMANDS = {
   },
   mcp: {
     summary: "MCP: the servers of mcp.json, and Soong as a server for other agents",
-    examples: ["soong mcp list", "soong mcp accept github", "soong mcp serve"],
+    examples: [
+      "soong mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+      "soong mcp list",
+      "soong mcp wrap github",
+      "soong mcp serve",
+    ],
+  },
+  "mcp add": {
+    summary: "add a server to mcp.json, connect it and list its tools",
+    arguments: {
+      "<name>": "its id: part of its tools' names, mcp.NAME.*",
+      "[command...]": "behind --: the program that starts it, with its arguments",
+    },
+    options: {
+      "--url <url>": "its address (streamable HTTP), instead of a command",
+      "--header <header>": {
+        says: "for an address: 'Name: value'; ${VARIABLE} is filled in when it is sent",
+        isRepeatable: true,
+      },
+      "--env <variable>": {
+        says: "for a command: NAME=VALUE, or NAME to pass your own on",
+        isRepeatable: true,
+      },
+      "--replace": "in place of a server of that name",
+      "--no-connect": "only write the entry",
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+      "soong mcp add github --env GITHUB_TOKEN -- github-mcp-server stdio",
+      "soong mcp add search --url https://search.example.com/mcp --header 'Authorization: Bearer ${SEARCH_TOKEN}'",
+    ],
+    exitCodes: "0 added and usable, 1 it does not answer, 2 usage error, 130 interrupted",
+    record: "soong.mcp_add/1",
+  },
+  "mcp remove": {
+    summary: "take a server out of mcp.json, and forget its login",
+    arguments: { "<server>": "its id, as `soong mcp list` lists it" },
+    options: JSON_OPTION,
+    examples: ["soong mcp remove files"],
+    record: "soong.mcp_remove/1",
+  },
+  "mcp wrap": {
+    summary:
+      "put Soong before a server that another agent uses: shows both changes, then writes them",
+    arguments: {
+      "[server]": "its name in that agent's config; default: list what is configured",
+      "[command...]": "behind --: a server that no agent has yet",
+    },
+    options: {
+      "--from <agent>": {
+        says: "whose config; default: wherever it is",
+        choices: ["claude-code", "codex", "gemini", "opencode", "cursor", "vscode"],
+      },
+      "--file <file>": "another config file of an agent, such as .mcp.json of a project",
+      "--as <id>": "its id in mcp.json; default: the same name",
+      "--env <variable>": {
+        says: "a variable it needs beside those of its entry: NAME=VALUE, or NAME",
+        isRepeatable: true,
+      },
+      "--yes": "write what is shown without asking",
+      "--no-connect": "do not try the server first",
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong mcp wrap",
+      "soong mcp wrap github",
+      "soong mcp wrap github --from codex --yes",
+      "soong mcp wrap github -- npx -y @modelcontextprotocol/server-github",
+    ],
+    exitCodes: "0 done, or shown, 1 the server does not answer, 2 usage error, 130 interrupted",
+    record: "soong.mcp_wrap/1",
+  },
+  "mcp unwrap": {
+    summary: "let the other agent start its server itself again, as before `soong mcp wrap`",
+    arguments: { "<server>": "its id, as `soong mcp list` lists it" },
+    options: {
+      "--from <agent>": {
+        says: "whose config; default: all",
+        choices: ["claude-code", "codex", "gemini", "opencode", "cursor", "vscode"],
+      },
+      "--yes": "write what is shown without asking",
+      ...JSON_OPTION,
+    },
+    examples: ["soong mcp unwrap github", "soong mcp unwrap github --yes"],
+    record: "soong.mcp_unwrap/1",
   },
   "mcp list": {
     summary: "connect the servers of mcp.json and report their state",

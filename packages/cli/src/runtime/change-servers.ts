@@ -3,6 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
+import type { KnownSecret } from "@soong/core";
 import { describeProblem, editJson, withFileLock, writeWholeFile } from "@soong/platform";
 import { readSettingsFile } from "../config/index.ts";
 import { homePaths, SetupError } from "./home.ts";
@@ -19,6 +20,8 @@ export interface ChangedServers {
   readonly after: string;
   /** What is odd in the changed entries and no mistake, each with its place. */
   readonly warnings: readonly string[];
+  /** Values of the file that must not be shown. */
+  readonly secrets: readonly KnownSecret[];
 }
 
 /** What the file would say. Throws a SetupError that names every problem of it. */
@@ -32,18 +35,22 @@ export async function planServerChanges(
   const { parseMcpSettings } = await import("@soong/mcp/settings");
   const check = (text: string) => {
     const parsed = parseMcpSettings(text, file, env);
-    if (parsed.ok) return parsed.warnings.map(describeProblem);
+    if (parsed.ok) {
+      return { warnings: parsed.warnings.map(describeProblem), secrets: parsed.secrets };
+    }
     throw new SetupError(parsed.problems.map(describeProblem), "Nothing was written.");
   };
-  const known = before.trim() === "" ? [] : check(before);
+  const known = before.trim() === "" ? undefined : check(before);
   let after = before;
   for (const [id, entry] of Object.entries(changes)) {
     after = editJson(after, ["mcpServers", id], entry);
   }
+  const next = check(after);
   // Lines may have moved.
   const isNew = (warning: string) =>
-    !known.some((one) => withoutPlace(one) === withoutPlace(warning));
-  return { file, before, after, warnings: check(after).filter(isNew) };
+    known?.warnings.some((one) => withoutPlace(one) === withoutPlace(warning)) !== true;
+  const secrets = [...(known?.secrets ?? []), ...next.secrets];
+  return { file, before, after, warnings: next.warnings.filter(isNew), secrets };
 }
 
 /** The same, and writes it. */

@@ -15,6 +15,8 @@ export function homePaths(home: string) {
     servers: join(home, "mcp.json"),
     /** What was accepted of the servers' tools (MCP-7). */
     pins: join(home, "mcp-pins.json"),
+    /** Entries of other programs that `soong mcp wrap` replaced. */
+    wrapped: join(home, "mcp-wrapped.json"),
     /** What came of `soong mcp login`. */
     logins: join(home, "mcp-logins"),
     /** Where a server's standard error goes (MCP-8). */

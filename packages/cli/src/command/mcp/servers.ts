@@ -130,7 +130,7 @@ function countTools(count: number): string {
 
 const NAME_WIDTH = 20;
 
-function renderHeading(output: Output, status: McpServerStatus): string[] {
+export function renderHeading(output: Output, status: McpServerStatus): string[] {
   const { bold, green, red, dim } = output.colours;
   const { server_id, state, tools, excluded, protocol_version, era, server_info, message } = status;
   const colour = state === "connected" ? green : state === "failed" ? red : dim;
