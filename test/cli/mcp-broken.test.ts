@@ -58,6 +58,29 @@ describe("a server that is not right", () => {
     expect(findings.get("mcp unset")).toMatchObject({ state: "fail" });
   });
 
+  it("is named once in a run, with what to do", async () => {
+    verifies("MCP-2", "CLI-6");
+    const place = await withServers(() => ({
+      dies: node([PLAIN, '{"crash": "no licence"}']),
+      unset: { command: "x", env: { TOKEN: "${SOONG_NOT_SET}" } },
+    }));
+    await place.write(
+      "s.yaml",
+      "turns: [ { calls: [ { tool: code.list_dir, input: {} } ] }, { text: Done. } ]\n",
+    );
+    const run = await place.run(["run", "--model", "script:s.yaml", "go"]);
+    expect(run).toMatchObject({ code: 0, stdout: "Done.\n" });
+    const lines = run.stderr.split("\n").filter((line) => line.includes("MCP server"));
+    expect(lines.toSorted()).toEqual([
+      expect.stringMatching(
+        /^The tools of the MCP server dies are missing: .*no licence.* `soong mcp list dies` says more\.$/,
+      ),
+      expect.stringMatching(
+        /^The tools of the MCP server unset are missing: .*SOONG_NOT_SET.*\. Set the variable, and start again\.$/,
+      ),
+    ]);
+  });
+
   it("is not waited for longer than the config says, and comes to no harm to the run", async () => {
     verifies("MCP-2");
     const place = await withServers(() => ({ never: node([PLAIN, '{"never": true}']) }));

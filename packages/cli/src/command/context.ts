@@ -13,7 +13,7 @@ import {
   type RuntimeOptions,
   type StoredSession,
 } from "../runtime/open-runtime.ts";
-import type { ServerChoice } from "../runtime/servers.ts";
+import type { FailedServer, ServerChoice } from "../runtime/servers.ts";
 import type { CommandContext } from "./handler.ts";
 import { onTermination, withInterrupt } from "./signals.ts";
 
@@ -79,6 +79,13 @@ export async function withRuntime<T>(
     note: noteDim,
     // Programs wait without a note.
     onWaiting: (ids) => void (!json && isInteractive && noteDim(describeWaiting(ids))),
+    // Where a model works: other commands say it themselves, and programs read the fact.
+    onServerFailed: (failed) =>
+      void (
+        options.agents === true &&
+        !json &&
+        (options.note ?? noteDim)(describeServerFailure(failed))
+      ),
     ...options,
   });
   try {
@@ -107,6 +114,19 @@ export function withReadyRuntime(
 export function describeWaiting(server_ids: readonly string[]): string {
   const names = server_ids.map(visibleLine).join(", ");
   return `waiting for the MCP ${server_ids.length === 1 ? "server" : "servers"} ${names}`;
+}
+
+/** What is missing, why, and what to do. */
+export function describeServerFailure({ server_id, message, reason }: FailedServer): string {
+  const name = visibleLine(server_id);
+  const next =
+    reason === "unauthorized"
+      ? `\`soong mcp login ${name}\` logs in.`
+      : reason === "variable_missing"
+        ? "Set the variable, and start again."
+        : `\`soong mcp list ${name}\` says more.`;
+  const why = visibleLine(message).replace(/(?<![.!?])$/, ".");
+  return `The tools of the MCP server ${name} are missing: ${why} ${next}`;
 }
 
 /** Of a tool's name: the server it belongs to, and no other, is connected. */

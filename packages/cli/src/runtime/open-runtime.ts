@@ -39,7 +39,12 @@ import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
 import { collectSecrets } from "./secrets.ts";
 import { patternDisk, resolvePlaces } from "./places.ts";
-import { runtimeServers, type OpenedServers, type ServerChoice } from "./servers.ts";
+import {
+  runtimeServers,
+  type FailedServer,
+  type OpenedServers,
+  type ServerChoice,
+} from "./servers.ts";
 import { loadUserHooks, loadUserTools } from "./user-tools.ts";
 
 export interface RuntimeOptions {
@@ -71,6 +76,8 @@ export interface RuntimeOptions {
   readonly host?: McpServersOptions["host"];
   /** Called with the servers that are waited for. */
   onWaiting?(server_ids: readonly string[]): void;
+  /** A server that cannot be had, once for each. */
+  onServerFailed?(failed: FailedServer): void;
   /** For what a user should know and nothing fails for. Default: stderr. */
   note?(text: string): void;
 }
@@ -119,6 +126,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     canElicit: elicit !== undefined || options.broker !== undefined,
     host: options.host,
     onWaiting: (server_ids) => options.onWaiting?.(server_ids),
+    onFailed: (failed) => options.onServerFailed?.(failed),
   });
   const { allow = [], deny = [], mode } = flags;
   const policy = { ...buildPolicy(values, { allow, deny, mode }), ...places.policy };

@@ -96,7 +96,11 @@ export interface RuntimeServersOptions {
   /** Whom a server may ask for what only a host has (GATE-2). */
   readonly host?: McpServersOptions["host"];
   onWaiting?(server_ids: readonly string[]): void;
+  /** A server that cannot be had, once for each. */
+  onFailed?(failed: FailedServer): void;
 }
+
+export type FailedServer = Extract<ServerFact, { type: "mcp.server.failed" }>["data"];
 
 export type OpenedServers = Awaited<ReturnType<Awaited<ReturnType<typeof runtimeServers>>["open"]>>;
 
@@ -121,7 +125,15 @@ export async function runtimeServers(options: RuntimeServersOptions) {
       if (entries.length === 0) {
         return { mcp: undefined, ready: async () => {}, watch: (_session: Session) => {} };
       }
-      const { record, watch } = createServerFacts();
+      const facts = createServerFacts();
+      const { watch } = facts;
+      const named = new Set<string>();
+      const record = (fact: ServerFact): void => {
+        facts.record(fact);
+        if (fact.type !== "mcp.server.failed" || named.has(fact.data.server_id)) return;
+        named.add(fact.data.server_id);
+        options.onFailed?.(fact.data);
+      };
       const { createPins, openConnection, openMcpLogins, openMcpServers, openPinFile } =
         await import("@soong/mcp");
       const redactor = createRedactor({ secrets });
