@@ -28,7 +28,7 @@ export const commandSessions = {
           {
             name: ROW,
             async run() {
-              const listed = (await soong("sessions", "--json")).trim().split("\n").length;
+              const listed = (await soong("sessions", "--all", "--json")).trim().split("\n").length;
               if (listed !== sessions) throw new Error(`${listed} sessions listed`);
             },
           },

@@ -144,9 +144,17 @@ export const COMMANDS = {
     record: "soong.tools_check/1",
   },
   sessions: {
-    summary: "list the stored sessions, last used first",
-    options: JSON_OPTION,
-    examples: ["soong sessions", "soong sessions rm --older-than 90d"],
+    summary: "list the stored sessions of this project, last used first",
+    options: {
+      "--all": "those of every project, each with its project",
+      "--limit <n>": "at most so many; default: 20, and with --json all",
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong sessions",
+      "soong sessions --all --limit 100",
+      "soong sessions rm --older-than 90d",
+    ],
     record: "soong.sessions/1",
   },
   "sessions rm": {

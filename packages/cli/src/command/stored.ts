@@ -162,6 +162,31 @@ async function findSessions(store: Store, given: string): Promise<SessionRecord[
   return filterById(given, (await Promise.all(pages)).flat(), SESSION);
 }
 
+const SHORT_CHARS = 8;
+
+/** As little of each id of ours as means this session alone. */
+export async function shortenSessionIds(
+  store: Store,
+  session_ids: readonly string[],
+): Promise<string[]> {
+  const counts = new Map<string, number>();
+  for (const id of session_ids) counts.set(cutId(id), (counts.get(cutId(id)) ?? 0) + 1);
+  return Promise.all(
+    session_ids.map(async (id) => {
+      const short = cutId(id);
+      // Of one process many ids begin alike: those need no look at the store.
+      const isAlone = counts.get(short) === 1 && (await findSessions(store, short)).length === 1;
+      return isAlone ? short : id.replace(OWN_ID, "$1");
+    }),
+  );
+}
+
+const OWN_ID = /^session_([0-9a-z]{17})$/;
+
+function cutId(session_id: string): string {
+  return OWN_ID.exec(session_id)?.[1]?.slice(0, SHORT_CHARS) ?? session_id;
+}
+
 async function findRuns(store: Store, given: string): Promise<RunRecord[]> {
   if (given === "") return [];
   const exact = await store.findRun(given);

@@ -1,54 +1,116 @@
 // Sessions as a whole: `soong sessions` lists them, `sessions rm` removes some (ART-4), `verify` checks that they are as
 // they were recorded (EVENT-6), `rewind` lets one continue from an earlier node (STORE-2, CLI-7).
 
-import { describeUsage, sumUsage } from "@soong/agent";
 import { createKernel } from "@soong/core";
 import type { Store, Tombstone, Verification } from "@soong/store";
-import { EXIT, fit, UsageError, visibleLine, type Colours } from "../../output/index.ts";
+import {
+  EXIT,
+  fit,
+  measureText,
+  UsageError,
+  visibleLine,
+  type Colours,
+  type Output,
+} from "../../output/index.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import {
   iterateSessions,
   readSessionPages,
   refuseNothingStored,
+  resolveProjectPath,
   resolveSession,
+  shortenSessionIds,
   withReadOnlyStore,
   withStore,
 } from "../stored.ts";
-import { sumSessionUsage } from "./stored-usage.ts";
+import {
+  describeSummary,
+  summarizeSessions,
+  type SessionStatus,
+  type SessionSummary,
+} from "./session-summary.ts";
 
 const NO_SESSIONS = "No sessions are kept yet; `soong call` makes one.";
+const DEFAULT_LIMIT = 20;
 
-export const listSessions: Handler<"sessions"> = async (context) => {
-  const { output, print } = context;
-  const { bold, dim } = output.colours;
-  await withReadOnlyStore<void>(context, noSessions, async (store) => {
-    let count = 0;
-    for await (const page of readSessionPages(store)) {
-      if (output.isClosed) return;
-      const ids = page.map(({ session_id }) => session_id);
-      const usages = await sumSessionUsage(store, ids);
-      for (const record of page) {
-        const { session_id, updated_at, last_seq, title = "", project = "" } = record;
-        const usage = usages.get(session_id) ?? sumUsage([]);
-        print({ ...record, usage }, () => {
-          const about = [title, project].filter((text) => text !== "").map(visibleLine);
-          const details = [about.join("  "), describeUsage(usage)].filter((text) => text !== "");
-          return [
-            `${bold(visibleLine(session_id))}  ${updated_at}  ${last_seq} facts`,
-            ...details.map((text) => dim(`    ${fit(text, output.width - 4)}`)),
-          ];
-        });
+/** With --json all of them, unless --limit says otherwise. */
+export const listSessions: Handler<"sessions"> = async (
+  context,
+  _given,
+  { all = false, limit },
+) => {
+  const { output, json, print, cwd } = context;
+  const most = parseLimit(limit) ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
+  const project = all ? undefined : await resolveProjectPath(cwd);
+  await withReadOnlyStore<void>(
+    context,
+    () => output.note(NO_SESSIONS),
+    async (store) => {
+      let count = 0;
+      for await (const page of readSessionPages(store, { project })) {
+        const wanted = page.slice(0, most - count);
+        const ids = wanted.map(({ session_id }) => session_id);
+        const shown = json ? ids : await shortenSessionIds(store, ids);
+        for (const [at, summary] of (await summarizeSessions(store, wanted)).entries()) {
+          print(summary, () => renderSummary(output, shown[at] ?? "", summary, all));
+        }
+        count += wanted.length;
+        await output.drained();
+        if (output.isClosed || count >= most) break;
       }
-      count += page.length;
-      await output.drained();
-    }
-    if (count === 0) noSessions();
-  });
+      if (!json) await noteOthers(store, count);
+    },
+  );
 
-  function noSessions(): void {
-    output.note(NO_SESSIONS);
+  async function noteOthers(store: Store, count: number): Promise<void> {
+    const here = await store.countSessions({ project });
+    const others = project === undefined ? 0 : (await store.countSessions()) - here;
+    if (here > count) output.note(`${here - count} more; --limit ${here} lists them.`, "dim");
+    if (here > 0) return;
+    output.note(
+      others === 0
+        ? NO_SESSIONS
+        : `No sessions of ${visibleLine(project ?? "")} are kept yet; --all lists ${others} of other projects.`,
+    );
   }
 };
+
+function parseLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const limit = Number(text);
+  if (Number.isSafeInteger(limit) && limit > 0) return limit;
+  throw new UsageError(`--limit takes a number from 1 on, not ${visibleLine(text)}.`);
+}
+
+function renderSummary(
+  { colours, width }: Output,
+  id: string,
+  summary: SessionSummary,
+  showsProject: boolean,
+): string[] {
+  const { bold, dim } = colours;
+  const { title = "(no title)", project, status } = summary;
+  const [state, ...about] = describeSummary(summary, Date.now());
+  const name = `${visibleLine(id)}  `;
+  const indent = " ".repeat(4);
+  const rest = fit(` · ${about.join(" · ")}`, width - indent.length - state.length);
+  return [
+    `${bold(name)}${fit(visibleLine(title), width - measureText(name))}`,
+    `${indent}${colours[STATUS_COLOURS[status]](state)}${dim(rest)}`,
+    ...(showsProject && project !== undefined
+      ? [dim(`${indent}${fit(visibleLine(project), width - indent.length)}`)]
+      : []),
+  ];
+}
+
+const STATUS_COLOURS = {
+  running: "cyan",
+  waiting_for_approval: "yellow",
+  interrupted: "yellow",
+  done: "green",
+  failed: "red",
+  empty: "dim",
+} as const satisfies Record<SessionStatus, keyof Colours>;
 
 export const removeSessions: Handler<"sessions rm"> = async (
   context,

@@ -50,7 +50,7 @@ test("the use of a session is that of all its runs, and that of a run is with al
     ["child", "root", true],
     ["grandchild", "child", false],
   );
-  expect((await sumSessionUsage(store, ["s"])).get("s")).toEqual({
+  expect((await sumSessionUsage(store, await store.lastFacts())).get("s")).toEqual({
     requests: 4,
     untold: 0,
     unpriced: 0,
@@ -72,6 +72,6 @@ test("the use of a session is that of all its runs, and that of a run is with al
 test("a run that has ended is not read through for it", async () => {
   verifies("EVENT-7");
   const { store, asked } = session(["root", undefined, true]);
-  await sumSessionUsage(store, ["s"]);
+  await sumSessionUsage(store, await store.lastFacts());
   expect(asked).toEqual([]);
 });

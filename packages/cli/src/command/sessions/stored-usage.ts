@@ -7,13 +7,13 @@ import type { SessionReader, Store } from "@soong/store";
 
 type UsageFacts = Pick<Store, "lastFacts" | "factsOfTypes">;
 
-/** By session; none for a session without runs. */
+/** By session; none for a session without runs. `ends`: the last facts of their runs. */
 export async function sumSessionUsage(
-  store: UsageFacts,
-  session_ids: readonly string[],
+  store: Pick<UsageFacts, "factsOfTypes">,
+  ends: readonly Fact[],
 ): Promise<ReadonlyMap<string, UsageTotal>> {
   const totals = new Map<string, UsageTotal[]>();
-  for (const { session_id, usage } of await readRunUsage(store, session_ids)) {
+  for (const { session_id, usage } of await readRunUsage(store, ends)) {
     const ofRuns = totals.get(session_id) ?? [];
     totals.set(session_id, ofRuns);
     ofRuns.push(usage);
@@ -32,7 +32,7 @@ export async function sumRunUsage(
   for (const run of await reader.runs()) {
     if (wanted.has(run.parent_run_id ?? "")) wanted.add(run.run_id);
   }
-  const used = await readRunUsage(store, [reader.session_id]);
+  const used = await readRunUsage(store, await store.lastFacts([reader.session_id]));
   return sumUsage(used.flatMap((run) => (wanted.has(run.run_id) ? [run.usage] : [])));
 }
 
@@ -43,12 +43,12 @@ interface RunUsage {
 }
 
 async function readRunUsage(
-  store: UsageFacts,
-  session_ids: readonly string[],
+  store: Pick<UsageFacts, "factsOfTypes">,
+  ends: readonly Fact[],
 ): Promise<readonly RunUsage[]> {
   const used: RunUsage[] = [];
   const unreported = new Map<string, { readonly session_id: string; readonly facts: Fact[] }>();
-  for (const fact of await store.lastFacts(session_ids)) {
+  for (const fact of ends) {
     const { session_id, run_id = "" } = fact;
     const usage = readEndUsage(fact);
     if (usage === undefined) unreported.set(run_id, { session_id, facts: [] });

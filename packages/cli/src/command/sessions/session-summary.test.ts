@@ -1,0 +1,65 @@
+import type { Fact, FactType } from "@soong/core";
+import type { QuestionRecord, SessionRecord, Store } from "@soong/store";
+import { expect, test } from "vitest";
+import { writtenFact } from "../../../../../test/facts.ts";
+import { describeSummary, summarizeSessions } from "./session-summary.ts";
+
+const NOW = Date.parse("2026-03-01T12:00:00.000Z");
+
+function record(session_id: string): SessionRecord {
+  const updated_at = "2026-03-01T11:57:00.000Z";
+  return { session_id, created_at: updated_at, updated_at, last_seq: 1, head_hash: "" };
+}
+
+let seq = 0;
+function end(session_id: string, type: FactType, data = {}, parent_run_id?: string): Fact {
+  seq += 1;
+  const fact = writtenFact({ seq, type, run_id: `r${seq}`, data });
+  return { ...fact, session_id, ...(parent_run_id === undefined ? {} : { parent_run_id }) };
+}
+
+const ENDS = [
+  end("done", "run.failed"),
+  end("done", "run.completed"),
+  end("done", "run.failed", {}, "r2"),
+  end("failed", "run.failed", { reason: "failed" }),
+  end("stopped", "run.aborted"),
+  end("recovered", "run.failed", { reason: "runtime_restarted" }),
+  end("killed", "run.started"),
+  end("live", "run.completed"),
+  end("live", "run.started"),
+  end("asking", "run.started"),
+];
+
+const store = {
+  lastFacts: async () => ENDS,
+  factsOfTypes: async () => [],
+  heldSessions: async () => ["live", "asking"],
+  questions: () => ({
+    list: async () => [
+      { session_id: "asking", state: "open" } as QuestionRecord,
+      { session_id: "live", state: "answered" } as QuestionRecord,
+    ],
+  }),
+} as unknown as Pick<Store, "lastFacts" | "factsOfTypes" | "heldSessions" | "questions">;
+
+test("the status of a session is that of its last turn, and whether someone still works on it", async () => {
+  const ids = ["done", "failed", "stopped", "recovered", "killed", "live", "asking", "new"];
+  const summaries = await summarizeSessions(store, ids.map(record));
+  expect(summaries.map((one) => [one.session_id, one.status, one.turns])).toEqual([
+    ["done", "done", 2],
+    ["failed", "failed", 1],
+    ["stopped", "interrupted", 1],
+    ["recovered", "interrupted", 1],
+    ["killed", "interrupted", 1],
+    ["live", "running", 2],
+    ["asking", "waiting_for_approval", 1],
+    ["new", "empty", 0],
+  ]);
+  const [, , , , , , asking] = summaries;
+  expect(asking && describeSummary(asking, NOW)).toEqual([
+    "waiting for approval",
+    "3 min ago",
+    "1 turn",
+  ]);
+});
