@@ -64,7 +64,7 @@ export function createPerson(): Person {
       shown += `${shown.endsWith("\n") || shown === "" ? "" : "\n"}${text}\n`;
     },
     live: (lines) => {
-      live = lines;
+      live = typeof lines === "function" ? lines() : lines;
     },
     hasScreen: false,
     pin: (lines) => {

@@ -2,7 +2,8 @@
 
 import type { LoopEvent, LoopRun, RunEnd } from "@soong/agent";
 import type { Clock, Fact, ToolResult } from "@soong/core";
-import { renderDiff, visible, visibleLine } from "../output/index.ts";
+import { createMarkdownStream } from "../markdown/markdown-stream.ts";
+import { renderDiff, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { TERMINAL } from "./ask-permission.ts";
 import { createCallBoard, formatDuration } from "./call-board.ts";
@@ -25,6 +26,11 @@ const TICK_MS = 1000;
 export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<RunEnd> {
   const { terminal, clock } = options;
   const { dim, red } = terminal.colours;
+  const answer = createMarkdownStream({
+    colours: terminal.colours,
+    // The cursor may be behind a row.
+    width: () => terminal.columns - 1,
+  });
   const board = createCallBoard(() => clock.monotonic(), terminal.colours);
   /** Calls whose change was shown before it was made. */
   const shown = new Set<string>();
@@ -41,6 +47,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
     return await run.end;
   } finally {
     forgetTick();
+    printRows(answer.end());
     terminal.live([]);
   }
 
@@ -50,7 +57,8 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   }
 
   function showLive(): void {
-    terminal.live([...board.live(terminal.columns), ...describeWait().map(dim)]);
+    const wait = describeWait().map(dim);
+    terminal.live(() => [...answer.open(), ...board.live(terminal.columns), ...wait]);
   }
 
   /** For the model, while nothing comes from it. */
@@ -68,9 +76,17 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
 
   function show(event: Exclude<LoopEvent, { type: "end" }>): void {
     quietSince = clock.monotonic();
-    if (event.type === "text_delta") terminal.write(visible(event.text));
-    else printEvent(event);
+    if (event.type === "text_delta") printRows(answer.push(event.text));
+    else {
+      // What else is printed comes behind what was said before it.
+      if (event.type !== "fact") printRows(answer.end());
+      printEvent(event);
+    }
     showLive();
+  }
+
+  function printRows(rows: readonly string[]): void {
+    if (rows.length > 0) terminal.print(rows.join("\n"));
   }
 
   function printEvent(event: Exclude<LoopEvent, { type: "end" | "text_delta" }>): void {

@@ -122,9 +122,13 @@ function isColoured(
 const CODES = {
   bold: [1, 22],
   dim: [2, 22],
+  italic: [3, 23],
+  underline: [4, 24],
+  strike: [9, 29],
   red: [31, 39],
   green: [32, 39],
   yellow: [33, 39],
+  magenta: [35, 39],
   cyan: [36, 39],
 } as const;
 

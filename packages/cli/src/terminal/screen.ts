@@ -11,6 +11,7 @@ import {
   styleBehind,
   type Row,
 } from "./styled-text.ts";
+import type { LiveLines } from "./terminal.ts";
 
 export type Screen = ReturnType<typeof createScreen>;
 
@@ -35,7 +36,7 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
   let finishedSize = 0;
   /** With the colours it begins with. */
   let open = "";
-  let live: readonly string[] = [];
+  let live: LiveLines = [];
   let input: InputView | undefined;
   let notes: readonly string[] = [];
   let pinned: readonly string[] = [];
@@ -50,9 +51,9 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
         if (open !== "") append("\n");
         append(onlyColours(text.endsWith("\n") ? text : `${text}\n`));
       }),
-    live: (lines: readonly string[]) =>
+    live: (lines: LiveLines) =>
       change(() => {
-        live = lines.flatMap((line) => onlyColours(line).split("\n"));
+        live = lines;
       }),
     /** Above an input that asks for them. */
     pin: (lines: readonly string[]) =>
@@ -174,7 +175,7 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
     room -= typed.rows.length;
     const about = last([...(input?.pinned === true ? pinned : []), ...notes], room);
     room -= about.length;
-    const below = last(live, open === "" ? room : room - 1);
+    const below = last(liveLines(), open === "" ? room : room - 1);
     room -= below.length;
     const block = [
       ...last(openRows(room), room),
@@ -188,6 +189,11 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions) {
       beforeCursor: input === undefined ? (allRows.at(-1) ?? NO_ROW) : typed.beforeCursor,
       columns,
     };
+  }
+
+  function liveLines(): string[] {
+    const lines = typeof live === "function" ? live() : live;
+    return lines.flatMap((line) => onlyColours(line).split("\n"));
   }
 
   /** The open line; what there is no room for is finished, row by row. */

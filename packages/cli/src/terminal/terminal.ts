@@ -12,7 +12,7 @@ export interface Terminal {
   /** Whole lines above what is live; ends an open line first. */
   print(text: string): void;
   /** The lines at the bottom, replaced whole; each is cut to the width. None: nothing is live. */
-  live(lines: readonly string[]): void;
+  live(lines: LiveLines): void;
   /** Whether live and pinned lines are seen. */
   readonly hasScreen: boolean;
   /** Lines right above an input that is `pinned`, replaced whole; each is cut to the width. */
@@ -33,6 +33,9 @@ export interface Terminal {
   /** Gives the terminal back as it was. May be called twice. */
   close(): void;
 }
+
+/** Made when they are drawn, and again when the width has changed, where making them takes time. */
+export type LiveLines = readonly string[] | (() => readonly string[]);
 
 /** Ctrl-O, Alt-M. Esc is for what is read. */
 export type Shortcut = (typeof SHORTCUTS)[number];
