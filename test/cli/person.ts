@@ -157,9 +157,11 @@ export function createPerson(): Person {
     async until(text) {
       const at = await found(`"${text}"`, () => {
         const place = shown.indexOf(text, seen);
-        return place === -1 ? undefined : place;
+        if (place !== -1) return place + text.length;
+        // What streams is live until a line of it is finished.
+        return live.join("\n").includes(text) ? seen : undefined;
       });
-      seen = at + text.length;
+      seen = at;
     },
   };
 

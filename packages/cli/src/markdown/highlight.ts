@@ -95,9 +95,9 @@ function findLanguage(name: string): Language | undefined {
 function createLanguage({ keywords, comment, regions = [], strings = `"'` }: Family): Language {
   const begins = regions.map(([from]) => escape(from)).join("|");
   // Not within a word: "don't" begins no string, f'x' does.
-  const quoted = [...strings].map(
-    (mark) => `(?<![\\p{L}\\p{N}]{2})${mark}(?:\\\\.|[^\\\\${mark}])*${mark}`,
-  );
+  const quoted = strings
+    .split("")
+    .map((mark) => `(?<![\\p{L}\\p{N}]{2})${mark}(?:\\\\.|[^\\\\${mark}])*${mark}`);
   const parts = [
     ...(begins === "" ? [] : [`(?<begins>${begins})`]),
     ...(comment === undefined ? [] : [`(?<comment>(?:${comment}).*)`]),

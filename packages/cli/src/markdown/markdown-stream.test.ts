@@ -150,6 +150,7 @@ after
       80,
       COLOURED,
     );
+    // oxlint-disable-next-line no-control-regex -- none of them may be there
     expect(shown.map(seen).join("\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(shown.map(seen).join("\n")).toContain("\\u001b[2J");
   });
@@ -216,7 +217,7 @@ after
       "\u001b[1m",
       "line\r",
       "x".repeat(5000),
-      `${"word ".repeat(500)}`,
+      "word ".repeat(500),
       "字".repeat(2500),
       "👨‍👩‍👧é".repeat(300),
     ),

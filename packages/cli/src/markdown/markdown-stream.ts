@@ -36,7 +36,7 @@ export interface MarkdownStream {
 export interface MarkdownOptions {
   readonly colours: Colours;
   /** Columns of a row, asked for each. */
-  width(): number;
+  readonly width: () => number;
 }
 
 interface Text {
@@ -370,7 +370,7 @@ function createBlockReader(state: State, { colours, width }: MarkdownOptions) {
       // Too deep for the screen: the last marker tells most.
       first = most === 0 ? "" : first.slice(-most);
       rest = " ".repeat(measureWidth(first));
-      indent = "";
+      return { first, rest };
     }
     return { first: first + indent, rest: rest + indent };
   }
