@@ -76,7 +76,16 @@ describe("a mistake", () => {
   const mistakes: [string, string[], RegExp][] = [
     ["a command nobody knows", ["cal"], /unknown command 'cal'.*did you mean call\?.*soong --help/],
     ["an option nobody knows", ["call", "x", "--jsn"], /'--jsn'.*--json\?.*soong call --help/],
-    ["a missing argument", ["events"], /missing required argument 'run'/],
+    ["a command that is nearly one", ["toosl", "check", "x"], /mean tools check x\?.*-p 'toosl/],
+    [
+      "help for nothing",
+      ["help", "mcp", "srve"],
+      /no help for 'mcp srve'; did you mean mcp serve\?/,
+    ],
+    ["a sentence that begins with a command", ["init", "a b"], /-p 'init a b'/],
+    ["-c and -r", ["-c", "-r", "x"], /give one of them/],
+    ["nothing to resume", ["-r"], /no conversation of .* yet/],
+    ["a missing argument", ["call"], /missing required argument 'tool'/],
     ["a word too many", ["init", "now"], /too many arguments/],
     ["a tool nobody knows", ["call", "code.reed_file"], /no tool called.*mean code\.read_file\?/],
     ["input that is not JSON", ["call", "code.read_file", "{"], /not JSON.*single quotes/],

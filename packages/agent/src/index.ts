@@ -4,6 +4,7 @@ export * from "./child/agent-catalog.ts";
 export * from "./child/run-child.ts";
 export * from "./child/agents.ts";
 export * from "./child/child-result.ts";
+export { compileExpectedOutput, type ExpectedOutput } from "./child/child-task.ts";
 export * from "./child/worker-pools.ts";
 export { describeProblem, type Problem } from "@soong/platform";
 export {

@@ -1,5 +1,5 @@
 // Everything that can be typed behind `soong`, in the order of the help: what it takes and what it says of itself (CLI-6).
-// Only data, so that help and completion load nothing else. `handlers.ts` names the code behind each.
+// Only data, so that help and completion load nothing else. `program.ts` names the code behind each.
 
 /** A text is the meaning. Values that are not named here are texts, or flags where the option takes none. */
 export type ParameterSpec =
@@ -46,6 +46,7 @@ const RULE_OPTIONS = {
 const RUN_OPTIONS = {
   ...MODEL_OPTION,
   ...FACTS_OPTION,
+  "--output-schema <file>": "the answer has to be JSON that fits this JSON Schema",
   ...AGENT_OPTION,
   ...MODE_OPTION,
   ...RULE_OPTIONS,
@@ -61,36 +62,56 @@ export const COMMANDS = {
   "": {
     summary:
       "The tool runtime for agents: which tool may be called, whether, when, and what became of it.",
-    arguments: { "[command...]": "default: a conversation at this terminal" },
-    options: { ...MODEL_OPTION, ...AGENT_OPTION, ...MODE_OPTION, ...RULE_OPTIONS },
+    arguments: {
+      "[prompt...]": "what to do first; default: a conversation at this terminal",
+    },
+    options: {
+      "-p, --print": "print the answer and exit, as `soong run` does",
+      "-c, --continue": "continue the newest session of this project",
+      "-r, --resume [id]": "continue a session, by id or unique prefix; default: choose one",
+      ...RUN_OPTIONS,
+    },
     examples: [
       "soong",
-      "soong tools",
-      `soong call code.read_file '{"path": "README.md"}'`,
-      "soong doctor",
+      `soong "Why does the test fail?"`,
+      `git diff | soong -p "Review this"`,
+      "soong -c",
+      `soong -c -p "Now the docs"`,
+      "soong -r",
+      "soong help mcp serve",
     ],
+    notes:
+      "The first word is a command, or the beginning of a prompt. Without a terminal, a prompt works as with -p.",
+    exitCodes: RUN_EXIT_CODES,
   },
   run: {
     summary: "let a model work on a prompt, to its end",
-    arguments: { "[prompt]": "what to do; default, or -: read from stdin" },
+    arguments: {
+      "[prompt]": "what to do, with what is piped in below it; default, or -: read from stdin",
+    },
     options: RUN_OPTIONS,
     examples: [
       `soong run "What does this project do?"`,
       `soong run --model script:tour.yaml "Show me around" --allow 'code.*'`,
       `git diff | soong run - --agent reviewer --json`,
       `soong run --mode orchestrator "Plan the work and let workers do it"`,
+      `soong run --output-schema issues.schema.json "List the issues" > issues.json`,
     ],
     exitCodes: RUN_EXIT_CODES,
   },
   resume: {
     summary: "continue a session where it left off, also a run that was cut off",
     arguments: {
-      "<session>": "id or unique prefix, as `soong sessions` lists it",
+      "[session]": "id or unique prefix; default: the newest conversation of this project",
       "[prompt]":
         "what to do next; default: stdin, else the interrupted run continues, in a conversation on a terminal",
     },
     options: RUN_OPTIONS,
-    examples: ["soong resume session_0abc", `soong resume session_0abc "Now the tests"`],
+    examples: [
+      "soong resume",
+      "soong resume session_0abc",
+      `soong resume session_0abc "Now the tests"`,
+    ],
     exitCodes: RUN_EXIT_CODES,
   },
   call: {

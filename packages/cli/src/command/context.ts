@@ -2,6 +2,7 @@
 // problems of files.
 
 import { resolve } from "node:path";
+import { stdout } from "node:process";
 import { boundFact, createRedactor, type Mode, type Redactor } from "@soong/core";
 import { describeProblem, type Problem } from "@soong/platform";
 import { agentHome, loadConfig, type LoadedConfig } from "../config/index.ts";
@@ -23,6 +24,11 @@ export function resolveHome({ env }: Pick<CommandContext, "env">): string {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** A conversation is possible here: someone reads stdout and types. */
+export function hasTerminal({ stdin }: Pick<CommandContext, "stdin">): boolean {
+  return stdin.isTTY && stdout.isTTY;
 }
 
 /** The config of the home; what is odd but no mistake is noted on stderr. */

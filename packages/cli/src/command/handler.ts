@@ -46,17 +46,21 @@ export type Options<Spec> = Spec extends { readonly options: infer Given }
         ? Given[Flags] extends { readonly isRepeatable: true }
           ? readonly string[]
           : Text<Given[Flags]>
-        : boolean;
+        : Flags extends `${string} [${string}`
+          ? string | true
+          : boolean;
     }
   : object;
 
-type OptionName<Flags> = Flags extends `--no-${infer Name}`
-  ? Name
-  : Flags extends `--${infer Name} ${string}`
-    ? CamelCase<Name>
-    : Flags extends `--${infer Name}`
+type OptionName<Flags> = Flags extends `-${string}, ${infer Long}`
+  ? OptionName<Long>
+  : Flags extends `--no-${infer Name}`
+    ? Name
+    : Flags extends `--${infer Name} ${string}`
       ? CamelCase<Name>
-      : never;
+      : Flags extends `--${infer Name}`
+        ? CamelCase<Name>
+        : never;
 
 type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`

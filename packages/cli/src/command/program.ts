@@ -13,7 +13,7 @@ type Handlers = {
 };
 
 const HANDLERS: Handlers = {
-  "": async () => (await import("./run/converse.ts")).converseAtTerminal,
+  "": async () => (await import("./run/ask.ts")).answerOrConverse,
   run: async () => (await import("./run/run.ts")).runPrompt,
   resume: async () => (await import("./run/run.ts")).resumeSession,
   call: async () => (await import("./tools/call.ts")).callTool,
@@ -60,7 +60,8 @@ const HANDLERS: Handlers = {
 };
 
 /** From arguments to an exit code: finds the command, runs it, and says in one sentence why it could not. */
-export async function runProgram(args: readonly string[], host: NodeJS.Process): Promise<number> {
+export async function runProgram(typed: readonly string[], host: NodeJS.Process): Promise<number> {
+  const args = expandHelp(typed);
   const { env, stdin, stdout, stderr } = host;
   const output = createOutput(stdout, stderr, env);
   const context = {
@@ -74,6 +75,7 @@ export async function runProgram(args: readonly string[], host: NodeJS.Process):
   let exitCode: number = EXIT.ok;
   const program = createProgram(context, (code) => (exitCode = code), args);
   try {
+    if (typed[0] === "help" && typed.length > 1) await refuseUnknownHelp(program, typed.slice(1));
     await program.parseAsync(args, { from: "user" });
     await output.drained();
     if (output.lost === undefined) return exitCode;
@@ -84,7 +86,7 @@ export async function runProgram(args: readonly string[], host: NodeJS.Process):
     if (isUsage && error.code === "commander.help") return EXIT.usage;
     const command = program.commands.find((one) => one.name() === args[0]);
     const failure = isUsage
-      ? { message: describeUsageError(error, command?.name()), exitCode: EXIT.usage }
+      ? { message: describeUsageError(error, command?.name(), args), exitCode: EXIT.usage }
       : describeFailure(error);
     output.note(`${output.noteColours.red("soong:")} ${failure.message}`);
     return failure.exitCode;
@@ -100,23 +102,58 @@ function readCwd(host: NodeJS.Process): string {
   }
 }
 
-function describeUsageError({ message }: CommanderError, command: string | undefined): string {
+function describeUsageError(
+  { code, message }: CommanderError,
+  command: string | undefined,
+  args: readonly string[],
+): string {
   const sentence = visible(message)
     .replace(/^error: /, "")
     .replace(/\n\(Did you mean (.*)\?\)$/s, "; did you mean $1?");
   const end = /[.?]$/.test(sentence) ? "" : ".";
   const words = ["soong", ...(command === undefined ? [] : [command]), "--help"];
-  return `${sentence}${end} \`${words.join(" ")}\` lists what there is.`;
+  // `soong show me the parser` was hardly meant for the command.
+  const isSentence = code === "commander.excessArguments" && args.every((arg) => !/^-/.test(arg));
+  const hint = isSentence ? ` As a prompt: \`soong -p ${quoteWords(args)}\`.` : "";
+  return `${sentence}${end}${hint} \`${words.join(" ")}\` lists what there is.`;
 }
 
-/** As the first word they need every command. */
-const NEED_ALL = ["help", "--help", "-h"];
+/** As one word of a shell. */
+function quoteWords(words: readonly string[]): string {
+  return `'${visible(words.join(" ")).replaceAll("'", "'\\''")}'`;
+}
+
+/** `soong help mcp add` is `soong mcp add --help`. */
+function expandHelp(args: readonly string[]): readonly string[] {
+  return args[0] === "help" ? [...args.slice(1), "--help"] : args;
+}
+
+/** Whether the words are a prompt even where they begin with a command: behind -p, -c, -r or --. */
+function isPromptOnly(args: readonly string[]): boolean {
+  const options = Object.keys(COMMANDS[""].options);
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? "";
+    if (arg === "--" || /^-[a-z]*[pcr]$|^--(?:print|continue|resume)(?:=|$)/.test(arg)) return true;
+    if (!arg.startsWith("-") || arg === "-") return false;
+    if (options.some((flags) => flags.startsWith(`${arg} <`))) at += 1;
+  }
+  return false;
+}
+
+const HELP_FLAGS = ["--help", "-h"];
+
+/** The help of the program lists them, whatever else is typed before a command. */
+function needsEveryCommand([first = "", ...rest]: readonly string[]): boolean {
+  if (HELP_FLAGS.includes(first)) return true;
+  const isCommand = Object.keys(COMMANDS).some((name) => name.split(" ")[0] === first);
+  return !isCommand && rest.some((word) => HELP_FLAGS.includes(word));
+}
 
 /** `words`: what was typed; by default every command is there. */
 export function createProgram(
   context: Omit<CommandContext, "json" | "print">,
   onEnd: (exitCode: number) => void,
-  words: readonly string[] = NEED_ALL,
+  words: readonly string[] = HELP_FLAGS,
 ): Command {
   const { output } = context;
   const program = new Command("soong")
@@ -133,16 +170,20 @@ export function createProgram(
       getOutHelpWidth: () => output.width,
       getErrHelpWidth: () => output.width,
     })
-    .usage("[options] [command]");
+    .usage("[options] [command | prompt...]");
   program.hook("preSubcommand", (_, command) => {
     const [misplaced] = Object.keys(program.opts());
     if (misplaced === undefined) return;
     program.error(`error: --${misplaced} belongs behind the command, soong ${command.name()}`);
   });
-  const needsAll = NEED_ALL.includes(words[0] ?? "");
+  const needsAll = needsEveryCommand(words);
+  const hasCommand = !isPromptOnly(words);
+  // Listed there; `expandHelp` sees to it when it is typed.
+  if (needsAll) program.helpCommand("help [command...]", "show the help of a command");
   for (const name of Object.keys(COMMANDS) as CommandName[]) {
     const path = name.split(" ");
-    if (needsAll || name === "" || words.includes(path[0] ?? "")) addCommand(name, path);
+    const isTyped = hasCommand && words.includes(path[0] ?? "");
+    if (needsAll || name === "" || isTyped) addCommand(name, path);
   }
   return program;
 
@@ -171,8 +212,8 @@ export function createProgram(
     command.action(async (...typed: unknown[]) => {
       const given = Object.fromEntries(names.map((one, at) => [one, typed[at]]));
       const options = typed[names.length] as { readonly json?: boolean };
-      const [unknown] = name === "" ? (typed[0] as readonly string[]) : [];
-      if (unknown !== undefined) await refuseUnknownCommand(program, unknown);
+      if (name === "" && hasCommand)
+        await refuseTypo(program, typed[0] as readonly string[], options);
       // What commander parsed by the entry is what the handler takes by the same entry.
       const handle = (await load()) as (...parts: readonly object[]) => Promise<number | void>;
       const { json = false } = options;
@@ -206,14 +247,27 @@ function addDetails<Parameter extends Argument | Option>(
   return parameter;
 }
 
-/** What is no command is a mistake and not a prompt. */
-async function refuseUnknownCommand(program: Command, given: string): Promise<never> {
+async function refuseUnknownHelp(program: Command, words: readonly string[]): Promise<void> {
+  const names = Object.keys(COMMANDS);
+  const asked = words.join(" ");
+  if (asked === "help" || names.includes(asked)) return;
   const { nearestName } = await import("@soong/schema");
-  const nearest = nearestName(given, listTopCommands());
+  const nearest = nearestName(asked, names);
   const hint = nearest === undefined ? "" : `\n(Did you mean ${nearest}?)`;
-  return program.error(`error: unknown command '${given}'${hint}`);
+  program.error(`error: there is no help for '${asked}'${hint}`);
 }
 
-function listTopCommands(): string[] {
-  return Object.keys(COMMANDS).filter((name) => name !== "" && !name.includes(" "));
+/** What is nearly a command is a mistake and not a prompt, unless an option says that it is one. */
+async function refuseTypo(
+  program: Command,
+  words: readonly string[],
+  { print, continue: continues, resume }: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  if (words.length === 0 || (print ?? continues ?? resume) !== undefined) return;
+  const { findTypo } = await import("./run/find-typo.ts");
+  const meant = findTypo(words, [...Object.keys(COMMANDS), "help"]);
+  if (meant === undefined) return;
+  program.error(
+    `error: unknown command '${words[0]}'; did you mean ${meant}? To send it as a prompt: \`soong -p ${quoteWords(words)}\`.`,
+  );
 }

@@ -250,7 +250,7 @@ async function readNewestRun(store: Store, session_id: string): Promise<RunRecor
 }
 
 /** `soong call` records what a tool answered, and no one said anything. */
-async function hasMessages(store: Store, { session_id }: SessionRecord): Promise<boolean> {
+export async function hasMessages(store: Store, { session_id }: SessionRecord): Promise<boolean> {
   const roots = await (await store.readSession(session_id)).children();
   return roots.some(({ kind }) => kind !== "tool_result");
 }

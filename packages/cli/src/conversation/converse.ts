@@ -24,6 +24,8 @@ export interface ConverseOptions {
   readonly broker: ApprovalBroker;
   readonly history: PromptHistory;
   readonly project: string;
+  /** Sent as if it had been typed. */
+  readonly first?: string | undefined;
   readonly own: SharedCommands;
   rows(): number;
   /** A signal that ends the process: what is under way is ended first. */
@@ -74,7 +76,10 @@ export async function converse(options: ConverseOptions): Promise<number> {
     options.onTermination((code) => leave(code)),
   ];
   try {
-    if (talk.wasInterrupted) {
+    if (options.first !== undefined) {
+      terminal.print(PROMPT + visible(options.first).replaceAll("\n", "\n  "));
+      await take({ kind: "text", text: options.first });
+    } else if (talk.wasInterrupted) {
       terminal.print(dim("The runtime was stopped in the middle of this run; it continues now."));
       begin("", () => talk.resume());
     }

@@ -5,6 +5,7 @@ import {
   readHistory,
   type AgentDefinition,
   type Conversation,
+  type ExpectedOutput,
   type Model,
 } from "@soong/agent";
 import { RUNTIME_RESTARTED, type ConversationNode, type Mode, type RunOptions } from "@soong/core";
@@ -25,10 +26,12 @@ export interface OpenLoopOptions {
   readonly agent_id?: string;
   /** Of the first run. */
   readonly run_id?: string;
+  /** The form its final answers have to have. */
+  readonly expected?: ExpectedOutput | undefined;
 }
 
 export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
-  const { held, runtime, config, models, mode, run_id, definition } = options;
+  const { held, runtime, config, models, mode, run_id, definition, expected } = options;
   const agents = await held.kept.reader.agents();
   const main = agents.find((agent) => agent.parent_agent_id === undefined);
   const { agent_id = main?.agent_id } = options;
@@ -46,7 +49,9 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     system: [
       ...renderSystemText(runtime.roots.project),
       ...(definition === undefined ? [] : [definition.system]),
+      ...(expected === undefined ? [] : [expected.wanted]),
     ],
+    checkAnswer: expected && ((answer) => expected.requestCorrection(answer)),
     agent_definition_id: definition?.id,
     runRegistry: runtime.agents?.agents.activeRuns,
     board: runtime.agents?.agents.board,

@@ -14,8 +14,9 @@ import { loadMainAgent, openModels } from "../../runtime/models.ts";
 import { collectSecrets } from "../../runtime/secrets.ts";
 import type { RuntimeOptions } from "../../runtime/open-runtime.ts";
 import { openTerminal } from "../../terminal/screen-terminal.ts";
-import { describeWaiting, loadUserConfig, withRuntime } from "../context.ts";
-import type { CommandContext, Handler } from "../handler.ts";
+import { describeWaiting, hasTerminal, loadUserConfig, withRuntime } from "../context.ts";
+import type { COMMANDS } from "../commands.ts";
+import type { CommandContext, Options } from "../handler.ts";
 import { onTermination } from "../signals.ts";
 import { createSharedCommands } from "./conversation-commands.ts";
 
@@ -25,16 +26,20 @@ const HURRY_MS = 1000;
 const LEAVING_MS = 1000;
 const USUAL_ROWS = 24;
 
-export const converseAtTerminal: Handler<""> = (context, _given, options) =>
-  converse(context, options);
+export interface ConversationStart {
+  /** The session to continue. */
+  readonly resume?: string | undefined;
+  /** Sent first. */
+  readonly prompt?: string | undefined;
+}
 
 export async function converse(
   context: CommandContext,
-  options: Parameters<typeof converseAtTerminal>[2],
-  resume?: string,
+  options: Omit<Options<(typeof COMMANDS)["resume"]>, "json" | "outputSchema">,
+  { resume, prompt }: ConversationStart = {},
 ): Promise<number> {
   const { env, stdin } = context;
-  if (!stdin.isTTY || !stdout.isTTY) {
+  if (!hasTerminal(context)) {
     throw new UsageError(
       'A conversation needs a terminal. `soong run "PROMPT"` works without one, and takes the prompt from stdin, too.',
     );
@@ -85,6 +90,7 @@ export async function converse(
         broker,
         history,
         project,
+        first: prompt,
         own: createSharedCommands({ runtime, config, env, terminal }),
         rows: () => stdout.rows ?? USUAL_ROWS,
         onTermination,

@@ -1,18 +1,33 @@
-// `soong run` and `soong resume`: one prompt through the loop, to its end (CLI-2, CLI-4). Text of the model
-// goes to stdout, what the tools do to stderr; with --json stdout has the facts and nothing else.
+// `soong run` and `soong resume`: one prompt through the loop, to its end (CLI-2, CLI-4). The answer goes to stdout, what
+// the tools do to stderr; with --json stdout has the facts and nothing else.
 
-import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
+import { stdout } from "node:process";
+import {
+  describeUsage,
+  type ExpectedOutput,
+  type LoopEvent,
+  type LoopRun,
+  type RunEnd,
+} from "@soong/agent";
 import type { Fact } from "@soong/core";
 import { describeRetry } from "../../conversation/describe-retry.ts";
 import { openLoop } from "../../conversation/open-loop.ts";
-import { EXIT, UsageError, visible, visibleLine, type Output } from "../../output/index.ts";
+import {
+  EXIT,
+  UsageError,
+  visible,
+  visibleJson,
+  visibleLine,
+  type Output,
+} from "../../output/index.ts";
 import { loadMainAgent, openModels } from "../../runtime/models.ts";
 import type { StoredSession } from "../../runtime/open-runtime.ts";
-import { loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
+import { hasTerminal, loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { findSession } from "../stored.ts";
 import { createUserQuestions } from "../terminal-questions.ts";
-import { readStdin } from "../tools/tool-input.ts";
+import { loadOutputSchema } from "./output-schema.ts";
+import { readPrompt, titleOf } from "./read-prompt.ts";
 
 export const runPrompt: Handler<"run"> = (context, { prompt }, options) =>
   runInSession(context, prompt, options);
@@ -23,24 +38,27 @@ export const resumeSession: Handler<"resume"> = async (
   { session: given, prompt },
   options,
 ) => {
-  const { session_id: session } = await findSession(context, given);
-  if (prompt === undefined && !context.json && context.stdin.isTTY) {
-    const { converse } = await import("./converse.ts");
-    return converse(context, options, session);
-  }
-  return runInSession(context, prompt, options, session);
+  const { json } = context;
+  const { session_id: session } = await findSession(context, given, { isConversation: true });
+  const isPrinted = prompt !== undefined || json || options.outputSchema !== undefined;
+  if (isPrinted || !hasTerminal(context)) return runInSession(context, prompt, options, session);
+  const { converse } = await import("./converse.ts");
+  return converse(context, options, { resume: session });
 };
 
 type RunOptions = Parameters<typeof runPrompt>[2];
 
 /** `resume`: the session to continue; without a prompt its interrupted run continues. */
-async function runInSession(
+export async function runInSession(
   context: CommandContext,
   given: string | undefined,
   options: RunOptions,
   resume?: string,
 ): Promise<number> {
-  const prompt = await readPrompt(context, given);
+  const { outputSchema } = options;
+  const expected =
+    outputSchema === undefined ? undefined : await loadOutputSchema(context.cwd, outputSchema);
+  const prompt = await readPrompt(context, given, { isOptional: resume !== undefined });
   if (prompt === undefined && resume === undefined) {
     throw new UsageError("There is no prompt: give one as an argument, or on stdin.");
   }
@@ -54,11 +72,9 @@ async function runInSession(
   const wish = { config, agents: true, hooks, ...createUserQuestions(context) };
   return withRuntime(context, { ...options, mode }, wish, async (runtime) => {
     const held = await runtime.openSession(
-      resume === undefined
-        ? { title: visibleLine((prompt ?? "").trim()).slice(0, 80) }
-        : { resume },
+      resume === undefined ? { title: titleOf(given, prompt) } : { resume },
     );
-    const loop = await openLoop({ held, runtime, config, models, mode, definition });
+    const loop = await openLoop({ held, runtime, config, models, mode, definition, expected });
     if (prompt === undefined && loop.interrupted === undefined) {
       throw new UsageError(
         `Nothing was interrupted in ${visibleLine(held.session.session_id)}: give a prompt, as an argument or on stdin.`,
@@ -66,7 +82,7 @@ async function runInSession(
     }
     const { conversation } = loop;
     const run = prompt === undefined ? conversation.resume() : conversation.send(prompt);
-    const exitCode = await followRun(context, held, run);
+    const exitCode = await followRun(context, held, run, expected);
     if (!runtime.projectMissed()) return exitCode;
     const project = visibleLine(runtime.roots.project);
     output.note(`The project directory ${project} was removed or moved during the run.`, "red");
@@ -74,21 +90,12 @@ async function runInSession(
   });
 }
 
-/** Undefined: there is none. */
-async function readPrompt(
-  context: CommandContext,
-  given: string | undefined,
-): Promise<string | undefined> {
-  const isRead = given === undefined || given === "-";
-  const text = isRead ? (context.stdin.isTTY ? "" : await readStdin(context)) : given;
-  return text.trim() === "" ? undefined : text;
-}
-
 /** Returns the exit code; however the run ended, that is on record by then. */
 async function followRun(
   context: CommandContext,
   held: StoredSession,
   run: LoopRun,
+  expected: ExpectedOutput | undefined,
 ): Promise<number> {
   let endedBySignal: number | undefined;
   const stopListening = onStop(context, held, (reason, exitCode) => {
@@ -96,34 +103,100 @@ async function followRun(
     void run.abort(reason);
   });
   const { output, json } = context;
-  const printing = json ? printFacts(held, output) : showEvents(run, output);
+  const isStreamed = stdout.isTTY && expected === undefined;
+  const printing = json
+    ? printFacts(held, output)
+    : showEvents(run, output, isStreamed ? streamText(output) : holdText(output, expected));
   try {
     const end = await run.end;
     // Ends the stream of facts.
     await held.close();
     await printing;
+    const misfit = end.reason === "completed" ? findMisfit(expected, end.answer) : undefined;
+    if (misfit !== undefined) output.note(misfit, "red");
     if (!json) reportEnd(output, end, await run.run_id, held.session.session_id);
-    return endedBySignal ?? toExitCode(end);
+    return endedBySignal ?? (misfit === undefined ? toExitCode(end) : EXIT.failed);
   } finally {
     stopListening();
   }
 }
 
-async function showEvents(run: LoopRun, output: Output): Promise<void> {
-  let isLineOpen = false;
+/** Why an answer is not what was asked for; by then the model was asked once more. */
+function findMisfit(expected: ExpectedOutput | undefined, answer: string): string | undefined {
+  const read = expected?.read(answer);
+  if (read === undefined || read.ok) return undefined;
+  return `The answer does not fit the schema of --output-schema, also after the model was asked once more: ${visible(read.why)}`;
+}
+
+async function showEvents(run: LoopRun, output: Output, texts: AnswerText): Promise<void> {
   for await (const event of run.events()) {
-    if (event.type === "text_delta") {
-      output.text(visible(event.text));
-      isLineOpen = !event.text.endsWith("\n");
-      continue;
+    if (event.type === "text_delta") texts.add(event.text);
+    else if (event.type === "end") texts.end(event.end);
+    else {
+      const line = renderEvent(event, output);
+      if (event.type === "abandoned") texts.abandon();
+      else if (line !== undefined) texts.interrupt();
+      if (line !== undefined) output.note(line);
     }
-    const line = renderEvent(event, output);
-    if (line === undefined) continue;
+  }
+}
+
+/** Where the text of a model goes. */
+interface AnswerText {
+  add(text: string): void;
+  /** Something else is about to be shown. */
+  interrupt(): void;
+  /** What came since the last request does not count. */
+  abandon(): void;
+  end(end: RunEnd): void;
+}
+
+/** To stdout as it comes, for one who watches. */
+function streamText(output: Output): AnswerText {
+  let isLineOpen = false;
+  const endLine = (): void => {
     if (isLineOpen) output.line();
     isLineOpen = false;
-    output.note(line);
-  }
-  if (isLineOpen) output.line();
+  };
+  return {
+    add(text) {
+      output.text(visible(text));
+      isLineOpen = !text.endsWith("\n");
+    },
+    interrupt: endLine,
+    abandon: endLine,
+    end: endLine,
+  };
+}
+
+/** To stdout once, and only the final answer: what a file or another program gets. Other text goes to stderr. */
+function holdText(output: Output, expected: ExpectedOutput | undefined): AnswerText {
+  let held = "";
+  const note = (text: string): void => {
+    if (text.trim() !== "") output.note(visible(text.trimEnd()));
+  };
+  const interrupt = (): void => {
+    note(held);
+    held = "";
+  };
+  return {
+    add(text) {
+      held += text;
+    },
+    interrupt,
+    abandon() {
+      held = "";
+    },
+    end({ reason, answer }) {
+      const isFinal = reason === "completed" || reason === "max_output_tokens";
+      const read = expected?.read(answer);
+      if (!isFinal || read?.ok === false) return interrupt();
+      // An answer before it that a hook or a check sent back.
+      if (held.endsWith(answer)) note(held.slice(0, held.length - answer.length));
+      if (read?.ok === true) output.line(visibleJson(read.output));
+      else if (answer !== "") output.line(visible(answer).replace(/\n$/, ""));
+    },
+  };
 }
 
 function renderEvent(event: LoopEvent, output: Output): string | undefined {
