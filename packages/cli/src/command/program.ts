@@ -113,7 +113,8 @@ function describeUsageError(
   const end = /[.?]$/.test(sentence) ? "" : ".";
   const words = ["soong", ...(command === undefined ? [] : [command]), "--help"];
   // `soong show me the parser` was hardly meant for the command.
-  const isSentence = code === "commander.excessArguments" && args.every((arg) => !/^-/.test(arg));
+  const isSentence =
+    code === "commander.excessArguments" && !args.some((arg) => arg.startsWith("-"));
   const hint = isSentence ? ` As a prompt: \`soong -p ${quoteWords(args)}\`.` : "";
   return `${sentence}${end}${hint} \`${words.join(" ")}\` lists what there is.`;
 }

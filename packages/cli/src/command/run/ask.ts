@@ -11,8 +11,9 @@ export const answerOrConverse: Handler<""> = async (context, { prompt: words }, 
   const { print = false, cwd = "", outputSchema } = options;
   const prompt = words.length === 0 ? undefined : words.join(" ");
   const at = { ...context, cwd: resolve(context.cwd, cwd) };
-  const session = await findContinuedSession(at, options);
-  if (session === "none chosen") return EXIT.interrupted;
+  const found = await findContinuedSession(at, options);
+  if (found === undefined) return EXIT.interrupted;
+  const { session } = found;
   const isPrinted = print || context.json || outputSchema !== undefined;
   const isAsked = (prompt ?? session) !== undefined;
   if (isPrinted || (isAsked && !hasTerminal(context))) {
@@ -23,13 +24,14 @@ export const answerOrConverse: Handler<""> = async (context, { prompt: words }, 
   return converse(context, options, { resume: session, prompt });
 };
 
+/** Undefined: none was chosen from the list. */
 async function findContinuedSession(
   context: CommandContext,
   {
     continue: isNewest = false,
     resume,
   }: { readonly continue?: boolean; readonly resume?: string | true },
-): Promise<string | "none chosen" | undefined> {
+): Promise<{ readonly session: string | undefined } | undefined> {
   if (isNewest && resume !== undefined) {
     throw new UsageError(
       "-c continues the newest session and -r the one you name: give one of them.",
@@ -37,8 +39,10 @@ async function findContinuedSession(
   }
   if (resume === true) {
     const { chooseSession } = await import("../sessions/choose-session.ts");
-    return (await chooseSession(context)) ?? "none chosen";
+    const session = await chooseSession(context);
+    return session === undefined ? undefined : { session };
   }
-  if (!isNewest && resume === undefined) return undefined;
-  return (await findSession(context, resume, { isConversation: true })).session_id;
+  if (!isNewest && resume === undefined) return { session: undefined };
+  const { session_id } = await findSession(context, resume, { isConversation: true });
+  return { session: session_id };
 }

@@ -29,12 +29,15 @@ function collectWords(): Words[] {
       })),
       options: [
         ...(name === "" ? ["--version"] : []),
-        ...Object.keys(spec.options ?? {}).map((flags) => flags.split(" ")[0] ?? ""),
+        ...Object.keys(spec.options ?? {}).flatMap((flags) => flags.match(FLAGS) ?? []),
         "--help",
       ],
     };
   });
 }
+
+/** `-p, --print`, `--model <model>`. */
+const FLAGS = /(?<![\w-])--?[a-z][\w-]*/g;
 
 /** bash and zsh: a table from the words so far to the words that may come. */
 function renderCases(words: readonly Words[]): string {
@@ -81,7 +84,9 @@ compdef _soong soong
           ...commands.map(
             ({ name, says }) => `${line} -a ${name} -d '${says.replaceAll("'", "")}'`,
           ),
-          ...options.map((option) => `${line} -l ${option.slice(2)}`),
+          ...options.map(
+            (option) => `${line} ${option.replace(/^--/, "-l ").replace(/^-(?=\w$)/, "-s ")}`,
+          ),
         ];
       }),
     ].join("\n"),
