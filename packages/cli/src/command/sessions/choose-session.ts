@@ -1,33 +1,29 @@
 // The conversations of a project, to choose one from: in a list at a terminal, or named in an error without one.
 
-import type { Store } from "@soong/store";
-import { describeAge, fit, UsageError, visibleLine } from "../../output/index.ts";
+import type { SessionRecord, Store } from "@soong/store";
+import { fit, UsageError, visibleLine } from "../../output/index.ts";
 import type { PickOne } from "../../terminal/pick-one.ts";
 import type { CommandContext } from "../handler.ts";
 import { hasMessages, iterateSessions, resolveProjectPath, withReadOnlyStore } from "../stored.ts";
+import { describeSummary, summarizeSessions } from "./session-summary.ts";
 
 export type SessionChoices = PickOne<string>["items"];
 
 const MOST_CHOICES = 200;
 
-/** Last used first: title, age, and how the last run ended. The values are ids. */
+/** Last used first: title, age, status, turns. The values are ids. */
 export async function listSessionChoices(store: Store, project: string): Promise<SessionChoices> {
-  const now = Date.now();
-  const choices: SessionChoices[number][] = [];
+  const records: SessionRecord[] = [];
   for await (const record of iterateSessions(store, { project })) {
-    if (choices.length === MOST_CHOICES) break;
-    if (!(await hasMessages(store, record))) continue;
-    const { session_id, title = "", updated_at } = record;
-    const runs = await (await store.readSession(session_id)).runs();
-    const last = runs.findLast(({ parent_run_id }) => parent_run_id === undefined);
-    const hint = [describeAge(updated_at, now), ...(last === undefined ? [] : [last.status])];
-    choices.push({
-      label: title === "" ? session_id : title,
-      hint: hint.join(" · "),
-      value: session_id,
-    });
+    if (await hasMessages(store, record)) records.push(record);
+    if (records.length === MOST_CHOICES) break;
   }
-  return choices;
+  const now = Date.now();
+  return (await summarizeSessions(store, records)).map((summary) => {
+    const { session_id: value, title = "" } = summary;
+    const [status, age, turns] = describeSummary(summary, now);
+    return { label: title === "" ? value : title, hint: [age, status, turns].join(" · "), value };
+  });
 }
 
 /** Asks at the terminal; undefined: none was chosen. Without a terminal the newest are named. */
