@@ -92,6 +92,8 @@ describe("a transcript", () => {
     expect(countEarlier(entries)).toBe(11);
     const lines = renderTranscriptEnd(entries, PLAIN);
     expect(lines[0]).toBe("› prompt 11");
-    expect(lines.at(-1)).toMatch(/^line 0\n[^]*\nline 29\n… 440 lines …\nline 470\n[^]*line 499$/);
+    expect(lines.slice(-61)[0]).toBe("line 0");
+    expect(lines.slice(-32, -29)).toEqual(["line 29", "… 440 lines …", "line 470"]);
+    expect(lines.at(-1)).toBe("line 499");
   });
 });

@@ -5,7 +5,9 @@ import { messageText, readMessage } from "@soong/agent";
 import { describeArguments, type ContentBlock, type ConversationNode } from "@soong/core";
 import { oneLine, shorten } from "@soong/schema";
 import type { CallRecord } from "@soong/store";
+import { createMarkdownStream } from "../markdown/markdown-stream.ts";
 import { fit, visible, visibleLine, type Colours } from "../output/index.ts";
+import { cutToWidth } from "../terminal/styled-text.ts";
 
 export type TranscriptEntry =
   | { readonly kind: "prompt"; readonly node_id: string; readonly text: string }
@@ -79,19 +81,20 @@ function promptText(content: readonly ContentBlock[]): string {
 export function renderTranscriptEnd(
   entries: readonly TranscriptEntry[],
   { columns, colours }: { readonly columns: number; readonly colours: Colours },
-  renderText: (text: string) => string = visible,
 ): string[] {
   const { cyan, dim } = colours;
+  const answer = createMarkdownStream({ colours, width: () => columns - 1 });
   return entries.slice(-MOST_ENTRIES).flatMap(renderEntry);
 
-  function renderEntry(entry: TranscriptEntry): string[] {
+  function renderEntry(entry: TranscriptEntry): readonly string[] {
     switch (entry.kind) {
       case "prompt": {
-        const [first = "", ...more] = visible(cutLines(entry.text, MOST_PROMPT_LINES)).split("\n");
+        const lines = visible(entry.text).split("\n");
+        const [first = "", ...more] = cutLines(lines, MOST_PROMPT_LINES);
         return [`${cyan("› ")}${first}`, ...more.map((line) => `  ${line}`)];
       }
       case "answer":
-        return [renderText(cutLines(entry.text.trim(), MOST_ANSWER_LINES))];
+        return cutLines([...answer.push(entry.text.trim()), ...answer.end()], MOST_ANSWER_LINES);
       case "call":
         return [renderCall(entry, columns, colours)];
       case "compaction":
@@ -123,15 +126,16 @@ export function renderCall(
   const name = `${visibleLine(tool_name)}${target}`;
   const said = visibleLine(oneLine(result.slice(0, MOST_RESULT_CHARS)));
   const isWell = status === "succeeded" && !is_error;
-  const tail = isWell ? said : `${status}${said === "" ? "" : `: ${said}`}`;
-  const rest = fit(tail, Math.max(0, columns - 4 - Array.from(name).length));
-  return isWell ? `${green("✓")} ${name} ${dim(rest)}` : `${red(`✗ ${name}`)} ${rest}`;
+  const line = isWell
+    ? `${green("✓")} ${name} ${dim(said)}`
+    : `${red(`✗ ${name}`)} ${status}${said === "" ? "" : `: ${said}`}`;
+  return cutToWidth(line, columns - 1).text;
 }
 
-function cutLines(text: string, most: number): string {
-  const lines = text.split("\n");
-  if (lines.length <= most) return text;
+/** Without the middle of many. */
+function cutLines(lines: readonly string[], most: number): readonly string[] {
+  if (lines.length <= most) return lines;
   const half = Math.floor(most / 2);
   const omitted = lines.length - 2 * half;
-  return [...lines.slice(0, half), `… ${omitted} lines …`, ...lines.slice(-half)].join("\n");
+  return [...lines.slice(0, half), `… ${omitted} lines …`, ...lines.slice(-half)];
 }
