@@ -12,6 +12,7 @@ const docs = readdirSync("docs", { recursive: true, encoding: "utf8" })
 const packages = readdirSync("packages").map((name) => join("packages", name, "README.md"));
 const pages = [
   "README.md",
+  "README.zh-CN.md",
   "CONTRIBUTING.md",
   ...docs,
   ...packages.filter((page) => existsSync(page)),
@@ -48,6 +49,13 @@ test("the README has what a new user needs, and a picture for light and dark", (
   const drawn = readFileSync(picture, "utf8");
   expect(drawn).toContain("prefers-color-scheme: dark");
   expect(drawn).toMatch(/<title[^>]*>\S/);
+});
+
+test("the README has a sample on its first screen, and a tour without ids to copy", () => {
+  verifies("DOC-1");
+  const readme = readFileSync("README.md", "utf8");
+  expect(readme.split("\n").indexOf("```sh")).toBeLessThan(20);
+  expect(readme).not.toMatch(/\$(RUN|SESSION|CALL)|(run|session|call)_0/);
 });
 
 function linksOf(from: readonly string[]): Link[] {

@@ -18,7 +18,8 @@ export function allSamples(): Sample[] {
 function pages(): string[] {
   const docs = readdirSync("docs", { recursive: true, encoding: "utf8" });
   return [
-    ...readdirSync("."),
+    // The README in Chinese has the same samples: docs-chinese.test.ts.
+    ...readdirSync(".").filter((name) => name !== "README.zh-CN.md"),
     ...readdirSync("packages").map((name) => join("packages", name, "README.md")),
     ...docs.map((name) => join("docs", name)),
   ].filter((page) => page.endsWith(".md") && existsSync(page));
