@@ -100,6 +100,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
     ["packages/cli/src/config/build-policy.test.ts", "is found again by explain, with its file"],
   ],
   "permissions.destructive": [POLICY],
+  "permissions.read_only_commands": [POLICY],
   "permissions.ask_timeout_ms": kernel("permission-answers", "ask_timeout_ms"),
   "permissions.network.mode": [POLICY],
   "permissions.network.hosts": [POLICY],

@@ -11,6 +11,8 @@ let bundle: CliBundle;
 let place: Place;
 let run_id = "";
 
+/** So that the command is asked about, and no one is there to answer. */
+const ASKING = '[permissions]\nread_only_commands = "ask"\n';
 const LONG = "x".repeat(40_000);
 const SCRIPT = `
 turns:
@@ -35,6 +37,7 @@ beforeAll(async () => {
   place = await bundle.place();
   await place.write("a.txt", "hello\n");
   await place.write("s.yaml", SCRIPT);
+  await place.write(join(place.home, "config.toml"), ASKING);
   const rules = ["--allow", "code.write_file", "--deny", "code.list_dir"];
   const run = await place.run(["run", "--model", "script:s.yaml", ...rules, "go on"]);
   run_id = /soong events (\S+)`/.exec(run.stderr)?.[1] ?? "";
@@ -153,8 +156,11 @@ describe("soong replay", () => {
     expect(printed.stdout).toContain("# Its prompt: go on");
     expect(printed.stdout).not.toContain("sk-ant-api03");
     const copy = await bundle.place();
+    await copy.write(join(copy.home, "config.toml"), ASKING);
     await copy.write("a.txt", "hello\n");
     await copy.write("again.yaml", printed.stdout);
+    const config = join(place.home, "config.toml");
+    await place.write(config, '[permissions]\nread_only_commands = "ask"\n');
     const rules = ["--allow", "code.write_file", "--deny", "code.list_dir"];
     const again = await copy.run(["run", "--model", "script:again.yaml", ...rules, "go on"]);
     expect(again).toMatchObject({ code: 0 });

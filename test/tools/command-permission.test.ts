@@ -27,21 +27,33 @@ async function open(options: StageOptions = {}): Promise<Stage> {
 }
 
 describe("by default", () => {
-  test("every command requires approval, with all the user needs to judge it", async () => {
+  test("a command that is not proven to only read requires approval, with all the user needs to judge it", async () => {
     verifies("CMD-1", "CMD-4");
     const { command, asked, project } = await open({ rules: [], answer: no });
-    const result = await command(["ls", "-l"], { description: "look around" });
+    const result = await command(["rm", "a.txt"], { description: "tidy up" });
     expect(result.status).toBe("rejected");
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({
       tool_name: "code.run_command",
       dangerous: true,
-      destructive: false,
-      preview: { kind: "command", argv: ["ls", "-l"], cwd: project },
+      destructive: true,
+      // What every command is says nothing of this one.
+      marks: [],
+      preview: { kind: "command", argv: ["rm", "a.txt"], cwd: project },
     });
-    await command(["rm", "a.txt"]);
-    expect(asked[1]).toMatchObject({ destructive: true });
     expect(existsSync(join(project, "a.txt"))).toBe(true);
+  });
+
+  test("one that is proven to only read does not, unless config says so", async () => {
+    verifies("CMD-4", "PERM-3", "PERM-7");
+    const { command, asked } = await open({ rules: [], answer: no });
+    expect(textOf(await command(["cat", "a.txt"]))).toContain("hello");
+    expect(asked).toEqual([]);
+    expect((await command(["cat", ".env"])).status).toBe("rejected");
+    await stage?.close();
+    const asking = await open({ rules: [], policy: { read_only_commands: "ask" }, answer: no });
+    expect((await asking.command(["cat", "a.txt"])).status).toBe("rejected");
+    expect(asking.asked).toMatchObject([{ dangerous: true, destructive: false }]);
   });
 
   test("without anyone to ask, nothing runs", async () => {
@@ -57,7 +69,11 @@ describe("by default", () => {
       { tool: "code.*", decision: "allow" },
       { tags: ["readonly"], decision: "allow" },
     ] as const;
-    const { command, asked } = await open({ rules, answer: no });
+    const { command, asked } = await open({
+      rules,
+      policy: { read_only_commands: "ask" },
+      answer: no,
+    });
     await command(["ls"]);
     await command(["touch", "x"]);
     expect(asked).toHaveLength(2);
@@ -456,3 +472,21 @@ describe("between the judgement and the start", () => {
 function call(id: string, argv: string[]): { id: string; name: string; arguments: object } {
   return { id, name: "code.run_command", arguments: { argv } };
 }
+
+test("explain says why a command is proven to only read, and why another is not", async () => {
+  verifies("PERM-17", "PERM-11");
+  const { run } = await open({ rules: [] });
+  const explain = (argv: string[]) =>
+    run.explain({ name: "code.run_command", arguments: JSON.stringify({ argv }) });
+  expect(await explain(["cat", "a.txt"])).toMatchObject({
+    outcome: "allow",
+    proof: { read_only: true, why: expect.stringMatching(/^Proven to only read: "\/.*cat" is /) },
+  });
+  expect(await explain(["touch", "x"])).toMatchObject({
+    outcome: "ask",
+    proof: {
+      read_only: false,
+      why: expect.stringMatching(/^Not proven to only read: "touch" is /),
+    },
+  });
+});

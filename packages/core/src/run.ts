@@ -132,8 +132,10 @@ export async function startRun(
     ...(parent && { parent_run_id: parent.run_id, parent_agent_id: parent.agent_id }),
     role,
   };
-  // A child of a plan run is in plan mode, with any options (SURF-9).
-  const mode = parent?.policy?.mode === "plan" ? "plan" : (options.mode ?? "normal");
+  const above = parent?.policy?.mode;
+  // A child of a plan run is in plan mode, with any options (SURF-9). Where edits are accepted, they are for children, too.
+  const inherited = above === "accept_edits" ? above : "normal";
+  const mode = above === "plan" ? above : (options.mode ?? inherited);
   const policy = parts.policies.find({
     session: parts.policy,
     run: options.policy,

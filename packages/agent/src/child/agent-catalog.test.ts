@@ -103,7 +103,7 @@ describe("what is wrong is reported with its place", () => {
       MINIMAL('roles: [sup]\nmode: fast\nmax_turns: 0\ntimeout_ms: 1.5\noverride: "yes"\n'),
       [
         'x.md:3:9: roles[0]: is "sup"; did you mean "sub"?',
-        'x.md:4:7: mode: is "fast"; "normal" or "plan" or "orchestrator" is expected',
+        'x.md:4:7: mode: is "fast"; "normal" or "plan" or "accept_edits" or "orchestrator" is expected',
         "x.md:5:12: max_turns: is 0; a whole number from 1 to 10000 is expected",
         "x.md:6:13: timeout_ms: is 1.5; a whole number",
         "x.md:7:11: override: is text; true or false is expected",
@@ -204,7 +204,7 @@ describe("a catalog", () => {
     expect(
       problems.map(({ file, message }) => `${file.slice(folder.length + 1)} ${message}`),
     ).toEqual([
-      'b.md is "none"; "normal" or "plan" or "orchestrator" is expected',
+      'b.md is "none"; "normal" or "plan" or "accept_edits" or "orchestrator" is expected',
       "c.md is not UTF-8 text",
       "d.md is larger than 256 KiB, the most it may have",
       "e.md is not a regular file",

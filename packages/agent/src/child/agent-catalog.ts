@@ -18,7 +18,7 @@ import {
   type Place,
   type Shape,
 } from "@soong/platform";
-import { matchesName } from "@soong/core/internal";
+import { MODES, matchesName } from "@soong/core/internal";
 import { isRecord } from "@soong/schema";
 import { CLAUDE_CODE_FIELDS, readClaudeCodeFields } from "./claude-code-fields.ts";
 import {
@@ -220,7 +220,6 @@ export const BUILT_IN_DEFINITIONS: readonly AgentDefinition[] = [
 const { choice, flag, list, object, optional, text, wholeNumber } = shape;
 
 const ROLES = ["main", "sub", "fork", "worker"];
-const MODES = ["normal", "plan", "orchestrator"];
 const DAY_MS = 86_400_000;
 
 const ID = /^[a-z][a-z0-9_-]{0,63}$/;

@@ -321,8 +321,8 @@ function buildRunOptions(active: ActiveRun, start: ChildStart): RunOptions {
     run_id,
     parent: { run_id: identity.run_id, agent_id: identity.agent_id, policy },
     role,
-    // Orchestrating is for main; a child in plan mode only reads.
-    mode: mode === "plan" ? mode : undefined,
+    // Orchestrating is for main. Any other mode holds under the policy of the parent.
+    mode: mode === "orchestrator" ? undefined : mode,
     policy: rules === undefined ? undefined : { rules },
     allowedTools,
     // What the caller asks for by name is asked for in earnest.

@@ -32,7 +32,7 @@ const MODEL_OPTION = {
 const MODE_OPTION = {
   "--mode <mode>": {
     says: "as a run in this mode",
-    choices: ["normal", "plan", "orchestrator"],
+    choices: ["normal", "plan", "accept_edits", "orchestrator"],
   },
 } as const;
 const AGENT_OPTION = {

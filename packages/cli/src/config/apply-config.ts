@@ -34,6 +34,7 @@ export function buildPolicy(values: SoongConfig, flags: PolicyFlags): PolicyInpu
       ...flags.allow.map((pattern) => createFlagRule("--allow", pattern, "allow")),
     ],
     destructive: permissions.destructive,
+    read_only_commands: permissions.read_only_commands,
     network: permissions.network,
     sensitive_paths: tools.sensitive_paths,
     readonly_mcp: Object.entries(tools.overrides).flatMap(([pattern, { readonly }]) =>

@@ -185,12 +185,13 @@ describe("what holds without a rule", () => {
   test("comes from the config: sensitive paths, network, destructive calls, readonly marks", async () => {
     verifies("CONF-3");
     const text =
-      "[tools]\nsensitive_paths = ['*.vault']\n[tools.overrides.'mcp.git.*']\nreadonly = true\n[tools.overrides.'mcp.x.*']\nreadonly = false\n[permissions]\ndestructive = 'deny'\n[permissions.network]\nmode = 'hosts'\nhosts = ['example.org']\n";
+      "[tools]\nsensitive_paths = ['*.vault']\n[tools.overrides.'mcp.git.*']\nreadonly = true\n[tools.overrides.'mcp.x.*']\nreadonly = false\n[permissions]\ndestructive = 'deny'\nread_only_commands = 'ask'\n[permissions.network]\nmode = 'hosts'\nhosts = ['example.org']\n";
     expect(buildPolicy(parseConfig(text, FILE), NO_FLAGS)).toEqual({
       rules: [],
       sensitive_paths: ["*.vault"],
       readonly_mcp: ["mcp.git.*"],
       destructive: "deny",
+      read_only_commands: "ask",
       network: { mode: "hosts", hosts: ["example.org"] },
     });
     const elsewhere = await chainOf(text, NO_FLAGS, "notes.fetch", { host: "other.org" });

@@ -14,6 +14,7 @@ describe("a config", () => {
     expect(values.permissions).toEqual({
       rules: [],
       destructive: "ask",
+      read_only_commands: "allow",
       ask_timeout_ms: undefined,
       network: { mode: "default", hosts: [] },
     });

@@ -235,6 +235,9 @@ const permissions = {
     destructive: choice(["ask", "deny"], "ask").says(
       "What becomes of a call that may destroy something. `deny` holds against every rule that allows.",
     ),
+    read_only_commands: choice(["allow", "ask"], "allow").says(
+      "Whether a command that is proven to only read, inside the project, runs without approval. Rules on commands hold in both cases.",
+    ),
     ask_timeout_ms: milliseconds().says(
       "How long a question waits for its answer. Default: as long as it takes.",
       { example: "300_000" },

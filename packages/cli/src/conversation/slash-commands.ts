@@ -2,7 +2,7 @@
 // under way keeps it waiting.
 
 import type { Mode } from "@soong/core";
-import { describeScopes } from "@soong/core/internal";
+import { describeScopes, MODES } from "@soong/core/internal";
 import { nearestName } from "@soong/schema";
 import { renderDiff, pad, visible, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -78,7 +78,6 @@ export async function runSlashCommand(
 }
 
 const USAGE_WIDTH = 20;
-const MODES: readonly Mode[] = ["normal", "plan", "orchestrator"];
 const KEYS = [
   "@path attaches a file of the project; @@ writes an @; // at the beginning a /.",
   "Alt-Enter, or \\ before Enter, begins a new line. Tab completes @paths and",
@@ -114,7 +113,7 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   mode: {
     usage: "/mode [MODE]",
-    says: "normal, plan or orchestrator, from now on",
+    says: "normal, plan, accept_edits or orchestrator, from now on",
     run({ terminal, talk }, wanted) {
       const next = MODES.find((one) => one === wanted);
       if (next !== undefined) {

@@ -1,7 +1,7 @@
 // `explain` (PERM-11): what would happen to a call, without running it. The same stages as a real call,
 // up to the decision, on a recorder that keeps nothing.
 
-import { omitUndefined, type JsonValue } from "@soong/schema";
+import { asRecord, omitUndefined, type JsonValue } from "@soong/schema";
 import {
   createMemoryArtifacts,
   type Fact,
@@ -11,6 +11,7 @@ import {
 } from "../journal/index.ts";
 import {
   evaluate,
+  quote,
   unmatchedRules,
   type ChainEntry,
   type Decision,
@@ -52,6 +53,8 @@ export type Explanation =
       /** Of the targets, and of the plan where it added something: the last one decides. */
       judgements: readonly ExplainedJudgement[];
       effects: Effects;
+      /** Of a command: whether it is proven to only read, and why or why not (PERM-17). */
+      proof?: { read_only: boolean; why: string };
       observable_input: JsonValue;
       plan?: Plan;
       scopes: readonly GrantScope[];
@@ -103,6 +106,7 @@ export async function explainCall(run: CallRun, given: ToolCall): Promise<Explan
     chain: judgement.chain,
     judgements,
     effects: call.effects,
+    ...omitUndefined({ proof: describeProof(call) }),
     observable_input: seenInput(call).redacted,
     ...omitUndefined({ plan: call.plan && withoutPrivate(call, call.plan) }),
     scopes: judgement.scopes,
@@ -116,6 +120,20 @@ export async function explainCall(run: CallRun, given: ToolCall): Promise<Explan
     const facts = permissionFacts(call, run.context);
     return { facts, judgement: evaluate(policy, facts, run.grants) };
   }
+}
+
+function describeProof({
+  targets,
+  tool,
+}: AcceptedCall): { read_only: boolean; why: string } | undefined {
+  const { read_only, why_not_read_only: whyNot } = asRecord(targets?.facts);
+  const command = targets?.resources.find(({ kind }) => kind === "command");
+  if (!tool.source.trusted || command?.kind !== "command") return undefined;
+  if (read_only === false && typeof whyNot === "string") return { read_only, why: whyNot };
+  if (read_only !== true) return undefined;
+  const program = quote(command.executable);
+  const why = `Proven to only read: ${program} is a program of the system, each of its arguments is known to change nothing, and what they name is inside the project.`;
+  return { read_only, why };
 }
 
 /** What planning saw of a restricted file is for the user who is asked alone (PIPE-9). */

@@ -17,6 +17,7 @@ export {
   within,
 } from "../journal/index.ts";
 export {
+  MODES,
   READING_SUBJECT,
   baseName,
   compileGlob,

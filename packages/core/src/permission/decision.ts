@@ -11,7 +11,10 @@ export function isStricter(a: Decision, b: Decision): boolean {
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
-export type Mode = "normal" | "plan" | "orchestrator";
+/** `accept_edits`: edits inside the project need no approval. */
+export const MODES = ["normal", "plan", "accept_edits", "orchestrator"] as const;
+
+export type Mode = (typeof MODES)[number];
 
 /** The four layers of a policy, highest first (PERM-2). */
 export type PolicyLayer = "runtime" | "rules" | "mode" | "defaults";

@@ -2,13 +2,31 @@
 // constants: they say the same of every call they apply to.
 
 import type { ChainEntry, Mode, PolicyLayer } from "./decision.ts";
+import type { Boundary } from "./boundary.ts";
 import { type Subject, isOwnSource } from "./facts.ts";
 import type { Policy } from "./policy.ts";
 import { reachesListedHostsOnly } from "./rules-layer.ts";
 
-export function modeEntry(mode: Mode, subject: Subject): ChainEntry {
-  return mode === "plan" && !subject.readOnly ? PLAN_DENIES : MODE_ON_READS[mode];
+export function modeEntry({ mode, boundary }: Policy, subject: Subject): ChainEntry {
+  if (mode === "plan" && !subject.readOnly) return PLAN_DENIES;
+  if (mode === "accept_edits" && isEditOfProject(boundary, subject)) return EDIT_ACCEPTED;
+  return MODE_ON_READS[mode];
 }
+
+/** What is sensitive, or run without approval, the runtime asks about above this layer. To replace a whole file is no edit. */
+function isEditOfProject(boundary: Boundary, subject: Subject): boolean {
+  const { tool, resources, destructive, dangerous, network, malformed } = subject;
+  return (
+    EDITING_TOOLS.has(tool.tool_name) &&
+    tool.source_kind === "code" &&
+    !(destructive || dangerous || network) &&
+    malformed === undefined &&
+    resources.length > 0 &&
+    resources.every((one) => one.kind === "path" && boundary.isOrdinaryWrite(one.path) === true)
+  );
+}
+
+const EDITING_TOOLS: ReadonlySet<string> = new Set(["code.edit_file", "code.write_file"]);
 
 export function defaultEntries(policy: Policy, subject: Subject): readonly ChainEntry[] {
   // Bookkeeping that asks would leave nothing working unattended (SURF-10).
@@ -38,7 +56,18 @@ export const MODE_ON_READS: Readonly<Record<Mode, ChainEntry>> = Object.freeze({
   normal: UNRESTRICTED,
   orchestrator: UNRESTRICTED,
   plan: entry("mode.plan", "no_opinion", "Plan mode lets readonly calls through."),
+  accept_edits: entry(
+    "mode.accept_edits",
+    "no_opinion",
+    "The mode accepts edits of files inside the project, and has no opinion about other calls.",
+  ),
 });
+
+const EDIT_ACCEPTED = entry(
+  "mode.accept_edits",
+  "allow",
+  "In this mode edits of files inside the project need no approval.",
+);
 
 const PLAN_DENIES: ChainEntry = Object.freeze({
   ...entry("mode.plan", "deny", "In plan mode only readonly calls are made."),

@@ -6,7 +6,14 @@ import { evaluate } from "./evaluate.ts";
 import type { PermissionFacts } from "./facts.ts";
 import { createGrants, NO_GRANTS } from "./grants.ts";
 import type { GrantScope } from "./grants.ts";
-import { compilePolicy, type Policy, type PolicyInput } from "./policy.ts";
+import {
+  compilePolicy,
+  compileRecordedPolicy,
+  describePolicy,
+  mergePolicies,
+  type Policy,
+  type PolicyInput,
+} from "./policy.ts";
 
 const READS: Effects = {
   read_only: true,
@@ -217,10 +224,44 @@ describe("dangerous tools", () => {
     });
   });
 
-  test("config may let commands that only read run unasked", () => {
+  test("a command that is proven to only read needs no yes, unless the policy says so", () => {
+    verifies("PERM-3", "PERM-7", "CMD-4");
+    const proven = { ...run, effects: READS };
+    const judged = evaluate(policy(), proven, NO_GRANTS);
+    expect(judged.decision).toBe("allow");
+    expect(judged.chain.find(({ decisive }) => decisive)?.rule).toBe("defaults.readonly_allowed");
+    const asking = policy({ read_only_commands: "ask" });
+    expect(evaluate(asking, proven, NO_GRANTS).decision).toBe("ask");
+    // The stricter of a session and its run, and of a parent and its child.
+    expect(evaluate(policy({ ceiling: asking }), proven, NO_GRANTS).decision).toBe("ask");
+    const merged = mergePolicies({ read_only_commands: "ask" }, { read_only_commands: "allow" });
+    expect(merged.read_only_commands).toBe("ask");
+    // What else a dangerous tool says of itself is no proof, and a rule about commands holds.
+    for (const other of [
+      { ...proven, resources: [] },
+      { ...proven, source_kind: "declarative" },
+      { ...proven, source_kind: "mcp", trust: "vouched" },
+    ] as const) {
+      expect(evaluate(policy(), other, NO_GRANTS).decision).toBe("ask");
+    }
+    const rule = { tool: "code.run_command", argv: ["git"], decision: "ask" } as const;
+    expect(evaluate(policy({ rules: [rule] }), proven, NO_GRANTS).decision).toBe("ask");
+  });
+
+  test("of a policy that was recorded before there was the setting, every command asks", () => {
+    verifies("REPLAY-1", "CMD-4");
+    const { read_only_commands: _later, ...old } = describePolicy(policy());
+    const recorded = compileRecordedPolicy(old);
+    if (!recorded.ok) throw new Error(JSON.stringify(recorded.problems));
+    const proven = { ...run, effects: READS };
+    expect(evaluate(recorded.policy, proven, NO_GRANTS).decision).toBe("ask");
+  });
+
+  test("a rule may let commands that only read run unasked where the policy asks", () => {
     verifies("PERM-7", "CMD-4");
     const readers = policy({
       rules: [{ tool: "code.run_command", tags: ["readonly"], decision: "allow" }],
+      read_only_commands: "ask",
     });
     const tagged = { ...run, tags: ["write", "dangerous", "readonly"] };
     expect(evaluate(readers, { ...tagged, effects: READS }, NO_GRANTS).decision).toBe("allow");

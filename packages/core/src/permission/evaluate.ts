@@ -2,12 +2,12 @@
 // never throws; what it is given it judges, and every reason it had is in the chain (PERM-11).
 
 import type { ChainEntry, Decision, Judgement, Mode } from "./decision.ts";
-import { isStricter } from "./decision.ts";
+import { isStricter, MODES } from "./decision.ts";
 import { MODE_ON_READS, NO_OPINION, OWN_ALLOWED, READONLY_ALLOWED } from "./default-layers.ts";
-import { type PermissionFacts, type Subject, isOwnSource, subjectOfCall } from "./facts.ts";
+import { type PermissionFacts, type Subject, isOwnSource } from "./facts.ts";
 import type { GrantLookup, ToolGrant } from "./grants.ts";
 import { judge } from "./judge.ts";
-import { type Policy, isMarkedReadonly } from "./policy.ts";
+import { type Policy, subjectUnder } from "./policy.ts";
 import { spellsOutCommand } from "./rules-layer.ts";
 import { runtimeEntries } from "./runtime-layer.ts";
 import { scopesOfSubject } from "./scopes-of-call.ts";
@@ -15,13 +15,13 @@ import { quote } from "./path.ts";
 
 /** The decision of a policy about one call, with the chain that led to it (PERM-2). */
 export function evaluate(policy: Policy, facts: PermissionFacts, grants: GrantLookup): Judgement {
-  const subject = subjectOfCall(facts, isMarkedReadonly(policy, facts));
+  const subject = subjectUnder(policy, facts);
   if (isPlainRead(policy, facts, subject)) {
     return (isOwnSource(facts.source_kind) ? PLAIN_OWN : PLAIN_READ)[policy.mode];
   }
 
   const verdict = judge(policy, (judging) =>
-    judging === policy ? subject : subjectOfCall(facts, isMarkedReadonly(judging, facts)),
+    judging === policy ? subject : subjectUnder(judging, facts),
   );
   const isAnswered = facts.hook?.unspelled === true && spellsOutCommand(topmost(policy), subject);
   const hook = hookEntry(facts.hook);
@@ -144,5 +144,5 @@ function plainJudgements(allowed: ChainEntry): Readonly<Record<Mode, Judgement>>
     Object.freeze(built.scopes);
     return Object.freeze(built);
   };
-  return { normal: plain("normal"), plan: plain("plan"), orchestrator: plain("orchestrator") };
+  return Object.fromEntries(MODES.map((mode) => [mode, plain(mode)])) as Record<Mode, Judgement>;
 }

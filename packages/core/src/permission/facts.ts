@@ -64,8 +64,14 @@ export interface CallHosts {
   readonly unknown: boolean;
 }
 
-/** `markedReadonly`: the user said so of this MCP tool; a server's own word is not enough (MCP-6). */
-export function subjectOfCall(facts: PermissionFacts, markedReadonly: boolean): Subject {
+/**
+ * `markedReadonly`: the user said so of this MCP tool; a server's own word is not enough (MCP-6). `trustsProofs`: a command
+ * that is proven to only read is not dangerous (CMD-4, PERM-7).
+ */
+export function subjectOfCall(
+  facts: PermissionFacts,
+  { markedReadonly, trustsProofs }: { markedReadonly: boolean; trustsProofs: boolean },
+): Subject {
   const readOnly = isReadOnly(facts, markedReadonly);
   const { resources, malformed } = wellFormed(facts.resources);
   const network = isTaggedNetwork(facts) || facts.hosts === "unknown" || resources.some(isHost);
@@ -74,7 +80,9 @@ export function subjectOfCall(facts: PermissionFacts, markedReadonly: boolean): 
     readOnly,
     ...(facts.why_not_read_only === undefined ? {} : { whyNotReadOnly: facts.why_not_read_only }),
     destructive: !readOnly && (facts.planned_destructive ?? facts.effects.destructive),
-    dangerous: facts.tags.includes("dangerous"),
+    dangerous:
+      facts.tags.includes("dangerous") &&
+      !(trustsProofs && readOnly && isCommandOfCode(facts.source_kind, resources)),
     network,
     resources,
     malformed,
@@ -141,6 +149,11 @@ function isReadOnly(tool: ToolFacts, markedReadonly: boolean): boolean {
   if (isOwnSource(tool.source_kind)) return true;
   if (tool.source_kind === "mcp" && !markedReadonly) return false;
   return tool.effects.read_only;
+}
+
+/** Of a program there is a proof, or it counts as a write; what else a dangerous tool says of itself is no proof. */
+function isCommandOfCode(kind: SourceKind, resources: readonly Resource[]): boolean {
+  return kind === "code" && resources.some((resource) => resource.kind === "command");
 }
 
 function isTaggedNetwork(tool: ToolFacts): boolean {

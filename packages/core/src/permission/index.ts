@@ -6,6 +6,7 @@ export type { PatternDisk, PatternWarning, PatternWorld } from "./check-patterns
 export { checkPatterns } from "./check-patterns.ts";
 export { builtInSensitivePaths, compileSensitivePaths } from "./sensitive-paths.ts";
 export type { SensitivePathOptions } from "./sensitive-paths.ts";
+export { MODES } from "./decision.ts";
 export type { ChainEntry, Decision, Judgement, Mode, PolicyLayer, RuleOrigin } from "./decision.ts";
 export { compileRecordedPolicy, describePolicy } from "./policy.ts";
 export { evaluate } from "./evaluate.ts";

@@ -31,7 +31,7 @@ function judgeAlone(policy: Policy, subject: Subject): Verdict {
   const entries = [
     ...(runtime.length === 0 ? [NO_OPINION.runtime] : runtime),
     ...(rules.length === 0 ? [NO_OPINION.rules] : rules),
-    modeEntry(policy.mode, subject),
+    modeEntry(policy, subject),
     ...defaultEntries(policy, subject).map((entry) => addReason(entry, rules)),
   ];
   const decisive = findDecisive(entries);

@@ -3,6 +3,7 @@
 // worst way to be wrong.
 
 import { isRecord, nearestName } from "@soong/schema";
+import { MODES } from "./decision.ts";
 import { hostPatternProblem } from "./host.ts";
 import { pathPatternProblem } from "./path-pattern.ts";
 import { pathProblem } from "./path.ts";
@@ -26,8 +27,9 @@ export function policyProblems(
     ...(pathProblem(home) === undefined ? { home: home as string } : {}),
   };
   const checkPolicy = record("a policy", {
-    mode: checkOneOf("normal", "plan", "orchestrator"),
+    mode: checkOneOf(...MODES),
     destructive: checkOneOf("ask", "deny"),
+    read_only_commands: checkOneOf("allow", "ask"),
     network: checkNetwork,
     roots: record("roots", { project: one(pathProblem), write: PATHS }, ["project", "write"]),
     protected_roots: PATHS,

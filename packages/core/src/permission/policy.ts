@@ -4,7 +4,7 @@
 import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/index.ts";
 import { type Boundary, compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
-import type { ToolFacts } from "./facts.ts";
+import { type PermissionFacts, type Subject, subjectOfCall, type ToolFacts } from "./facts.ts";
 import { type PolicyProblem, policyProblems } from "./policy-problems.ts";
 import { linkedPrefix, pathPatternProblem, patternPlaces } from "./path-pattern.ts";
 import {
@@ -20,6 +20,8 @@ export interface PolicyInput {
   readonly rules?: readonly PermissionRule[];
   readonly mode?: Mode;
   readonly destructive?: "ask" | "deny";
+  /** Whether a command that is proven to only read runs without approval (CMD-4). Default: `allow`. */
+  readonly read_only_commands?: "allow" | "ask";
   readonly network?: NetworkPolicy;
   readonly roots?: Roots;
   /** Never written to, with any rules (PERM-14). */
@@ -47,6 +49,7 @@ export interface NetworkPolicy {
 export interface Policy {
   readonly mode: Mode;
   readonly destructive: "ask" | "deny";
+  readonly read_only_commands: "allow" | "ask";
   readonly network: Required<NetworkPolicy>;
   readonly rules: readonly CompiledRule[];
   readonly boundary: Boundary;
@@ -71,6 +74,7 @@ export function compilePolicy(input: PolicyInput): CompiledPolicy {
   const policy: Policy = Object.freeze({
     mode: kept.mode ?? "normal",
     destructive: kept.destructive ?? "ask",
+    read_only_commands: kept.read_only_commands ?? "allow",
     network: Object.freeze({
       mode: kept.network?.mode ?? "default",
       hosts: kept.network?.hosts ?? [],
@@ -117,6 +121,14 @@ export function isMarkedReadonly(
   );
 }
 
+/** A call as this policy sees it: what counts as readonly, and as dangerous, is policy, too. */
+export function subjectUnder(policy: Policy, facts: PermissionFacts): Subject {
+  return subjectOfCall(facts, {
+    markedReadonly: isMarkedReadonly(policy, facts),
+    trustsProofs: policy.read_only_commands === "allow",
+  });
+}
+
 const compiled = new WeakSet<object>();
 
 export function frozenCopy<T>(value: T): T {
@@ -137,6 +149,7 @@ export function describePolicy(policy: Policy): JsonObject {
   const record = {
     mode: policy.mode,
     destructive: policy.destructive,
+    read_only_commands: policy.read_only_commands,
     network: { mode: policy.network.mode, hosts: policy.network.hosts },
     rules: (input.rules ?? []).map((rule) => ({ ...rule })),
     roots: input.roots ?? null,
@@ -157,7 +170,8 @@ export function describePolicy(policy: Policy): JsonObject {
 export function compileRecordedPolicy(record: JsonObject): CompiledPolicy {
   const { ceiling, built_in_sensitive_paths: _builtIn, ...rest } = record;
   const given = Object.entries(rest).filter(([, value]) => value !== null);
-  const input = Object.fromEntries(given) as PolicyInput;
+  // Before there was this setting, every command asked.
+  const input = { read_only_commands: "ask", ...Object.fromEntries(given) } as PolicyInput;
   if (ceiling === null || ceiling === undefined) return compilePolicy(input);
   const parent = compileRecordedPolicy(ceiling as JsonObject);
   return parent.ok ? compilePolicy({ ...input, ceiling: parent.policy }) : parent;
@@ -174,6 +188,8 @@ export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInp
     ...session,
     rules: [...(session.rules ?? []), ...(run.rules ?? [])],
     destructive: session.destructive === "deny" || run.destructive === "deny" ? "deny" : "ask",
+    read_only_commands:
+      session.read_only_commands === "ask" || run.read_only_commands === "ask" ? "ask" : "allow",
     ...omitUndefined({ network }),
     protected_roots: [...(session.protected_roots ?? []), ...(run.protected_roots ?? [])],
     sensitive_paths: [...(session.sensitive_paths ?? []), ...(run.sensitive_paths ?? [])],

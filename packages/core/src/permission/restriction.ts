@@ -3,14 +3,8 @@
 
 import type { RestrictedAccess, Restriction } from "../tool/index.ts";
 import { type RuleOrigin, isStricter } from "./decision.ts";
-import {
-  type PermissionFacts,
-  type Subject,
-  type ToolFacts,
-  subjectOfCall,
-  subjectOfTool,
-} from "./facts.ts";
-import { type Policy, isMarkedReadonly } from "./policy.ts";
+import { type PermissionFacts, type Subject, type ToolFacts, subjectOfTool } from "./facts.ts";
+import { type Policy, isMarkedReadonly, subjectUnder } from "./policy.ts";
 import { omitUndefined } from "@soong/schema";
 import type { RuleCondition } from "./compile-rule.ts";
 
@@ -30,7 +24,7 @@ export function findRestriction(
       const { decision } = compiled.rule;
       if (decision === "allow" || compiled.path?.matches(path, ignoresCase) !== true) continue;
       if (found !== undefined && !isStricter(decision, found.decision)) continue;
-      if (!compiled.restricts(subjectUnder(judging, asking), access)) continue;
+      if (!compiled.restricts(toolUnder(judging, asking), access)) continue;
       found = { kind: "rule", decision, by: above + compiled.entries.yes.rule };
     }
     const name = ignoresCase ? path.toLowerCase() : path;
@@ -56,7 +50,7 @@ export function restrictedGlobs(
   asking: ToolFacts,
   access: RestrictedAccess,
 ): readonly string[] {
-  const subject = subjectUnder(policy, asking);
+  const subject = toolUnder(policy, asking);
   const own = policy.rules.flatMap((compiled) =>
     compiled.restricts(subject, access) ? (compiled.path?.globs ?? []) : [],
   );
@@ -65,7 +59,7 @@ export function restrictedGlobs(
   return ceiling === undefined ? all : [...all, ...restrictedGlobs(ceiling, asking, access)];
 }
 
-function subjectUnder(policy: Policy, asking: ToolFacts): Subject {
+function toolUnder(policy: Policy, asking: ToolFacts): Subject {
   const markedReadonly = isMarkedReadonly(policy, asking);
   return subjectOfTool(asking, { markedReadonly, effectsFixed: true });
 }
@@ -79,7 +73,7 @@ export interface UnmatchedRule {
 }
 
 export function unmatchedRules(policy: Policy, facts: PermissionFacts): UnmatchedRule[] {
-  const subject = subjectOfCall(facts, isMarkedReadonly(policy, facts));
+  const subject = subjectUnder(policy, facts);
   return policy.rules.flatMap((compiled) => {
     const differs = compiled.mismatch(subject);
     const { rule, origin } = compiled.entries.yes;

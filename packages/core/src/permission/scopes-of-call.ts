@@ -6,18 +6,17 @@ import {
   type PathResource,
   type PermissionFacts,
   type Subject,
-  subjectOfCall,
 } from "./facts.ts";
 import { type GrantScope, scopeKey } from "./grants.ts";
 import { findParent } from "./path.ts";
-import type { Policy } from "./policy.ts";
+import { type Policy, subjectUnder } from "./policy.ts";
 import { isWrittenByAgent } from "./argv-pattern.ts";
 import { isPlainCommand } from "./argv/index.ts";
 import { selfRunningBy } from "./self-running-files.ts";
 
 /** Empty when the call has no target that could be named: then nothing can be granted. */
 export function findScopes(policy: Policy, facts: PermissionFacts): readonly GrantScope[] {
-  return scopesOfSubject(policy, subjectOfCall(facts, false), facts.input_digest);
+  return scopesOfSubject(policy, subjectUnder(policy, facts), facts.input_digest);
 }
 
 export function scopesOfSubject(

@@ -84,7 +84,7 @@ function renderExplanation(
   }
   const { outcome, reason, chain, observable_input, scopes, hooks, unmatched_rules } = explanation;
   const covered = visibleLine(describeScopes(name, scopes));
-  const why = readWhyNotReadOnly(explanation.plan?.facts);
+  const { proof } = explanation;
   return [
     `${bold(name)}: ${colourDecision(colours, outcome)}`,
     ...wrap(visibleLine(reason), width, "  "),
@@ -94,7 +94,7 @@ function renderExplanation(
     ...(outcome === "ask"
       ? ["", ...wrap(`A yes for the session would mean: ${covered}`, width)]
       : []),
-    ...(why === undefined ? [] : ["", ...wrap(visibleLine(why), width)]),
+    ...(proof === undefined ? [] : ["", ...wrap(visibleLine(proof.why), width)]),
     ...(unmatched_rules.length === 0 ? [] : ["", "Rules that do not match this call:"]),
     ...unmatched_rules.map(({ rule, differs, origin }) => {
       const place = describeOrigin(origin);
@@ -114,10 +114,4 @@ function renderExplanation(
       ...wrap(visibleLine(said), width, "    ").map(dim),
     ];
   }
-}
-
-/** A command says of itself why it is not proven to only read (PERM-17). */
-function readWhyNotReadOnly(facts: unknown): string | undefined {
-  const { why_not_read_only: why } = (facts ?? {}) as { why_not_read_only?: unknown };
-  return typeof why === "string" ? why : undefined;
 }

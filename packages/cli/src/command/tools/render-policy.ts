@@ -63,13 +63,15 @@ export function renderUnmatched(
   ];
 }
 
-function listPolicySettings({ input, mode, destructive, network }: Policy): [string, string][] {
+function listPolicySettings(policy: Policy): [string, string][] {
+  const { input, mode, destructive, network, read_only_commands } = policy;
   const { roots, protected_roots = [], sensitive_paths = [], readonly_mcp = [] } = input;
   const hosts = network.hosts.length === 0 ? "" : `; ${network.hosts.join(", ")}`;
   const isProtected = protected_roots.join(", ") || "nothing";
   const settings: [string, string][] = [
     ["mode", mode],
     ["destructive", destructive],
+    ["reading", `${read_only_commands}: commands that are proven to only read`],
     ["network", `${network.mode}${hosts}`],
     ["project", roots?.project ?? "none"],
     ["also writes", roots?.write?.join(", ") || "nowhere else"],
