@@ -27,6 +27,7 @@ export function PermissionQuestion(props: QuestionParts & { question: Permission
       <header class="question-head">
         <h3>{describeQuestion(request)}</h3>
         <p>
+          <span class="mono">{exactLine(request.tool_name)}</span>{" "}
           <span class="chip">{request.permission === "write" ? "✎ write" : "readonly"}</span>{" "}
           {marks.map((mark) => (
             <span key={mark} class="chip mark-danger">
@@ -34,9 +35,6 @@ export function PermissionQuestion(props: QuestionParts & { question: Permission
             </span>
           ))}
           <WaitingSince asked_at={question.asked_at} />
-        </p>
-        <p class="quiet">
-          <span class="mono">{exactLine(request.tool_name)}</span> asks for permission
         </p>
         <Prose text={describeClaim(request) ?? request.description} isQuiet />
       </header>
