@@ -87,22 +87,22 @@ describe("soong resume without a prompt", () => {
     expect(stderr).toContain(`There is no session ${near}. Did you mean ${session_id}?`);
   });
 
-  it("continues one that failed, and asks the model again where the prompt was all there was", async () => {
-    verifies("STORE-5");
-    const place = await bundle.place();
-    await place.write("s.yaml", "turns: []");
-    const failed = await place.run(["run", "--model", "script:s.yaml", "remember me"]);
-    expect(failed.code).toBe(1);
-    const [session] = recordsOf(await place.run(["sessions", "--json"]));
-    await place.write(
-      "s.yaml",
-      "turns: [ { expect: [ { last_user: { contains: remember me } } ], text: I do. } ]",
-    );
-    const resume = ["resume", String(session?.["session_id"]), "--model", "script:s.yaml"];
-    const continued = await place.run(resume);
-    expect(continued, continued.stderr).toMatchObject({ code: 0 });
-    expect(continued.stdout).toContain("I do.");
-  });
+  it.each([["resume"], ["-c"], ["-r", "session_"]])(
+    "%s %s continues one that failed, and asks the model again where the prompt was all there was",
+    async (...words) => {
+      verifies("STORE-5");
+      const place = await bundle.place();
+      await place.write("s.yaml", "turns: []");
+      const failed = await place.run(["run", "--model", "script:s.yaml", "remember me"]);
+      expect(failed.code).toBe(1);
+      await place.write(
+        "s.yaml",
+        "turns: [ { expect: [ { last_user: { contains: remember me } } ], text: I do. } ]",
+      );
+      const continued = await place.run([...words, "--model", "script:s.yaml"]);
+      expect(continued, continued.stderr).toMatchObject({ code: 0, stdout: "I do.\n" });
+    },
+  );
 
   it.skipIf(!canUseTmux())("continues in a conversation (needs tmux)", async () => {
     verifies("STORE-5");

@@ -173,9 +173,12 @@ export function createProgram(
     })
     .usage("[options] [command | prompt...]");
   program.hook("preSubcommand", (_, command) => {
-    const [misplaced] = Object.keys(program.opts());
+    const given = program.opts();
+    const misplaced = program.options.find((option) =>
+      Object.hasOwn(given, option.attributeName()),
+    );
     if (misplaced === undefined) return;
-    program.error(`error: --${misplaced} belongs behind the command, soong ${command.name()}`);
+    program.error(`error: ${misplaced.long} belongs behind the command, soong ${command.name()}`);
   });
   const needsAll = needsEveryCommand(words);
   const hasCommand = !isPromptOnly(words);
@@ -266,7 +269,8 @@ async function refuseTypo(
 ): Promise<void> {
   if (words.length === 0 || (print ?? continues ?? resume) !== undefined) return;
   const { findTypo } = await import("./run/find-typo.ts");
-  const meant = findTypo(words, [...Object.keys(COMMANDS), "help"]);
+  const names = Object.keys(COMMANDS).filter((name) => name !== "");
+  const meant = findTypo(words, [...names, "help"]);
   if (meant === undefined) return;
   program.error(
     `error: unknown command '${words[0]}'; did you mean ${meant}? To send it as a prompt: \`soong -p ${quoteWords(words)}\`.`,

@@ -9,7 +9,7 @@ import { findSession } from "../stored.ts";
 
 export const answerOrConverse: Handler<""> = async (context, { prompt: words }, options) => {
   const { print = false, cwd = "", outputSchema } = options;
-  const prompt = words.length === 0 ? undefined : words.join(" ");
+  const prompt = words.every((word) => word.trim() === "") ? undefined : words.join(" ");
   const at = { ...context, cwd: resolve(context.cwd, cwd) };
   const found = await findContinuedSession(at, options);
   if (found === undefined) return EXIT.interrupted;

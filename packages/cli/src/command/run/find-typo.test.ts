@@ -37,6 +37,7 @@ describe("words that begin with no command", () => {
     "修复测试",
     "test",
     "why",
+    "",
   ])("%s: is a prompt", (typed) => {
     expect(findTypo(typed.split(" "), NAMES)).toBeUndefined();
   });
