@@ -1,4 +1,4 @@
-// Every recipe of the policy cookbook is loaded as a user's config, and every call of its tables is judged by the
+// Every recipe of the policy cookbook, and of the tutorial with rules, is loaded as a user's config, and every call of its tables is judged by the
 // real policy, in a small project.
 
 import { readFileSync } from "node:fs";
@@ -13,7 +13,9 @@ import { loadConfig } from "../packages/cli/src/config/index.ts";
 import { openRuntime } from "../packages/cli/src/runtime/open-runtime.ts";
 import { readRecipes, type JudgedCall } from "./samples/read-recipes.ts";
 
-const recipes = readRecipes(readFileSync("docs/policy-cookbook.md", "utf8"));
+const recipes = ["policy-cookbook.md", "tutorials/move-from-claude-code.md"].flatMap((page) =>
+  readRecipes(readFileSync(join("docs", page), "utf8")).map((recipe) => ({ page, ...recipe })),
+);
 
 const PROJECT: Readonly<Record<string, string>> = {
   "README.md": "one\n",
@@ -62,7 +64,7 @@ test("there is a recipe for what users ask for", () => {
   expect(recipes.flatMap(({ calls }) => calls).length).toBeGreaterThan(40);
 });
 
-describe.each(recipes)("the recipe in line $line", ({ config, calls }) => {
+describe.each(recipes)("the recipe of $page:$line", ({ config, calls }) => {
   test.each(calls.map((call) => [call.text, call] as const))("judges %s", async (_, call) => {
     verifies("DOC-1", "DOC-2", "PERM-11");
     const home = join(folder, "home");

@@ -29,14 +29,18 @@ export function readRecipes(page: string): Recipe[] {
   const recipes: { line: number; config: string; calls: JudgedCall[] }[] = [];
   let config = "";
   let isInBlock = false;
+  let isInTable = false;
   for (const [index, line] of page.split("\n").entries()) {
     if (line.startsWith("```")) {
       isInBlock = line === "```toml";
       if (isInBlock) config = "";
     } else if (isInBlock) config += `${line}\n`;
     else if (line.startsWith("## ")) config = "";
-    else if (line.startsWith("| call ")) recipes.push({ line: index + 1, config, calls: [] });
-    else if (line.startsWith("|") && !line.startsWith("| --")) {
+    else if (line.startsWith("| call ")) {
+      isInTable = true;
+      recipes.push({ line: index + 1, config, calls: [] });
+    } else if (!line.startsWith("|")) isInTable = false;
+    else if (isInTable && !line.startsWith("| --")) {
       recipes.at(-1)?.calls.push(readRow(line, index + 1));
     }
   }
