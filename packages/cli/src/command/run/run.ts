@@ -26,7 +26,6 @@ import { hasTerminal, loadUserConfig, withRuntime, onStop, printFacts } from "..
 import type { CommandContext, Handler } from "../handler.ts";
 import { findSession } from "../stored.ts";
 import { createUserQuestions } from "../terminal-questions.ts";
-import { loadOutputSchema } from "./output-schema.ts";
 import { readPrompt, titleOf } from "./read-prompt.ts";
 
 export const runPrompt: Handler<"run"> = (context, { prompt }, options) =>
@@ -57,7 +56,9 @@ export async function runInSession(
 ): Promise<number> {
   const { outputSchema } = options;
   const expected =
-    outputSchema === undefined ? undefined : await loadOutputSchema(context.cwd, outputSchema);
+    outputSchema === undefined
+      ? undefined
+      : await (await import("./output-schema.ts")).loadOutputSchema(context.cwd, outputSchema);
   const prompt = await readPrompt(context, given, { isOptional: resume !== undefined });
   if (prompt === undefined && resume === undefined) {
     throw new UsageError("There is no prompt: give one as an argument, or on stdin.");
