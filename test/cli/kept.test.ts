@@ -277,11 +277,64 @@ describe("sessions", () => {
     const { node_id } = database.prepare("SELECT node_id FROM nodes").get() as { node_id: string };
     database.close();
     const rewound = await place.run(["rewind", session_id, node_id]);
-    expect(rewound).toMatchObject({ code: 0, stderr: "" });
+    expect(rewound).toMatchObject({ code: 0, stdout: expect.stringContaining(node_id) as string });
+    expect(rewound.stderr).toContain(`soong resume ${session_id}`);
     const unknown = await place.run(["rewind", session_id, "nowhere"]);
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
     expect(unknown.stderr).toContain("nowhere");
     expect((await place.run(["verify", session_id])).code).toBe(0);
+  });
+});
+
+describe("a conversation of several prompts", () => {
+  it("is shown as Markdown and as records, and rewound to before a prompt without a terminal", async () => {
+    verifies("CLI-4", "CLI-7");
+    const place = await bundle.place();
+    await place.write(
+      "s.yaml",
+      `turns:
+  - text: Reading.
+    calls: [ { tool: code.read_file, input: { path: s.yaml } } ]
+  - text: It is a **script**.
+`,
+    );
+    await place.write("more.yaml", "turns: [ { text: Very good. } ]");
+    await place.run(["run", "--model", "script:s.yaml", "What is in s.yaml?"]);
+    const [session] = recordsOf(await place.run(["sessions", "--json"]));
+    expect(session).toMatchObject({ status: "done", turns: 1, title: "What is in s.yaml?" });
+    const id = String(session?.["session_id"]);
+    const none = await place.run(["rewind"]);
+    expect(none).toMatchObject({ code: 1, stdout: "" });
+    expect(none.stderr).toContain("no earlier point");
+    await place.run(["resume", id, "Thank\nyou", "--model", "script:more.yaml"]);
+    const shown = await place.run(["show"]);
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.stdout).toMatch(
+      /^# What is in s\.yaml\?\n\n`session_\w+` · \S+ · done · just now · 2 turns · cost unknown\n\n## Prompt\n\nWhat is in s\.yaml\?\n\n## Answer \(script:s\.yaml\)\n\nReading\.\n\n\*\*code\.read_file\*\* `s\.yaml`: succeeded: [^]*\n```text\n[^]*It is a \*\*script\*\*\.\n\n## Prompt\n\nThank\nyou\n/,
+    );
+    const records = recordsOf(await place.run(["show", id.slice(8, 14), "--json"]));
+    expect(records.map(({ schema, kind }) => [schema, kind])).toEqual(
+      [undefined, "prompt", "answer", "call", "answer", "prompt", "answer"].map((kind) => [
+        "soong.show/1",
+        kind,
+      ]),
+    );
+    const points = await place.run(["rewind"]);
+    expect(points.stdout).toMatch(/^node_\w+ {2}before: Thank\\nyou\n$/);
+    const [node = ""] = points.stdout.split(" ");
+    const rewound = await place.run(["rewind", id, node.slice("node_".length)]);
+    expect(rewound.code, rewound.stderr).toBe(0);
+    expect((await place.run(["show"])).stdout).not.toContain("Thank");
+    const [unknown, many] = [
+      await place.run(["rewind", id, "node_nowhere"]),
+      await place.run(["rewind", id, "node_"]),
+    ];
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    expect(many).toMatchObject({ code: 2, stdout: "" });
+    expect(many.stderr).toMatch(/begins the ids of \d nodes[^]*message: What is in s\.yaml\?/);
+    const { child, ended } = place.start(["show", "--full"]);
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
   });
 });
 
@@ -345,7 +398,7 @@ describe("events", () => {
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
     expect(unknown.stderr).toContain("no run run_none");
     const people = await place.run(["events", run_id]);
-    expect(people.stdout).toMatch(/tool\.completed +code\.write_file/);
+    expect(people.stdout).toMatch(/code\.write_file: succeeded[^·]*\s·\s+tool\.completed/);
     expect(Math.max(...people.stdout.split("\n").map((line) => line.length))).toBeLessThan(81);
   });
 });

@@ -72,7 +72,7 @@ describe("what a run costs", () => {
       place.run(["sessions", "--json"]),
       place.run(["events", run_id]),
     ]);
-    expect(text.stdout).toContain(told);
+    expect(text.stdout).toContain("1 turn · cost 0.006 EUR");
     expect(recordsOf(json)[0]).toMatchObject({
       usage: {
         requests: 1,

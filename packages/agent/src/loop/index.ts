@@ -23,6 +23,7 @@ export type {
 } from "./running.ts";
 export {
   describeUsage,
+  describeUsageCost,
   readEndUsage,
   reportUsage,
   sumUsage,

@@ -125,15 +125,19 @@ function isCount(value: unknown): value is number {
 
 /** `3 requests, 1200 tokens in, 80 out, cost at least 0.0052 USD`; empty when no model was asked. */
 export function describeUsage(usage: UsageTotal): string {
-  const { requests, untold, unpriced, input_tokens, output_tokens, cost } = usage;
+  const { requests, untold, input_tokens, output_tokens } = usage;
   if (requests === 0) return "";
   const atLeast = untold > 0 ? "at least " : "";
   const tokens =
     input_tokens === undefined && output_tokens === undefined
       ? "tokens unknown"
       : `${atLeast}${input_tokens ?? 0} tokens in, ${output_tokens ?? 0} out`;
+  return `${requests} ${requests === 1 ? "request" : "requests"}, ${tokens}, ${describeUsageCost(usage)}`;
+}
+
+/** `cost at least 0.0052 USD`; empty when no model was asked. */
+export function describeUsageCost({ requests, unpriced, cost }: UsageTotal): string {
+  if (requests === 0) return "";
   const costs = cost?.map(describeCost).join(" and ");
-  const paid =
-    costs === undefined ? "cost unknown" : `cost ${unpriced > 0 ? "at least " : ""}${costs}`;
-  return `${requests} ${requests === 1 ? "request" : "requests"}, ${tokens}, ${paid}`;
+  return costs === undefined ? "cost unknown" : `cost ${unpriced > 0 ? "at least " : ""}${costs}`;
 }

@@ -200,6 +200,18 @@ export const COMMANDS = {
     exitCodes: "0 found, 1 not found",
     record: "soong.sessions_search/1",
   },
+  show: {
+    summary: "print what was said in a session, as Markdown",
+    arguments: {
+      "[session]": "id or unique prefix; default: the newest session of this project",
+    },
+    options: {
+      "--full": "with the whole input and result of each call",
+      "--json": "records for programs: the session, then one for each entry, in full",
+    },
+    examples: ["soong show", "soong show 0abc --full | less", "soong show > transcript.md"],
+    record: "soong.show/1",
+  },
   attach: {
     summary: "watch a live session, and answer its questions from here",
     arguments: { "[session]": "id or unique prefix; default: the only live session" },
@@ -299,9 +311,13 @@ export const COMMANDS = {
     record: "soong.undo/1",
   },
   rewind: {
-    summary: "let a session continue from an earlier node; nothing is deleted",
-    arguments: { "<session>": "its id", "<node>": "the id of the node" },
-    examples: ["soong rewind session_0abc node_0def"],
+    summary: "let a session continue from an earlier point; nothing is deleted",
+    arguments: {
+      "[session]": "id or unique prefix; default: the newest conversation of this project",
+      "[node]":
+        "the node to continue from, by id or unique prefix; default: choose by prompt at the terminal, or list them",
+    },
+    examples: ["soong rewind", "soong rewind 0abc", "soong rewind 0abc node_0def"],
   },
   tasks: {
     summary: "list the tasks of orchestrators, or show one with its steps",

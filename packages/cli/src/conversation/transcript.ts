@@ -33,12 +33,19 @@ export type TranscriptEntry =
   /** What came before was summed up. */
   | { readonly kind: "compaction"; readonly node_id: string; readonly text: string };
 
+export interface TranscriptOptions {
+  /** With it, calls that no answer requested are entries, too, such as that of `soong call`. */
+  readonly argumentsOf?: (tool_call_id: string) => string;
+}
+
 /** `path`: root first. `calls`: those of the session, for their names and how they ended. */
 export function readTranscript(
   path: readonly ConversationNode[],
   calls: readonly CallRecord[],
+  { argumentsOf }: TranscriptOptions = {},
 ): TranscriptEntry[] {
   const records = new Map(calls.map((call) => [call.tool_call_id, call]));
+  const requested = new Set<string>();
   const results = new Map(
     path.flatMap((node) => (node.kind === "tool_result" ? [[node.tool_call_id, node]] : [])),
   );
@@ -47,29 +54,38 @@ export function readTranscript(
     if (node.kind === "compaction") {
       return [{ kind: "compaction", node_id, text: messageText(content) }];
     }
+    const { tool_call_id: own } = node;
+    if (node.kind === "tool_result" && own !== undefined && argumentsOf !== undefined) {
+      return requested.has(own) ? [] : [describeCall(node_id, own, own, argumentsOf(own))];
+    }
     const message = readMessage(node);
     if (message === undefined) return [];
     if (message.role === "user") return [{ kind: "prompt", node_id, text: promptText(content) }];
     const { model, text } = message;
     const called = message.calls.map(({ tool_call_id, name, arguments: given }) => {
-      const { tool_name = name, status } = records.get(tool_call_id) ?? {};
-      const result = results.get(tool_call_id);
-      return {
-        kind: "call" as const,
-        node_id,
-        tool_call_id,
-        tool_name,
-        arguments: given,
-        ...(status === undefined ? {} : { status }),
-        is_error: result?.is_error === true,
-        ...(result === undefined ? {} : { result: messageText(result.content) }),
-      };
+      requested.add(tool_call_id);
+      return describeCall(node_id, tool_call_id, name, given);
     });
     return [
       ...(text.trim() === "" ? [] : [{ kind: "answer" as const, node_id, model, text }]),
       ...called,
     ];
   });
+
+  function describeCall(node_id: string, tool_call_id: string, name: string, given: string) {
+    const { tool_name = name, status } = records.get(tool_call_id) ?? {};
+    const result = results.get(tool_call_id);
+    return {
+      kind: "call" as const,
+      node_id,
+      tool_call_id,
+      tool_name,
+      arguments: given,
+      ...(status === undefined ? {} : { status }),
+      is_error: result?.is_error === true,
+      ...(result === undefined ? {} : { result: messageText(result.content) }),
+    };
+  }
 }
 
 /** Without the files that were attached to it: it names them. */

@@ -1,13 +1,12 @@
-// `soong events`: the facts of a run, one a line, as they are in the journal; with --follow until it ends, or no one is
+// `soong events`: the facts of a run, each as a sentence, or with --json as it is in the journal; with --follow until it ends, or no one is
 // there any more who could end it (CLI-4).
 
 import { setTimeout } from "node:timers/promises";
 import { describeUsage } from "@soong/agent";
-import { describeFact, type Fact, type FactTexts } from "@soong/core";
-import { fit, measureText, pad, visibleLine, type Output } from "../../output/index.ts";
 import { loadFactTexts } from "../facts.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { describeRun, readFactPages, resolveRun, withReadOnlyStore, withStore } from "../stored.ts";
+import { createFactSentences } from "./fact-sentences.ts";
 import { sumRunUsage } from "./stored-usage.ts";
 
 const LOOK_AGAIN_MS = 100;
@@ -19,7 +18,7 @@ export const printEvents: Handler<"events"> = async (
   { follow = false },
 ) => {
   const { output, json, print } = context;
-  const texts = await loadFactTexts();
+  const renderFact = createFactSentences(output, await loadFactTexts());
   await withReadOnlyStore(context, describeRun(given), async (store) => {
     const { session_id, run_id } = await resolveRun(context, store, given);
     const reader = await store.readSession(session_id);
@@ -31,7 +30,7 @@ export const printEvents: Handler<"events"> = async (
 
     async function printMore(): Promise<void> {
       for await (const page of readFactPages(reader, { run_id, after: seen })) {
-        for (const fact of page) print(fact, () => renderFact(output, fact, texts));
+        for (const fact of page) print(fact, () => renderFact(fact));
         seen = page.at(-1)?.seq ?? seen;
         await output.drained();
         if (output.isClosed) return;
@@ -78,19 +77,4 @@ async function closeAbandonedSession(
     // It is in use, or this home may only be read: there is nothing to do but to look on.
     return false;
   }
-}
-
-const SEQ_WIDTH = 5;
-const TYPE_WIDTH = 24;
-
-function renderFact(output: Output, fact: Fact, texts: FactTexts): string {
-  const { dim, red, yellow } = output.colours;
-  const { seq, type, tool_name = "", level, time } = fact;
-  const colour = level === "error" ? red : level === "warn" ? yellow : (text: string) => text;
-  const head = `${String(seq).padStart(SEQ_WIDTH)} ${time.slice(11, 23)} `;
-  const name = pad(type, TYPE_WIDTH);
-  const about = tool_name === "" ? "" : `${visibleLine(tool_name)} `;
-  const room = output.width - head.length - name.length - measureText(about) - 1;
-  const rest = room < 10 ? "" : fit(visibleLine(describeFact(fact, texts)), room);
-  return `${dim(head)}${colour(name)} ${about}${dim(rest)}`.trimEnd();
 }

@@ -1,7 +1,7 @@
 // What a list says of each session: how it stands, how many turns it had, what it used. From the last facts of its runs,
 // so that the length of a session does not matter.
 
-import { describeUsage, sumUsage, type UsageTotal } from "@soong/agent";
+import { describeUsageCost, sumUsage, type UsageTotal } from "@soong/agent";
 import { RUNTIME_RESTARTED, type Fact } from "@soong/core";
 import type { SessionRecord, Store } from "@soong/store";
 import { describeAge } from "../../output/index.ts";
@@ -75,16 +75,16 @@ function readEnd({ type, data }: Fact): SessionStatus {
   return reason === RUNTIME_RESTARTED ? "interrupted" : "failed";
 }
 
-/** `done · 3 min ago · 2 turns · 4 requests, 7809 tokens in, 51 out, cost 0.02 USD`. */
+/** `done · 3 min ago · 2 turns · cost 0.02 USD`, in parts. */
 export function describeSummary(
   { status, updated_at, turns, usage }: SessionSummary,
   now: number,
 ): readonly [status: string, ...about: string[]] {
-  const used = describeUsage(usage);
+  const cost = describeUsageCost(usage);
   return [
     status.replaceAll("_", " "),
     describeAge(updated_at, now),
     `${turns} ${turns === 1 ? "turn" : "turns"}`,
-    ...(used === "" ? [] : [used]),
+    ...(cost === "" ? [] : [cost]),
   ];
 }

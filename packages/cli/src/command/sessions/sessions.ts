@@ -1,7 +1,6 @@
 // Sessions as a whole: `soong sessions` lists them, `sessions rm` removes some (ART-4), `verify` checks that they are as
-// they were recorded (EVENT-6), `rewind` lets one continue from an earlier node (STORE-2, CLI-7).
+// they were recorded (EVENT-6).
 
-import { createKernel } from "@soong/core";
 import type { Store, Tombstone, Verification } from "@soong/store";
 import {
   EXIT,
@@ -240,26 +239,3 @@ function renderVerified(
   const hint = dim(`      \`soong verify --rebuild ${name}\` makes it anew from the facts.`);
   return kind === "derived" ? [line, hint] : [line];
 }
-
-export const rewindSession: Handler<"rewind"> = async (
-  context,
-  { session: session_id, node: node_id },
-) => {
-  await withReadOnlyStore(context, `session ${session_id}`, (store) =>
-    store.readSession(session_id),
-  );
-  await withStore(context, async (store) => {
-    const kept = await store.openSession(session_id);
-    // Without tools and hooks: this records one fact and starts nothing.
-    const session = await createKernel().openSession(kept);
-    try {
-      await kept.rewind(session.recorder, node_id);
-    } finally {
-      await session.close();
-      await kept.close();
-    }
-  });
-  context.output.line(
-    `Session ${visibleLine(session_id)} continues from ${visibleLine(node_id)}; what came after it stays as another branch.`,
-  );
-};
