@@ -495,7 +495,11 @@ describe("undo", () => {
     expect(inUse).toMatchObject({ code: 1, stdout: "" });
     expect(inUse.stderr).toContain("is in use");
     expect(await place.read("b.txt")).toBe("b\n");
-    const named = await place.run(["undo", tool_call_id, "--yes", "--json"]);
+    const few = await place.run(["undo", "call_", "--yes"]);
+    expect(few).toMatchObject({ code: 2, stdout: "" });
+    expect(few.stderr).toMatch(/begins the ids of 2 calls[^]*code\.write_file \S+b\.txt/);
+    const short = tool_call_id.slice("call_".length);
+    const named = await place.run(["undo", short, "--yes", "--json"]);
     expect(recordsOf(named)).toMatchObject([
       { schema: "soong.undo/1", tool_call_id, restored: "removed" },
     ]);

@@ -305,7 +305,7 @@ export const COMMANDS = {
   },
   undo: {
     summary: "restore a file as it was before a call changed it",
-    arguments: { "[call]": "the call; default: the last change in this project" },
+    arguments: { "[call]": "id or unique prefix; default: the last change in this project" },
     options: { "--yes": "do not ask", "--session <id>": "the session of the call", ...JSON_OPTION },
     examples: ["soong undo", "soong undo call_0abc --yes"],
     record: "soong.undo/1",

@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { isTerminalFact } from "@soong/core";
 import type { SessionReader, Store } from "@soong/store";
 import { undoOf, type Undo } from "@soong/tools";
+import { filterById } from "../match-id.ts";
 import { iterateSessions } from "../stored.ts";
 
 export interface StoredChange {
@@ -16,6 +17,7 @@ export interface StoredChange {
   readonly reader: SessionReader;
 }
 
+/** `call`: an id or a prefix of some. */
 export async function* findStoredChanges(
   store: Store,
   wanted: { readonly session?: string; readonly call?: string },
@@ -26,13 +28,18 @@ export async function* findStoredChanges(
     const reader = await store.readSession(session.session_id);
     const calls = await reader.calls();
     for (const { tool_call_id, tool_name, run_id, ended_seq } of calls.toReversed()) {
-      if (ended_seq === undefined || tool_call_id !== (wanted.call ?? tool_call_id)) continue;
+      const isMeant = wanted.call === undefined || isCallNamed(wanted.call, tool_call_id);
+      if (ended_seq === undefined || !isMeant) continue;
       const undo = await readUndo(reader, ended_seq);
       if (undo === undefined || !isWanted(undo.path)) continue;
       const { session_id } = session;
       yield { session_id, tool_call_id, tool_name, run_id, undo, reader };
     }
   }
+}
+
+function isCallNamed(given: string, tool_call_id: string): boolean {
+  return filterById(given, [tool_call_id], { kind: "call", id: (id) => id }).length > 0;
 }
 
 /** How the file is now, compared with what the call found and what it left. */

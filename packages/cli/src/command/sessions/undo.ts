@@ -8,7 +8,8 @@ import { resolvePath, undoChange, undoDiff } from "@soong/tools";
 import { renderDiff, CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
 import { withRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
-import { withReadOnlyStore, withStore } from "../stored.ts";
+import { ambiguousId, filterById, type IdSubject } from "../match-id.ts";
+import { resolveSession, withReadOnlyStore, withStore } from "../stored.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
 import {
   findStoredChanges,
@@ -85,7 +86,11 @@ export async function findChange(
   // Where a session began says nothing about where its calls wrote.
   const isWanted = (path: string): boolean =>
     call !== undefined || session !== undefined || isWithin(project, path);
-  const changes = findStoredChanges(store, { session, call }, isWanted);
+  const of =
+    session === undefined
+      ? {}
+      : { session: (await resolveSession({ cwd }, store, session)).session_id };
+  const changes = findStoredChanges(store, { ...of, call }, isWanted);
   if (call !== undefined) return findNamedChange(changes, call);
   const last = await findLastChange(changes);
   if (last !== undefined) return last;
@@ -99,20 +104,31 @@ async function findNamedChange(
   changes: AsyncIterable<StoredChange>,
   call: string,
 ): Promise<StoredChange> {
-  let found: StoredChange | undefined;
-  for await (const change of changes) {
-    if (found !== undefined && found.session_id !== change.session_id) {
-      throw new UsageError(
-        `More than one session has a call ${visibleLine(call)}: say which with --session, such as --session ${visibleLine(found.session_id)}.`,
-      );
-    }
-    found ??= change;
+  const named: StoredChange[] = [];
+  for await (const change of changes) named.push(change);
+  const found = filterById(call, named, CALL);
+  const [first] = found;
+  if (first === undefined) {
+    throw new CommandError(
+      `No change of a file by a call ${visibleLine(call)} is kept; \`soong events\` shows the calls of a run.`,
+    );
   }
-  if (found !== undefined) return found;
-  throw new CommandError(
-    `No change of a file by a call ${visibleLine(call)} is kept; \`soong events RUN\` shows the calls of a run.`,
-  );
+  if (found.some(({ tool_call_id }) => tool_call_id !== first.tool_call_id)) {
+    throw ambiguousId(call, found, CALL);
+  }
+  if (found.some(({ session_id }) => session_id !== first.session_id)) {
+    throw new UsageError(
+      `More than one session has a call ${visibleLine(first.tool_call_id)}: say which with --session, such as --session ${visibleLine(first.session_id)}.`,
+    );
+  }
+  return first;
 }
+
+const CALL: Omit<IdSubject<StoredChange>, "hint"> = {
+  kind: "call",
+  id: ({ tool_call_id }) => tool_call_id,
+  describe: ({ tool_name, undo }) => `${visibleLine(tool_name)} ${visibleLine(undo.path)}`,
+};
 
 export async function refuseChangedFile(change: StoredChange): Promise<void> {
   const state = await compareWithDisk(change);
