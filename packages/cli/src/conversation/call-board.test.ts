@@ -43,7 +43,7 @@ test("a call has one line while it is queued, awaits approval and runs, with its
   now = 67_500;
   board.noted(factOf("tool.progress", "c1", { message: "a\n12 \u001b[31mpassed\n", progress: 3 }));
   expect(board.live(80)).toEqual(["… code.run_command npm test runs 2 s: 3 12 \\u001b[31mpassed"]);
-  expect(board.ended(resultOf({}), 80)).toBe("✓ code.run_command npm test done 3.2 s");
+  expect(board.ended(resultOf({}), 80).line).toBe("✓ code.run_command npm test done 3.2 s");
   expect(board.isEmpty).toBe(true);
   expect(board.live(80)).toEqual([]);
 });
@@ -68,7 +68,7 @@ test("every line fits the screen, and a crowd is counted", () => {
   const summary = "many words ".repeat(40);
   for (const columns of [60, 80, 200]) {
     board.requested({ tool_call_id: "c1", name: "x", arguments: `{"path":"${"p".repeat(99)}"}` });
-    const line = board.ended(resultOf({ summary, tool_name: "a.b" }), columns);
+    const line = board.ended(resultOf({ summary, tool_name: "a.b" }), columns).line;
     expect(line.length).toBeLessThan(columns);
     expect(line).toMatch(/^✓ a\.b p+… many.*… 3\.2 s$/);
   }
@@ -85,7 +85,7 @@ test("what failed says why, what it was about is not said twice, and nothing rea
     recovery: "ask_the_user",
   } as unknown as NonNullable<ToolResult["error"]>;
   // Broken between words, so that it can be read, and at the edge.
-  expect(board.ended(resultOf({ status: "failed", is_error: true, error }), 30)).toBe(
+  expect(board.ended(resultOf({ status: "failed", is_error: true, error }), 30).line).toBe(
     "✗ code.run_command failed:\na.txt \\u001b]0;gone\\u0007 3.2\ns",
   );
   board.requested({ tool_call_id: "c1", name: "x", arguments: "{not json \u001b" });

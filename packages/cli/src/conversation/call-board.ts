@@ -3,6 +3,7 @@
 
 import { describeArguments, type Fact, type FactData, type ToolResult } from "@soong/core";
 import { oneLine } from "@soong/schema";
+import { cutToWidth } from "../terminal/styled-text.ts";
 import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
 
 interface OpenCall {
@@ -11,10 +12,14 @@ interface OpenCall {
   state: "queued" | "waits for you" | "runs";
   since: number;
   progress: string;
+  /** The last lines of its output. */
+  tail: readonly string[];
 }
 
 /** So many have a line of their own; the rest is counted. */
 const MOST_LINES = 8;
+/** Of output, for all that run together. */
+const MOST_TAIL_LINES = 5;
 
 export function createCallBoard(now: () => number, colours: Colours) {
   const open = new Map<string, OpenCall>();
@@ -28,6 +33,7 @@ export function createCallBoard(now: () => number, colours: Colours) {
         state: "queued",
         since: now(),
         progress: "",
+        tail: [],
       });
     },
     /** `tool.started`, `tool.progress`, `permission.requested` or `permission.resolved`. */
@@ -35,16 +41,19 @@ export function createCallBoard(now: () => number, colours: Colours) {
       const call = open.get(tool_call_id);
       if (call === undefined) return;
       if (tool_name !== undefined) call.name = visibleLine(tool_name);
-      if (type === "tool.progress") call.progress = progressWords(data);
+      if (type === "tool.progress") {
+        call.tail = tailOf(data);
+        call.progress = progressWords(data, call.tail);
+      }
       if (type === "tool.started") become(call, "runs");
       if (type === "permission.requested") become(call, "waits for you");
       if (type === "permission.resolved") become(call, "queued");
     },
     /** The line that stays; one that went well is cut to the width, why another did not is printed whole. */
-    ended(result: ToolResult, columns: number): string {
+    ended(result: ToolResult, columns: number): { readonly about: string; readonly line: string } {
       const about = open.get(result.tool_call_id)?.about ?? "";
       open.delete(result.tool_call_id);
-      return finalLine(result, about, columns, colours);
+      return { about, line: finalLine(result, about, columns, colours) };
     },
     /** None of them counts any more. */
     clear: () => open.clear(),
@@ -54,8 +63,14 @@ export function createCallBoard(now: () => number, colours: Colours) {
     live(columns: number): string[] {
       const calls = [...open.values()];
       const more = calls.length - MOST_LINES;
+      const shown = calls.slice(0, MOST_LINES);
+      const talking = shown.filter(({ tail }) => tail.length > 0).length;
+      const room = Math.max(1, Math.floor(MOST_TAIL_LINES / Math.max(1, talking)));
       return [
-        ...calls.slice(0, MOST_LINES).map((call) => liveLine(call, columns)),
+        ...shown.flatMap((call) => [
+          liveLine(call, columns),
+          ...call.tail.slice(-room).map((line) => outputLine(line, columns, colours)),
+        ]),
         ...(more > 0 ? [colours.dim(`  and ${more} more`)] : []),
       ];
     },
@@ -94,7 +109,9 @@ function finalLine(
     about === "" || words.includes(about) ? "" : ` ${fit(about, Math.floor(columns / 3))}`;
   const name = `${visibleLine(tool_name)}${target}`;
   if (is_error) {
-    const [first = "", ...more] = `✗ ${name} ${status}: ${words}${time}`
+    // A command says itself that it failed.
+    const said = words.startsWith(FAILED) ? words.slice(FAILED.length) : `${status}: ${words}`;
+    const [first = "", ...more] = `✗ ${name} ${said}${time}`
       .split("\n")
       .flatMap((line) => wrapLine(line, columns - 1));
     return [red(first), ...more].join("\n");
@@ -110,13 +127,30 @@ function wrapLine(line: string, width: number): string[] {
   return wrap(line, width, indent);
 }
 
+const FAILED = "The command ";
 const LONGEST_WORDS = 600;
 const FEWEST_WORDS = 12;
 
-function progressWords({ message = "", progress, total }: FactData<"tool.progress">): string {
+/** A line of what a call wrote, below its own. */
+export function outputLine(line: string, columns: number, { dim }: Colours): string {
+  const text = visibleLine(line.replaceAll("\t", "    "));
+  return dim(cutToWidth(`  │ ${text}`, Math.max(1, columns - 1)).text);
+}
+
+function tailOf({ data }: FactData<"tool.progress">): readonly string[] {
+  const { tail } = (data ?? {}) as { readonly tail?: unknown };
+  return Array.isArray(tail) ? tail.filter((line) => typeof line === "string") : [];
+}
+
+function progressWords(
+  { message = "", progress, total }: FactData<"tool.progress">,
+  tail: readonly string[],
+): string {
   const of = total === undefined ? "" : `/${total}`;
   const count = progress === undefined ? "" : `${progress}${of}`;
-  const words = message.trimEnd().split("\n").at(-1) ?? "";
+  const last = message.trimEnd().split("\n").at(-1) ?? "";
+  // It is below anyway.
+  const words = tail.at(-1)?.trim() === last.trim() ? "" : last;
   return [count, visibleLine(words).trim()].filter((part) => part !== "").join(" ");
 }
 

@@ -5,14 +5,16 @@ import { describeUsage, type LoopRun, type RunEnd } from "@soong/agent";
 import type { Clock, ContentBlock } from "@soong/core";
 import type { ApprovalBroker } from "@soong/control";
 import { EXIT, visible, visibleLine } from "../output/index.ts";
-import type { Terminal, Typed } from "../terminal/terminal.ts";
+import type { Shortcut, Terminal, Typed } from "../terminal/terminal.ts";
 import { answerQuestions } from "./answer-questions.ts";
 import { attachFiles } from "./attach-files.ts";
 import { formatDuration } from "./call-board.ts";
 import { createInputQueue } from "./input-queue.ts";
+import { expandResult, showRawAnswer } from "./expand-result.ts";
 import { createKeyboard } from "./keyboard.ts";
 import type { PromptHistory } from "./prompt-history.ts";
 import { showRun } from "./show-run.ts";
+import { createShownResults } from "./shown-results.ts";
 import { runSlashCommand, SLASH_NAMES, type SharedCommands } from "./slash-commands.ts";
 import type { Talk } from "./talk.ts";
 import { completeWord, readTypedLine } from "./typed-line.ts";
@@ -67,12 +69,14 @@ export async function converse(options: ConverseOptions): Promise<number> {
   /** The first of two Esc, and what was in the line. */
   let escaped: { readonly text: string; forget(): void } | undefined;
   const queue = createInputQueue(showPinned);
+  const results = createShownResults();
 
   const endings = [
     broker.addResponder(
       answerQuestions({ terminal, keyboard, rows: () => options.rows(), interrupt }),
     ),
     terminal.onInterrupt(interrupt),
+    terminal.onShortcut(expand),
     options.onTermination((code) => leave(code)),
   ];
   try {
@@ -101,6 +105,13 @@ export async function converse(options: ConverseOptions): Promise<number> {
     return exitCode;
   } finally {
     for (const end of endings) end();
+  }
+
+  function expand(key: Shortcut): void {
+    if (key === "show_raw") return showRawAnswer({ terminal, results });
+    void expandResult({ terminal, talk, results }, results.next()).catch((error: unknown) =>
+      terminal.print(red(visible(error instanceof Error ? error.message : String(error)))),
+    );
   }
 
   function leave(code: number): void {
@@ -193,7 +204,8 @@ export async function converse(options: ConverseOptions): Promise<number> {
     const line = readTypedLine(text);
     if (line.kind === "command") {
       const isRunning = turn !== undefined;
-      const host = { terminal, keyboard, talk, isRunning, lastDiff, own, left: leaving.signal };
+      const left = leaving.signal;
+      const host = { terminal, keyboard, talk, isRunning, results, lastDiff, own, left };
       const end = await runSlashCommand(host, line);
       if (end === "quit") leave(turn === undefined ? EXIT.ok : EXIT.interrupted);
       if (end === "unknown" || end === "not_now") keyboard.giveBack(text);
@@ -252,7 +264,13 @@ export async function converse(options: ConverseOptions): Promise<number> {
         begun.hasEnded = true;
       });
       if (begun.isStopping) stop(begun);
-      const end = await showRun(run, { terminal, clock, changed: showChange, heard: showHeard });
+      const end = await showRun(run, {
+        terminal,
+        clock,
+        results,
+        changed: showChange,
+        heard: showHeard,
+      });
       reportEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
       if (end.reason !== "completed" || begun.isStopping) {
         giveQueuedBack();

@@ -8,10 +8,13 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { TERMINAL } from "./ask-permission.ts";
 import { createCallBoard, formatDuration } from "./call-board.ts";
 import { describeRetry } from "./describe-retry.ts";
+import { renderExcerpt, type ShownResults } from "./shown-results.ts";
 
 export interface ShowRunOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
+  /** What is shown in short, to be shown whole on request. */
+  readonly results: ShownResults;
   /** A change of a file, whole: what is shown of it may be a part. */
   changed(diff: string): void;
   /** What was queued first is on its way to the model, or was blocked. */
@@ -24,7 +27,7 @@ const TICK_MS = 1000;
 
 /** Answers when everything of the run is on the screen. */
 export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<RunEnd> {
-  const { terminal, clock } = options;
+  const { terminal, clock, results } = options;
   const { dim, red } = terminal.colours;
   const answer = createMarkdownStream({
     colours: terminal.colours,
@@ -48,6 +51,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   } finally {
     forgetTick();
     printRows(answer.end());
+    results.answered();
     terminal.live([]);
   }
 
@@ -76,10 +80,15 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
 
   function show(event: Exclude<LoopEvent, { type: "end" }>): void {
     quietSince = clock.monotonic();
-    if (event.type === "text_delta") printRows(answer.push(event.text));
-    else {
+    if (event.type === "text_delta") {
+      results.say(event.text);
+      printRows(answer.push(event.text));
+    } else {
       // What else is printed comes behind what was said before it.
-      if (event.type !== "fact") printRows(answer.end());
+      if (event.type !== "fact") {
+        printRows(answer.end());
+        results.answered();
+      }
       printEvent(event);
     }
     showLive();
@@ -107,8 +116,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
         printAnswer(event.fact);
         return;
       case "result":
-        terminal.print(board.ended(event.result, terminal.columns));
-        showChange(event.result);
+        showResult(event.result);
         return;
       case "abandoned": {
         board.clear();
@@ -138,6 +146,15 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
     terminal.print(
       dim(`${visibleLine(tool_name)}: ${word}${session}, answered by ${visibleLine(answered_by)}.`),
     );
+  }
+
+  function showResult(result: ToolResult): void {
+    const { columns, colours, hasScreen } = terminal;
+    const { about, line } = board.ended(result, columns);
+    results.add({ about, result });
+    const key = hasScreen ? "Ctrl-O" : "/output";
+    terminal.print([line, ...renderExcerpt(result, { columns, colours, key })].join("\n"));
+    showChange(result);
   }
 
   function showChange({ tool_call_id, data, is_error }: ToolResult): void {

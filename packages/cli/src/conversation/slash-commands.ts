@@ -6,7 +6,9 @@ import { describeScopes, MODES } from "@soong/core/internal";
 import { nearestName } from "@soong/schema";
 import { renderDiff, pad, visible, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { expandResult, readOutputWish, showRawAnswer } from "./expand-result.ts";
 import type { Keyboard } from "./keyboard.ts";
+import type { ShownResults } from "./shown-results.ts";
 import type { Talk } from "./talk.ts";
 
 export interface SlashHost {
@@ -14,6 +16,7 @@ export interface SlashHost {
   readonly keyboard: Keyboard;
   readonly talk: Talk;
   readonly isRunning: boolean;
+  readonly results: ShownResults;
   /** The last change of a file that was shown, whole. */
   readonly lastDiff: string | undefined;
   readonly own: SharedCommands;
@@ -82,6 +85,8 @@ const KEYS = [
   "@path attaches a file of the project; @@ writes an @; // at the beginning a /.",
   "Alt-Enter, or \\ before Enter, begins a new line. Tab completes @paths and",
   "/commands; the arrows bring back what was typed before.",
+  "Ctrl-O shows the last result whole, again the one before it; Alt-M shows the",
+  "last answer as Markdown.",
   "Enter during a turn gives your text to it. Ctrl-C stops the turn, or",
   "clears what is typed; twice at the empty line, or Ctrl-D, leaves.",
 ];
@@ -156,6 +161,22 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
       const nothing = "Nothing is allowed for this session beyond the rules.";
       terminal.print(lines.length === 0 ? nothing : lines.join("\n"));
     },
+  },
+  output: {
+    usage: "/output [N [PAGE]]",
+    says: "the result of a call, whole; 1 is the last (Ctrl-O)",
+    async run(host, rest) {
+      const wish = readOutputWish(rest);
+      if (wish === undefined) {
+        return host.terminal.print("/output takes numbers: /output 2, or /output 2 1 for a page.");
+      }
+      await expandResult(host, wish.number, wish.page);
+    },
+  },
+  raw: {
+    usage: "/raw",
+    says: "the last answer as the model wrote it (Alt-M)",
+    run: (host) => showRawAnswer(host),
   },
   diff: {
     usage: "/diff",

@@ -5,6 +5,7 @@ import type { AgentDefinition, LoopRun, Model } from "@soong/agent";
 import {
   randomIds,
   type ContentBlock,
+  type JsonObject,
   type Mode,
   type ToolGrant,
   type ToolResult,
@@ -73,14 +74,15 @@ export async function openTalk(options: OpenTalkOptions) {
     /** The run that was cut off continues. */
     resume: () => begin("", ({ conversation }) => conversation.resume()),
     /** Through the whole pipeline, on record in the session. */
-    async readFile(path: string): Promise<ToolResult> {
-      const { conversation } = await loopNow(`@${path}`);
-      const { session } = await sessionNow("");
-      const parent = { run_id, agent_id: conversation.agent_id };
-      const run = await session.startRun({ mode, parent });
-      const result = await run.call("code.read_file", { path, max_lines: MOST_LINES });
-      run.end(result.is_error ? "failed" : "completed");
-      return result;
+    readFile: (path: string) =>
+      callTool(`@${path}`, "code.read_file", { path, max_lines: MOST_LINES }),
+    readArtifact: (artifact_id: string, offset: number, length: number) =>
+      callTool("", "internal.read_artifact", { artifact_id, offset, length }),
+    /** What an agent of this session did and said. */
+    async transcriptOf(agent: string) {
+      if (held === undefined) return [];
+      const { reader } = held.kept;
+      return readTranscript(await reader.activePath(agent), await reader.calls());
     },
     /** From the next prompt on. Throws a sentence. */
     async useModel(reference: string): Promise<void> {
@@ -103,6 +105,16 @@ export async function openTalk(options: OpenTalkOptions) {
       run_id = ids.next("run");
     },
   };
+
+  async function callTool(about: string, tool: string, input: JsonObject): Promise<ToolResult> {
+    const { conversation } = await loopNow(about);
+    const { session } = await sessionNow("");
+    const parent = { run_id, agent_id: conversation.agent_id };
+    const run = await session.startRun({ mode, parent });
+    const result = await run.call(tool, input);
+    run.end(result.is_error ? "failed" : "completed");
+    return result;
+  }
 
   async function begin(about: string, start: (loop: OpenedLoop) => LoopRun): Promise<LoopRun> {
     const opened = await loopNow(about);

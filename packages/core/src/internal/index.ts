@@ -51,7 +51,7 @@ export {
 export { readDefinition, toolRecord } from "../registry/registered-tool.ts";
 export { MARGIN, headTail } from "../result/head-tail.ts";
 export { shellWord } from "../result/shell-word.ts";
-export { exactLine, exactText } from "../result/visible.ts";
+export { exactLine, exactText, stripEscapes } from "../result/visible.ts";
 export { isEmptyResult } from "../result/map-result.ts";
 export { readCallClass } from "../schedule/schedule.ts";
 export { catalogEntries, entriesIn } from "../surface/catalog.ts";

@@ -7,6 +7,16 @@ export function visible(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN, unlessEmoji);
 }
 
+/** Without colours, titles and movements of the cursor, which say nothing where they are not obeyed. */
+export function stripEscapes(text: string): string {
+  return text.includes("\u001b") ? text.replaceAll(ESCAPES, "") : text;
+}
+
+/* oxlint-disable no-control-regex -- what a terminal obeys is what this is about */
+const ESCAPES =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78cM])/g;
+/* oxlint-enable no-control-regex */
+
 /** For a name or a sentence: stays on one line. */
 export function visibleLine(text: string): string {
   return text.replace(HIDDEN_IN_LINE, unlessEmoji);

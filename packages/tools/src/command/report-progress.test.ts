@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { CapturedOutput } from "./captured-output.ts";
-import { lastLine } from "./report-progress.ts";
+import { lastLine, lastLines } from "./report-progress.ts";
 
 const same = (text: string): string => text;
 
@@ -32,6 +32,25 @@ test("secrets are hidden before the line is cut", () => {
   );
 });
 
+test("the last lines are those a terminal would show, with no secret in any of them", () => {
+  verifies("CMD-5", "REDACT-1");
+  const hide = (text: string): string => text.replaceAll("SECRET", "[x]");
+  const cases: [string, string[]][] = [
+    ["", []],
+    ["one\n\n  two\n", ["one", "  two"]],
+    ["1\n2\n3\n4\n5\n6\n", ["2", "3", "4", "5", "6"]],
+    ["10%\r50%\r\n\u001b[31mred\u001b[0m \u001b]0;title\u0007\tx", ["50%", "red     x"]],
+    ["SEC\u001b[0mRET SECRET", ["[x] [x]"]],
+    ["y".repeat(300), [`${"y".repeat(199)}…`]],
+    [
+      `${"long line\n".repeat(4000)}end SECRET\n`,
+      ["long line", "long line", "long line", "long line", "end [x]"],
+    ],
+  ];
+  for (const [text, expected] of cases) expect(lastLines(stream(text), hide)).toEqual(expected);
+});
+
 function stream(text: string): CapturedOutput {
-  return { recent: Buffer.from(text) } as CapturedOutput;
+  const recent = Buffer.from(text);
+  return { recent, bytes: recent.length } as CapturedOutput;
 }

@@ -62,7 +62,7 @@ function redactedBeginning(bytes: Buffer, redact: (text: string) => string): str
   return without.slice(0, at);
 }
 
-function redactedEnd(bytes: Buffer, redact: (text: string) => string): string {
+export function redactedEnd(bytes: Buffer, redact: (text: string) => string): string {
   const withMargin = redact(decodeText(bytes));
   const without = redact(decodeText(bytes.subarray(MARGIN)));
   let count = 0;
