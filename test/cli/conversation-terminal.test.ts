@@ -248,7 +248,7 @@ turns:
     await screen.waitFor(/Stopped\.[^]*\n›$/);
     await screen.type("run\r");
     // Live: the time continues on its own, with the last line of the output.
-    await screen.waitFor(/… code\.run_command sh -c .* runs [1-9]\d* s: step one/);
+    await screen.waitFor(/… code\.run_command sh -c .* runs [1-9]\d* s\n {2}│ step one/);
     await screen.type("next");
     await screen.waitFor(/› next$/);
     await screen.type(CTRL_C);

@@ -220,7 +220,7 @@ turns:
     { allow: ["code.run_command"] },
   );
   await person.type("tell a story");
-  await person.until("Once upon");
+  await person.untilLive("Once upon");
   await person.interruptLine("the next");
   await person.until("Stopped.");
   expect((await person.line()).initial).toBe("the next");
@@ -318,7 +318,7 @@ turns:
   await person.until("Left it.");
   await person.until("2 requests");
   await person.type("again");
-  await person.until("Now");
+  await person.untilLive("Now");
   await person.type("too late");
   await person.until("Queued");
   await person.interruptLine("half");

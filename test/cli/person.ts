@@ -40,6 +40,8 @@ export interface Person {
   interrupt(): void;
   /** Once this was shown, after what was waited for before. */
   until(text: string): Promise<void>;
+  /** Once this is live: what streams, until a line of it is finished. */
+  untilLive(text: string): Promise<unknown>;
 }
 
 export function createPerson(): Person {
@@ -154,14 +156,14 @@ export function createPerson(): Person {
     interrupt: () => {
       for (const listener of interrupts) listener();
     },
+    untilLive: (text) =>
+      found(`"${text}"`, () => (live.join("\n").includes(text) ? true : undefined)),
     async until(text) {
       const at = await found(`"${text}"`, () => {
         const place = shown.indexOf(text, seen);
-        if (place !== -1) return place + text.length;
-        // What streams is live until a line of it is finished.
-        return live.join("\n").includes(text) ? seen : undefined;
+        return place === -1 ? undefined : place;
       });
-      seen = at;
+      seen = at + text.length;
     },
   };
 
