@@ -66,6 +66,7 @@ const OWN_LATER = {
   ],
   "relax-schema": ["schema/src/relax-schema.ts"],
   "search-index": ["search/src/search-index.ts"],
+  web: ["tools/src/web/address.ts", "tools/src/web/fetch-page.ts"],
   verify: ["store/src/store/rebuild-tables.ts", "store/src/store/verify-session.ts"],
 };
 

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { defineTool, staticVerdict, type Mode, type Run } from "@soong/core";
+import { staticVerdict, type Mode, type Run } from "@soong/core";
 import { toolFacts } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -32,17 +32,6 @@ const PROJECT: Readonly<Record<string, string>> = {
   ".git/objects/info/packs": "",
   ".git/refs/heads/main": "",
 };
-
-/** As in docs/embed.md. */
-const webFetch = defineTool({
-  name: "web.fetch",
-  description: "Fetch a page",
-  input_schema: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
-  permission: "readonly",
-  tags: ["network"],
-  targets: ({ url }) => ({ resources: [{ kind: "host", host: new URL(url).hostname }] }),
-  handler: () => "a page",
-});
 
 let folder = "";
 
@@ -83,7 +72,6 @@ async function judged(home: string, call: JudgedCall): Promise<{ decision: strin
     flags: { allow, deny, ...ofMode },
   });
   try {
-    runtime.kernel.registry.open({ id: "web", kind: "code", tools: [webFetch] });
     const session = await runtime.openEphemeralSession();
     const run = await session.startRun(ofMode);
     const explained = await run.explain({ name: call.tool, arguments: call.input });

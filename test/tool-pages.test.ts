@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { codeTools, readArtifactTool } from "@soong/tools";
+import { codeTools, readArtifactTool, webFetchTool } from "@soong/tools";
 import { describe, expect, test } from "vitest";
 import { HAND_WRITTEN, toolPage } from "../scripts/tool-page.ts";
 
-const tools = [...codeTools(), readArtifactTool()];
+const tools = [...codeTools(), webFetchTool(), readArtifactTool()];
 
 /** Tables and lines as the formatter may lay them out. */
 function words(markdown: string): string {

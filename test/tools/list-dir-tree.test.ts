@@ -1,7 +1,7 @@
 // What code.list_dir lists of a real directory (CODE-2): types, order, bounds, what git ignores.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -129,9 +129,28 @@ describe("a listing", () => {
     expect(await paths({ recursive: true, glob: "src/**" })).toEqual(["src/b.ts", "src/c.js"]);
     expect(await paths({ recursive: true, glob: "!src" })).toEqual(["a.ts", "out", "out/d.ts"]);
     expect(await paths({ glob: "*.{js,ts}" })).toEqual(["a.ts"]);
-    expect((await list({ glob: "src/*.ts" })).text).toContain('"recursive": true');
+    expect(await paths({ glob: "**/*.ts" })).toEqual(["a.ts", "out/d.ts", "src/b.ts"]);
+    const shallow = await list({ glob: "src/*.ts", recursive: false });
+    expect(shallow.text).toContain('"recursive": true');
     const refused = await stage.call("code.list_dir", { glob: "{a" });
     expect(refused.error).toMatchObject({ code: "invalid_glob", recovery: "change_arguments" });
+  });
+
+  test("finds files by name, the newest first, under the name other agents have for it", async () => {
+    verifies("CODE-2");
+    stage.plant({
+      "project/a.test.ts": "",
+      "project/src/b.test.ts": "",
+      "project/src/c.test.ts": "",
+    });
+    const touch = (path: string, at: number) => utimesSync(join(stage.project, path), at, at);
+    touch("a.test.ts", 2_000);
+    touch("src/b.test.ts", 3_000);
+    touch("src/c.test.ts", 1_000);
+    const newest = { glob: "**/*.test.ts", sort: "modified" };
+    expect(await paths(newest)).toEqual(["src/b.test.ts", "a.test.ts", "src/c.test.ts"]);
+    const cut = await stage.call("glob", { ...newest, limit: 1 });
+    expect(cut.data).toMatchObject({ truncated: true, entries: [{ path: "src/b.test.ts" }] });
   });
 
   test("leaves dotted names out only when asked to", async () => {

@@ -26,4 +26,5 @@ export { commandHook, type CommandHook } from "./hook/command-hook.ts";
 export { loadHooks, type LoadedHooks, type LoadHooksOptions } from "./hook/load-hooks.ts";
 export * from "./path/index.ts";
 export { listDirTool } from "./search/list-dir.ts";
+export { webFetchTool, type WebFetchOptions } from "./web/fetch.ts";
 export { searchTool, type SearchToolOptions } from "./search/search.ts";

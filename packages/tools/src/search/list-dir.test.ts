@@ -9,6 +9,7 @@ test("what the handler gets has the fields of the schema, and reading any other 
     recursive?: boolean;
     glob?: string;
     limit?: number;
+    sort?: "name" | "modified";
     hidden?: boolean;
     ignored?: boolean;
   }>();

@@ -30,7 +30,7 @@ const INPUT = fields({
     minLength: 1,
     default: ".",
   }),
-  recursive: flag("The whole tree below; default false.", { default: false }),
+  recursive: flag("The whole tree below; default: only if the glob has a slash."),
   glob: text(
     'Only matching entries: "*.ts" names at any depth, "src/**/*.ts" paths below the directory, ' +
       '"*.{js,ts}" either, "!*.map" all but these.',
@@ -40,6 +40,10 @@ const INPUT = fields({
     minimum: 1,
     maximum: MOST_ENTRIES,
     default: DEFAULT_LIMIT,
+  }),
+  sort: text('By "name" (default), or "modified": the newest first.', {
+    enum: ["name", "modified"],
+    default: "name",
   }),
   hidden: flag("Also names that begin with a dot; default true.", { default: true }),
   ignored: flag("With recursive: also what .gitignore excludes; default false.", {
@@ -54,11 +58,12 @@ export function listDirTool() {
     name: "code.list_dir",
     title: "List a directory",
     description:
-      `List what is in a directory: type, size and path, in the order of the names. With recursive the whole ` +
-      `tree, without what .gitignore leaves out and without the inside of .git. Links are not followed.`,
+      `List what is in a directory, or find files by name: type, size and path. A glob such as "**/*.test.ts" searches the whole ` +
+      `tree, as recursive does, without what .gitignore leaves out and without the inside of .git. Links are not followed.`,
     input_schema: INPUT,
     permission: "readonly",
     tags: ["code", "readonly", "filesystem"],
+    aliases: ["glob"],
     search_hint: "list directory folder files tree find by name glob ls",
     concurrency_safe: true,
     destructive: false,
@@ -75,8 +80,12 @@ export function listDirTool() {
 
 async function listDirectory(input: ListDirInput, context: ToolContext): Promise<HandlerResult> {
   const { path: root } = await judgedPlace(context.plan);
-  const { recursive = false, hidden = true, ignored = false, limit = DEFAULT_LIMIT } = input;
+  const { sort = "name", hidden = true, ignored = false, limit = DEFAULT_LIMIT } = input;
   const glob = input.glob === undefined ? undefined : parsePathGlob(input.glob);
+  const recursive = input.recursive ?? (glob?.kind === "include" && glob.needsDepth);
+  // The newest can be anywhere.
+  const most = sort === "modified" ? MOST_ENTRIES : limit;
+  const times = new Map<ListedEntry, number>();
   const holding = await openDirectory(root);
   try {
     const listing: DirectoryListing = {
@@ -120,11 +129,20 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
         listing.sensitive_directories_left_out += 1;
       }
       if (glob?.kind === "include" && !glob.matches(entry.path)) continue;
-      if (listing.entries.length === limit) {
+      if (listing.entries.length === most) {
         listing.truncated = true;
         break;
       }
-      listing.entries.push(listEntry(entry, root, context));
+      const listed = listEntry(entry, root, context);
+      listing.entries.push(listed);
+      if (sort === "modified") {
+        times.set(listed, lstatSync(entry.disk, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      }
+    }
+    if (sort === "modified") {
+      listing.entries.sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0));
+      if (listing.entries.length > limit) listing.truncated = true;
+      listing.entries = listing.entries.slice(0, limit);
     }
     const text = listedText(listing, { recursive, ignored, glob });
     return toolResult({
