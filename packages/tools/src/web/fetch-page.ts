@@ -5,7 +5,6 @@ import { ToolFailure, toolResult, type HandlerResult, type ToolContext } from "@
 import { invalidArguments } from "@soong/core/internal";
 import { cutToBytes } from "../text/text-format.ts";
 import { findUrlProblem } from "./address.ts";
-import type { WebFetchInput } from "./fetch.ts";
 import { htmlToMarkdown } from "./html-to-markdown.ts";
 import { readBody, requestPage } from "./request.ts";
 
@@ -17,8 +16,15 @@ const ROOM_FOR_NOTES = 2048;
 /** Of a page that says what is wrong. */
 const MAX_ERROR_BYTES = 2000;
 
+export interface PageRequest {
+  readonly url: string;
+  readonly format?: "markdown" | "text" | "raw";
+  readonly start?: number;
+  readonly max_bytes?: number;
+}
+
 export async function fetchPage(
-  input: WebFetchInput,
+  input: PageRequest,
   context: ToolContext,
   mayReachPrivate: (host: string) => boolean,
 ): Promise<HandlerResult> {

@@ -1,7 +1,7 @@
 // web.fetch: one page of the web as text. The host is a target, so rules on hosts and on the network judge it (PERM-10). A
 // redirect to another host is not followed: the answer names the address, and a call of its own is judged for it.
 
-import { defineTool, type InferOutput } from "@soong/core";
+import { defineTool } from "@soong/core";
 import { fields, integer, text } from "../input/fields.ts";
 import { findUrlProblem } from "./address.ts";
 import { fetchPage } from "./fetch-page.ts";
@@ -35,8 +35,6 @@ const INPUT = fields(
   },
   "url",
 );
-
-export type WebFetchInput = InferOutput<typeof INPUT>;
 
 export function webFetchTool({ mayReachPrivate = () => false }: WebFetchOptions = {}) {
   return defineTool({
