@@ -92,7 +92,7 @@ turns:
     await screen.waitFor("Why not?");
     await screen.type("not there\r");
     await screen.waitFor(/✗ code\.write_file sub\/c\.txt rejected: [^]*not\sthere/);
-    await screen.waitFor(/That is all\.\n5 requests.*\n›$/);
+    await screen.waitFor(/That is all\.\n5 requests.*\n.* · normal\n›$/);
     expect(await place.read("a.txt")).toBe("bye\n");
     expect(await place.read("b.txt")).toBe("b\n");
     for (const line of (await screen.screen()).split("\n")) expect(line.length).toBeLessThan(81);
@@ -108,7 +108,7 @@ turns:
     await screen.press("M-Enter");
     await screen.type("two\\\rlines\r");
     await screen.waitFor("Two lines, then.");
-    await screen.waitFor(/1 request,.*\n›$/);
+    await screen.waitFor(/1 request,.*\n.* · normal\n›$/);
     await screen.type("/mod");
     await screen.type("e nothing\r");
     await screen.waitFor("There is no mode nothing");
@@ -129,7 +129,7 @@ turns:
     await again.waitFor("Two lines, then.");
     await again.type("more\r");
     await again.waitFor("Here again.");
-    await again.waitFor(/1 request,.*\n›$/);
+    await again.waitFor(/1 request,.*\n.* · normal\n›$/);
     await again.type(CTRL_D);
     expect(await exitCode(again)).toBe(0);
     expect(await factsOf(place)).toEqual([session_id]);

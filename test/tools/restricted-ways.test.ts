@@ -191,6 +191,8 @@ describe.each(WAYS_TO_RESTRICT)("under $name", (restricting) => {
     expect(recalled.data).toMatchObject({ restricted: 1, memories: [] });
     const attached = await attachFiles(["config/secrets/db"], {
       project: bench.project,
+      model: "m",
+      takesImages: true,
       readFile: (path) => run.call("code.read_file", { path }),
     });
     expect(attached.ok).toBe(false);

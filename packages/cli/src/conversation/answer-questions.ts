@@ -1,17 +1,19 @@
 // The user at this terminal as someone who answers (PERM-4): one question at a time, with what would happen, why
 // it is asked and what a yes would cover. It goes from the screen when someone else has answered.
 
-import type { PermissionAnswer } from "@soong/core";
+import type { PermissionAnswer, PermissionRequest } from "@soong/core";
 import { answeredBy, type Responder, type OpenQuestion } from "@soong/control";
 import { describeRequest } from "../output/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { answerElicitation } from "./answer-elicitation.ts";
-import { askPermission, NO, type Prompts } from "./ask-permission.ts";
+import { askPermission, NO, TERMINAL, type Prompts } from "./ask-permission.ts";
 import type { Keyboard } from "./keyboard.ts";
 
 export interface AnswerQuestionsOptions {
   readonly terminal: Terminal;
   readonly keyboard: Keyboard;
+  /** Whether the user typed this very call: that is a yes to it. */
+  isTyped?(request: PermissionRequest): boolean;
   /** Rows of the screen. */
   rows(): number;
   /** Ctrl-C or Esc at a question: a no, and the turn ends. */
@@ -31,6 +33,9 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
 
   return {
     async ask(question, signal) {
+      if (options.isTyped?.(question.request) === true && !isAskedEveryTime(question.request)) {
+        return { decision: "allow_once", answered_by: TERMINAL };
+      }
       waiting += 1;
       try {
         return await keyboard.first(() => put(signal, () => putRequest(question, signal)));
@@ -106,4 +111,9 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
     });
     return answer ?? NO;
   }
+}
+
+/** A rule wants the question put, each time. */
+function isAskedEveryTime({ chain }: PermissionRequest): boolean {
+  return chain.some(({ verdict, every_time }) => verdict === "ask" && every_time === true);
 }

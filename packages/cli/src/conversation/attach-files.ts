@@ -2,17 +2,21 @@
 // then rules, questions, redaction and the record are those of any call, and nothing here opens a file automatically. What
 // keeps one from being attached is said before anything is sent.
 
+import { homedir } from "node:os";
 import { relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock, ToolResult } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
 import { resolvePath } from "@soong/tools";
 import { visible, visibleLine } from "../output/index.ts";
+import { IMAGE } from "./typed-line.ts";
 
 export interface FileReader {
   readonly project: string;
-  /** Through the whole pipeline, recorded in the session. */
-  readFile(path: string): Promise<ToolResult>;
+  readonly model: string;
+  readonly takesImages: boolean;
+  /** Through the whole pipeline, recorded in the session. `isTyped`: naming it was the user's yes. */
+  readFile(path: string, isTyped: boolean): Promise<ToolResult>;
 }
 
 export type Attached =
@@ -36,29 +40,43 @@ export async function attachFiles(
 
 async function attach(path: string, files: FileReader): Promise<ContentBlock[] | string> {
   const name = `@${visibleLine(path)}`;
-  const absolute = await resolvePath(files.project, path);
-  if (!isWithin(files.project, absolute)) {
+  const isImage = IMAGE.test(path);
+  if (isImage && !files.takesImages) return refuseImage(name, files);
+  const absolute = await resolvePath(files.project, path.replace(/^~(?=\/)/, homedir()));
+  const isInside = isWithin(files.project, absolute);
+  // A picture is often dragged here from elsewhere, and nothing of it could be an instruction file.
+  if (!isInside && !isImage) {
     return `${name} is outside the project; copy it here, or ask for it in words.`;
   }
-  const result = await files.readFile(path);
+  const result = await files.readFile(isInside ? path : absolute, !isInside);
   if (result.is_error) {
     return `${name}: ${visible(result.error?.message ?? result.summary)} (@@ writes an @ that is not a file.)`;
   }
+  const place = isInside ? relative(files.project, absolute) : absolute;
+  // Which file it was, for the record of what a request held (CTX-1).
+  const link = { type: "resource_link", uri: pathToFileURL(absolute).href, name: place } as const;
+  const image = result.content.find((block) => block.type === "image");
+  if (image !== undefined) return files.takesImages ? [link, image] : refuseImage(name, files);
   const { encoding, truncated, truncated_lines } = (result.data ?? {}) as Partial<ReadData>;
+  if (encoding === "binary" && isImage) {
+    return `${name} cannot be attached: ${visibleLine(result.summary)}; an image may have 3.75 MB, as PNG, JPEG, GIF or WebP.`;
+  }
   if (encoding === "binary") return `${name} cannot be attached: ${visibleLine(result.summary)}.`;
   if (truncated === true || (Array.isArray(truncated_lines) && truncated_lines.length > 0)) {
     return `${name} is too long to be attached; name it without the @, and the part that matters will be read.`;
   }
   const [text] = result.content;
-  const place = relative(files.project, absolute);
   return [
-    // Which file it was, for the record of what a request held (CTX-1).
-    { type: "resource_link", uri: pathToFileURL(absolute).href, name: place },
+    link,
     {
       type: "text",
       text: `The file ${JSON.stringify(place)}, attached by the user:\n${text?.type === "text" ? text.text : ""}`,
     },
   ];
+}
+
+function refuseImage(name: string, { model }: FileReader): string {
+  return `${name} cannot be attached: ${visibleLine(model)} takes no images. /model chooses another.`;
 }
 
 type ReadData = Readonly<Record<"encoding" | "truncated" | "truncated_lines", unknown>>;

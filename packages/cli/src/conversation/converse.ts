@@ -2,22 +2,33 @@
 // a turn continues, so that a user can always type, and Ctrl-C always means something.
 
 import { describeUsage, type LoopRun, type RunEnd } from "@soong/agent";
-import type { Clock, ContentBlock } from "@soong/core";
+import { viewsOf, type Clock, type ContentBlock, type ToolResult } from "@soong/core";
 import type { ApprovalBroker } from "@soong/control";
 import { EXIT, visible, visibleLine } from "../output/index.ts";
 import type { Shortcut, Terminal, Typed } from "../terminal/terminal.ts";
 import { answerQuestions } from "./answer-questions.ts";
 import { attachFiles } from "./attach-files.ts";
 import { formatDuration } from "./call-board.ts";
+import { readCommandLine } from "./command-line.ts";
 import { createInputQueue } from "./input-queue.ts";
 import { expandResult, showRawAnswer } from "./expand-result.ts";
 import { createKeyboard } from "./keyboard.ts";
 import type { PromptHistory } from "./prompt-history.ts";
 import { showRun } from "./show-run.ts";
 import { createShownResults } from "./shown-results.ts";
-import { runSlashCommand, SLASH_NAMES, type SharedCommands } from "./slash-commands.ts";
+import { renderStatus } from "./session-meter.ts";
+import type { SharedCommands } from "./slash-command.ts";
+import { RAN } from "./slash-changes.ts";
+import { listCommandNames, runSlashCommand } from "./slash-commands.ts";
 import type { Talk } from "./talk.ts";
-import { completeWord, readTypedLine } from "./typed-line.ts";
+import {
+  completeWord,
+  readPaste,
+  readPrompt,
+  readTypedLine,
+  type TypedLine,
+} from "./typed-line.ts";
+import type { UserCall } from "./user-call.ts";
 
 export interface ConverseOptions {
   readonly terminal: Terminal;
@@ -40,7 +51,7 @@ export interface ConverseOptions {
 
 interface Turn {
   /** Undefined until the session has been opened. */
-  run?: LoopRun;
+  run?: LoopRun | UserCall;
   isStopping: boolean;
   /** Settles when the run has ended, or does not want to. */
   stopped?: Promise<void>;
@@ -49,7 +60,9 @@ interface Turn {
 }
 
 /** Answers with nothing where there is nothing to send. */
-type Start = (isStopping: () => boolean) => Promise<LoopRun | undefined>;
+type Start = (isStopping: () => boolean) => Promise<LoopRun | UserCall | undefined>;
+
+type Prompt = Extract<TypedLine, { kind: "prompt" }>;
 
 const STOPPED = "interrupted by the user";
 const SECOND_ESC_MS = 2000;
@@ -61,7 +74,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
   const PROMPT = cyan("› ");
   const keyboard = createKeyboard(terminal);
   const leaving = new AbortController();
-  const complete = completeWord(project, SLASH_NAMES);
+  const complete = completeWord(project, () => listCommandNames(own));
   let exitCode: number = EXIT.ok;
   let turn: Turn | undefined;
   let isLastChance = false;
@@ -73,12 +86,21 @@ export async function converse(options: ConverseOptions): Promise<number> {
 
   const endings = [
     broker.addResponder(
-      answerQuestions({ terminal, keyboard, rows: () => options.rows(), interrupt }),
+      answerQuestions({
+        terminal,
+        keyboard,
+        rows: () => options.rows(),
+        isTyped: ({ run_id }) => talk.isTyped(run_id),
+        interrupt,
+      }),
     ),
     terminal.onInterrupt(interrupt),
     terminal.onShortcut(expand),
     options.onTermination((code) => leave(code)),
   ];
+  talk.meter.onChange(showPinned);
+  if (talk.isKept) talk.meter.reset(await own.usedBefore(talk.session_id));
+  showPinned();
   try {
     if (options.first !== undefined) {
       terminal.print(PROMPT + visible(options.first).replaceAll("\n", "\n  "));
@@ -94,7 +116,8 @@ export async function converse(options: ConverseOptions): Promise<number> {
         complete,
         keys: { escape: pressEscape, up: (text) => (text === "" ? queue.takeBack() : undefined) },
         // What is queued is shown as such, and in its place once it is sent.
-        isEchoed: (text) => turn === undefined || readTypedLine(text).kind === "command",
+        isEchoed: (text) => turn === undefined || readTypedLine(text).kind !== "prompt",
+        paste: readPaste,
         pinned: true,
         signal: leaving.signal,
       });
@@ -144,7 +167,11 @@ export async function converse(options: ConverseOptions): Promise<number> {
     escaped?.forget();
     escaped = undefined;
     showPinned();
-    if (text === "") return undefined;
+    if (text === "" && !talk.isKept) return undefined;
+    if (isSecond && text === "") {
+      void takeText("/rewind");
+      return undefined;
+    }
     if (isSecond) {
       // The arrows bring it back.
       void remember(text);
@@ -160,10 +187,16 @@ export async function converse(options: ConverseOptions): Promise<number> {
   }
 
   function showPinned(): void {
+    const { model, mode, meter, window } = talk;
+    const { usage, contextTokens } = meter;
+    const parts = { model, mode, usage, contextTokens, window, queued: queue.length };
+    const does = escaped?.text === "" ? "goes back to an earlier prompt" : "clears the line";
     terminal.pin(
-      [...queue.lines(), ...(escaped === undefined ? [] : ["Esc once more clears the line."])].map(
-        (line) => dim(line),
-      ),
+      [
+        ...queue.lines(),
+        ...(escaped === undefined ? [] : [`Esc once more ${does}.`]),
+        renderStatus(parts, terminal.columns - 1),
+      ].map((line) => dim(line)),
     );
   }
 
@@ -202,21 +235,63 @@ export async function converse(options: ConverseOptions): Promise<number> {
   async function takeText(text: string): Promise<void> {
     await remember(text);
     const line = readTypedLine(text);
-    if (line.kind === "command") {
-      const isRunning = turn !== undefined;
-      const left = leaving.signal;
-      const host = { terminal, keyboard, talk, isRunning, results, lastDiff, own, left };
-      const end = await runSlashCommand(host, line);
-      if (end === "quit") leave(turn === undefined ? EXIT.ok : EXIT.interrupted);
-      if (end === "unknown" || end === "not_now") keyboard.giveBack(text);
-      return;
+    switch (line.kind) {
+      case "command":
+        return takeCommand(text, line);
+      case "shell":
+        return takeShell(text, line.command);
+      case "note":
+        return report(async () => terminal.print(dim(await own.remember(line.text))));
+      case "prompt":
+        return takePrompt(text, line);
     }
-    if (turn === undefined) {
-      begin(text, async (isStopping) => {
-        const blocks = await withFiles(line.text, line.mentions);
-        return blocks === undefined || isStopping() ? undefined : talk.send(blocks);
-      });
-    } else await join(turn, text, line.text, line.mentions);
+  }
+
+  async function takePrompt(typed: string, prompt: Prompt): Promise<void> {
+    if (turn !== undefined) return join(turn, typed, prompt);
+    begin(typed, async (isStopping) => {
+      const blocks = await withFiles(prompt);
+      return blocks === undefined || isStopping() ? undefined : talk.send(blocks);
+    });
+  }
+
+  async function takeCommand(
+    text: string,
+    line: Extract<TypedLine, { kind: "command" }>,
+  ): Promise<void> {
+    const isRunning = turn !== undefined;
+    const left = leaving.signal;
+    const host = { terminal, keyboard, talk, project, isRunning, results, lastDiff, own, left };
+    const end = await runSlashCommand(host, line);
+    showPinned();
+    if (end === "quit") leave(turn === undefined ? EXIT.ok : EXIT.interrupted);
+    else if (end === "not_now") keyboard.giveBack(text);
+    else if (end === "compact" && !talk.isKept) terminal.print("Nothing was said yet.");
+    else if (end === "compact") begin("", () => talk.compact());
+    else if (typeof end === "object" && "send" in end) await takePrompt(text, readPrompt(end.send));
+    else if (typeof end === "object") keyboard.giveBack(end.draft);
+  }
+
+  /** A call of the user's own: typing it is the yes to it, and the model reads what came of it with the next prompt. */
+  function takeShell(text: string, command: string): Promise<void> | void {
+    if (turn !== undefined) {
+      terminal.print("A command has to wait for the end of the turn; Esc ends it.");
+      return keyboard.giveBack(text);
+    }
+    return report(async () => {
+      const argv = readCommandLine(command);
+      if (argv === undefined) terminal.print("!command runs a command, such as !git status.");
+      else begin(text, () => talk.call("code.run_command", { argv: [...argv] }));
+    });
+  }
+
+  /** What goes wrong is printed, and the conversation continues. */
+  async function report(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      terminal.print(red(visible(error instanceof Error ? error.message : String(error))));
+    }
   }
 
   async function remember(text: string): Promise<void> {
@@ -259,7 +334,8 @@ export async function converse(options: ConverseOptions): Promise<number> {
       const since = clock.monotonic();
       begun.run = run;
       begun.hasEnded = false;
-      queue.follow(run);
+      // What is typed during a command of the user's own is for a model, and so comes behind it.
+      if ("queue" in run) queue.follow(run);
       void run.end.then(() => {
         begun.hasEnded = true;
       });
@@ -271,30 +347,31 @@ export async function converse(options: ConverseOptions): Promise<number> {
         changed: showChange,
         heard: showHeard,
       });
-      reportEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
+      if ("result" in run) showCall(typed, await run.result);
+      else {
+        reportEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
+      }
       if (end.reason !== "completed" || begun.isStopping) {
         giveQueuedBack();
         return undefined;
       }
       const left = queue.drain();
-      if (left.length === 0) return undefined;
+      if (left.length === 0) {
+        if ("queue" in run) void begun.done.then(() => report(offerMemories));
+        return undefined;
+      }
       for (const { text } of left) showSaid(text);
       return () => talk.send(left.flatMap(({ blocks }) => blocks));
     }
   }
 
   /** A turn that is under way gets it with its next request, and no call is touched for it. */
-  async function join(
-    under: Turn,
-    text: string,
-    prompt: string,
-    mentions: readonly string[],
-  ): Promise<void> {
-    const blocks = await withFiles(prompt, mentions);
+  async function join(under: Turn, text: string, prompt: Prompt): Promise<void> {
+    const blocks = await withFiles(prompt);
     if (blocks === undefined || under.isStopping || !queue.add({ text, blocks })) {
       keyboard.giveBack(text);
     } else if (!terminal.hasScreen) {
-      terminal.print(dim(`Queued for the next request: ${visibleLine(prompt)}`));
+      terminal.print(dim(`Queued for the next request: ${visibleLine(prompt.text)}`));
     }
   }
 
@@ -319,16 +396,51 @@ export async function converse(options: ConverseOptions): Promise<number> {
     keyboard.giveBack(left.map(({ text }) => text).join("\n"));
   }
 
-  async function withFiles(
-    prompt: string,
-    mentions: readonly string[],
-  ): Promise<ContentBlock[] | undefined> {
-    const files = { project, readFile: (path: string) => talk.readFile(path) };
-    const attached = await attachFiles(mentions, files);
-    if (attached.ok) return [{ type: "text", text: prompt }, ...attached.blocks];
+  async function withFiles({ text, mentions }: Prompt): Promise<ContentBlock[] | undefined> {
+    const { model, takesImages } = talk;
+    const attached = await attachFiles(mentions, {
+      project,
+      model,
+      takesImages,
+      readFile: (path, isTyped) => talk.readFile(path, isTyped),
+    });
+    if (attached.ok) return [{ type: "text", text }, ...attached.blocks];
     for (const problem of attached.problems) terminal.print(red(problem));
     terminal.print("Nothing was sent.");
     return undefined;
+  }
+
+  /** All of what a command of the user's own has written, and how it ended. */
+  function showCall(typed: string, result: ToolResult): void {
+    const { status, is_error, error, summary } = result;
+    const text = viewsOf(result).person.trimEnd();
+    if (text !== "") terminal.print(visible(text));
+    const message = error?.message ?? summary;
+    if (is_error && !text.includes(message)) terminal.print(red(visible(message)));
+    if (status === "denied" || status === "rejected") return;
+    talk.addNote(`${RAN} ${typed.trim().slice(1)}\n${text === "" ? summary : text}`);
+  }
+
+  /** What agents proposed to remember, one key for each (MEM-3). */
+  async function offerMemories(): Promise<void> {
+    if (leaving.signal.aborted) return;
+    const proposed = await own.proposedMemories(talk.session_id);
+    // The next prompt was quicker: it will be offered after that.
+    if (turn !== undefined || leaving.signal.aborted) return;
+    for (const memory of proposed) {
+      terminal.print(`Proposed to remember: ${visibleLine(memory.text)}`);
+      const pressed = await keyboard.first(() =>
+        terminal.readKey({
+          question: "Remember it? [y]es / [n]o / [l]ater: ",
+          keys: ["y", "n", "l"],
+          signal: leaving.signal,
+        }),
+      );
+      const key = pressed.kind === "key" ? pressed.key : "l";
+      if (key === "y") terminal.print(dim(visible(await memory.accept())));
+      else if (key === "n") await memory.discard();
+      else return terminal.print(dim("Later: `soong memory extract` keeps all that is proposed."));
+    }
   }
 
   function showChange(diff: string): void {

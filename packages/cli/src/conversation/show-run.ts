@@ -26,7 +26,10 @@ const MOST_DIFF_LINES = 12;
 const TICK_MS = 1000;
 
 /** Answers when everything of the run is on the screen. */
-export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<RunEnd> {
+export async function showRun(
+  run: Pick<LoopRun, "events" | "end">,
+  options: ShowRunOptions,
+): Promise<RunEnd> {
   const { terminal, clock, results } = options;
   const { dim, red } = terminal.colours;
   const answer = createMarkdownStream({

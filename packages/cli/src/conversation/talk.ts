@@ -1,21 +1,33 @@
 // What a conversation talks to: a session of the store, the models that answer and the mode, each of which may change
 // between two prompts. The session is made with the first thing that is kept of it.
 
-import type { AgentDefinition, LoopRun, Model } from "@soong/agent";
 import {
+  readHistory,
+  sumUsage,
+  type AgentDefinition,
+  type LoopRun,
+  type Model,
+  type ProviderProfile,
+  type UsageTotal,
+} from "@soong/agent";
+import {
+  describeArguments,
   randomIds,
   type ContentBlock,
+  type ConversationNode,
   type JsonObject,
   type Mode,
   type ToolGrant,
   type ToolResult,
 } from "@soong/core";
-import type { LoadedConfig } from "../config/index.ts";
+import { buildLoopLimits, type LoadedConfig } from "../config/index.ts";
 import { visibleLine, wrap } from "../output/index.ts";
 import { openModels } from "../runtime/models.ts";
 import type { StoredSession, Runtime } from "../runtime/open-runtime.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { openLoop, type OpenedLoop } from "./open-loop.ts";
+import { createSessionMeter } from "./session-meter.ts";
+import { callAsUser, type UserCall } from "./user-call.ts";
 import { countEarlier, readTranscript, renderTranscriptEnd } from "./transcript.ts";
 
 export type Talk = Awaited<ReturnType<typeof openTalk>>;
@@ -34,19 +46,28 @@ const MOST_LINES = 1000;
 const LONGEST_TITLE = 80;
 
 export async function openTalk(options: OpenTalkOptions) {
-  const { runtime, config, env, resume, definition } = options;
+  const { runtime, config, env, definition } = options;
   const ids = randomIds();
   let { models } = options;
   let mode: Mode = options.mode ?? "normal";
-  let session_id = resume ?? ids.next("session");
+  /** Something is stored under its id. */
+  let isStored = options.resume !== undefined;
+  let session_id = options.resume ?? ids.next("session");
   let held: StoredSession | undefined;
   let loop: OpenedLoop | undefined;
   let agent_id: string | undefined;
   /** The run that is next, or was last: what is read for a prompt is on record below it. */
   let run_id = ids.next("run");
-  if (resume !== undefined) await loopNow("");
+  const meter = createSessionMeter((id) => id === agent_id);
+  /** What the model reads with the next prompt. */
+  let notes: ContentBlock[] = [];
+  /** Their one call was typed by the user, which is a yes to it. */
+  const typedRuns = new Set<string>();
+  if (isStored) await loopNow("");
 
   return {
+    meter,
+    isTyped: (run_id: string) => typedRuns.has(run_id),
     get session_id() {
       return session_id;
     },
@@ -57,25 +78,50 @@ export async function openTalk(options: OpenTalkOptions) {
     get model(): string {
       return models[0].id;
     },
+    /** In tokens: what a request may hold; undefined where that is not known. */
+    get window(): number | undefined {
+      const { context_window } = models[0].profile as Partial<ProviderProfile>;
+      return buildLoopLimits(config.values).context_tokens ?? context_window;
+    },
+    /** Whether the model takes images in a prompt. Where it does not say, the provider will. */
+    get takesImages(): boolean {
+      return (models[0].profile as Partial<ProviderProfile>).images?.user !== false;
+    },
     get mode() {
       return mode;
     },
-    /** What was said before this conversation began. */
+    /** What was said so far, without what was rewound. */
     transcript: async () =>
-      readTranscript(loop?.history ?? [], (await held?.kept.reader.calls()) ?? []),
+      readTranscript(await readPath(), (await held?.kept.reader.calls()) ?? []),
+    readPath,
     /** The runtime was stopped in the middle of its last run. */
     get wasInterrupted() {
       return loop?.interrupted === "restarted";
     },
-    send: (prompt: readonly ContentBlock[]) =>
-      begin(prompt.find((block) => block.type === "text")?.text ?? "", ({ conversation }) =>
-        conversation.send(prompt),
-      ),
+    async send(prompt: readonly ContentBlock[]) {
+      const about = prompt.find((block) => block.type === "text")?.text ?? "";
+      return begin(about, ({ conversation }) => conversation.send([...notes.splice(0), ...prompt]));
+    },
+    /** Only sums up what was said. */
+    compact: () => begin("", ({ conversation }) => conversation.compact()),
+    /** For the model to read with the next prompt, such as what the user ran. */
+    addNote(text: string): void {
+      notes.push({ type: "text", text });
+    },
+    /** A call of the user's own, through the whole pipeline, on record in the session. */
+    async call(name: string, input: JsonObject): Promise<UserCall> {
+      const { conversation } = await loopNow(describeArguments(JSON.stringify(input)) ?? name);
+      const { session } = await sessionNow("");
+      const parent = { run_id, agent_id: conversation.agent_id };
+      const call = await callAsUser(session, { mode, parent }, name, input);
+      typedRuns.add(call.run_id);
+      return call;
+    },
     /** The run that was cut off continues. */
     resume: () => begin("", ({ conversation }) => conversation.resume()),
     /** Through the whole pipeline, on record in the session. */
-    readFile: (path: string) =>
-      callTool(`@${path}`, "code.read_file", { path, max_lines: MOST_LINES }),
+    readFile: (path: string, isTyped: boolean) =>
+      callTool(`@${path}`, "code.read_file", { path, max_lines: MOST_LINES }, isTyped),
     readArtifact: (artifact_id: string, offset: number, length: number) =>
       callTool("", "internal.read_artifact", { artifact_id, offset, length }),
     /** What an agent of this session did and said. */
@@ -97,23 +143,56 @@ export async function openTalk(options: OpenTalkOptions) {
     revokeGrant: (grant_id: string) => held?.session.revokeGrant(grant_id),
     /** A new session; what was said is not known there. */
     async startAnew(): Promise<void> {
-      await held?.close();
-      held = undefined;
+      await leave(ids.next("session"), false);
+    },
+    /** Another session of the store. `used`: what it has used so far. */
+    async switchTo(other: string, used: UsageTotal): Promise<void> {
+      await leave(other, true);
+      meter.reset(used);
+      await loopNow("");
+    },
+    /** The next prompt continues from this node; what came after it stays as another branch. */
+    async rewindTo(node_id: string): Promise<void> {
+      const { session, kept } = await sessionNow("");
+      await kept.rewind(session.recorder, node_id);
       loop = undefined;
-      agent_id = undefined;
-      session_id = ids.next("session");
-      run_id = ids.next("run");
     },
   };
 
-  async function callTool(about: string, tool: string, input: JsonObject): Promise<ToolResult> {
+  async function callTool(
+    about: string,
+    tool: string,
+    input: JsonObject,
+    isTyped = false,
+  ): Promise<ToolResult> {
     const { conversation } = await loopNow(about);
     const { session } = await sessionNow("");
     const parent = { run_id, agent_id: conversation.agent_id };
     const run = await session.startRun({ mode, parent });
+    if (isTyped) typedRuns.add(run.identity.run_id);
     const result = await run.call(tool, input);
     run.end(result.is_error ? "failed" : "completed");
     return result;
+  }
+
+  async function leave(next: string, isNextStored: boolean): Promise<void> {
+    await held?.close();
+    held = undefined;
+    loop = undefined;
+    agent_id = undefined;
+    notes = [];
+    session_id = next;
+    isStored = isNextStored;
+    run_id = ids.next("run");
+    meter.reset(sumUsage([]));
+  }
+
+  /** The conversation as it is on record, root first. */
+  async function readPath(): Promise<readonly ConversationNode[]> {
+    if (held === undefined || agent_id === undefined) return [];
+    const { reader } = held.kept;
+    const isKnown = (await reader.agents()).some((agent) => agent.agent_id === agent_id);
+    return isKnown ? (await readHistory(reader, agent_id)).history : [];
   }
 
   async function begin(about: string, start: (loop: OpenedLoop) => LoopRun): Promise<LoopRun> {
@@ -127,11 +206,14 @@ export async function openTalk(options: OpenTalkOptions) {
   }
 
   async function sessionNow(about: string): Promise<StoredSession> {
-    held ??= await runtime.openSession(
-      resume === session_id
-        ? { resume }
+    if (held !== undefined) return held;
+    held = await runtime.openSession(
+      isStored
+        ? { resume: session_id }
         : { session_id, title: visibleLine(about.trim()).slice(0, LONGEST_TITLE) },
     );
+    isStored = true;
+    meter.watch(held.session);
     return held;
   }
 

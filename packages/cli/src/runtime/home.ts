@@ -8,6 +8,8 @@ import { loadConfig, type SoongConfig } from "../config/index.ts";
 export function homePaths(home: string) {
   return {
     agents: join(home, "agents"),
+    /** Own commands of the conversation. */
+    commands: join(home, "commands"),
     skills: join(home, "skills"),
     memory: join(home, "memory"),
     tools: join(home, "tools"),

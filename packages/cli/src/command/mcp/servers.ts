@@ -147,6 +147,20 @@ export function renderHeading(output: Output, status: McpServerStatus): string[]
   ];
 }
 
+/** As a list without ids shows them, for one who looks while they are connected. */
+export function renderServers(
+  output: Output,
+  statuses: readonly McpServerStatus[],
+  home: string,
+): string[] {
+  const { servers, serverLog } = homePaths(home);
+  if (statuses.length === 0) return [`There are no MCP servers: ${servers} names none.`];
+  return statuses.flatMap((status) => [
+    ...renderHeading(output, status),
+    ...renderProblems(output, status, serverLog(status.server_id)),
+  ]);
+}
+
 /** What its heading does not say already. */
 function renderProblems(output: Output, status: McpServerStatus, log: string): string[] {
   if (status.state === "failed") return renderDetail(output, `log ${log}`);

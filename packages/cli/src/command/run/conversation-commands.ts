@@ -1,23 +1,18 @@
-// What the commands of a conversation have in common with those behind `soong`: the surface, what is kept, and
+// What the commands of a conversation have in common with those behind `soong`: the surface, the policy, what is kept, and
 // taking a change back, here as text for its screen.
 
-import { modelFromEnvironment } from "@soong/agent";
+import { Writable } from "node:stream";
+import { modelFromEnvironment, sumUsage } from "@soong/agent";
+import { createRedactor, type Run, type RunOptions } from "@soong/core";
 import type { LoadedConfig } from "../../config/index.ts";
-import type { SharedCommands } from "../../conversation/slash-commands.ts";
-import { createOutput, fit, visibleLine } from "../../output/index.ts";
+import { loadOwnCommands } from "../../conversation/own-commands.ts";
+import type { SharedCommands } from "../../conversation/slash-command.ts";
+import { createOutput, visibleLine } from "../../output/index.ts";
+import { homePaths } from "../../runtime/home.ts";
 import type { Runtime } from "../../runtime/open-runtime.ts";
+import { collectSecrets } from "../../runtime/secrets.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { CommandContext } from "../handler.ts";
-import { printTools } from "../tools/tools.ts";
-import {
-  describeRestored,
-  renderUndoDiff,
-  findChange,
-  refuseChangedFile,
-  revertChange,
-  describeUndo,
-} from "../sessions/undo.ts";
-import { Writable } from "node:stream";
 
 export interface SharedCommandsOptions {
   readonly runtime: Runtime;
@@ -26,14 +21,12 @@ export interface SharedCommandsOptions {
   readonly terminal: Pick<Terminal, "columns" | "colours">;
 }
 
-const MOST_SESSIONS = 10;
+const MOST_SESSIONS = 50;
 
-export function createSharedCommands({
-  runtime,
-  config,
-  env,
-  terminal,
-}: SharedCommandsOptions): SharedCommands {
+/** What a command needs is loaded when it is typed. */
+export function createSharedCommands(options: SharedCommandsOptions): SharedCommands {
+  const { runtime, config, env, terminal } = options;
+  const { home } = config;
   return {
     async models() {
       const { values } = config;
@@ -46,57 +39,153 @@ export function createSharedCommands({
       return [...new Set(names.filter((name) => name !== undefined))];
     },
     async tools(query, mode) {
-      await runtime.ready(new AbortController().signal);
-      const session = await runtime.openEphemeralSession();
-      try {
-        const run = await session.startRun({ mode });
-        let text = "";
-        const stream = new Writable({
-          decodeStrings: false,
-          write(chunk: string, _encoding, done) {
-            text += chunk;
-            done();
-          },
-        });
-        const screen = Object.assign(stream, { isTTY: true, columns: terminal.columns });
-        const output = createOutput(screen, stream, env);
-        const print: CommandContext["print"] = (_data, render) => {
-          for (const line of [render() ?? []].flat()) output.line(line);
-        };
-        printTools({ output, json: false, print }, run, query);
-        await output.drained();
-        return text.trimEnd();
-      } finally {
-        await session.close();
-      }
+      const { printTools } = await import("../tools/tools.ts");
+      return lookInto({ mode }, (context, run) => void printTools(context, run, query));
+    },
+    async servers() {
+      const { renderServers } = await import("../mcp/servers.ts");
+      return capture((context) => {
+        for (const line of renderServers(context.output, runtime.mcp?.status() ?? [], home)) {
+          context.output.line(line);
+        }
+      });
+    },
+    async agents() {
+      const { listAgents } = await import("../setup/documents.ts");
+      return capture((context) => listAgents(context, {}, {}));
+    },
+    async memories() {
+      const { listStoredMemories } = await import("../setup/memory.ts");
+      return capture((context) => listStoredMemories(context, {}, {}));
+    },
+    async permissions(call, mode) {
+      const [, tool = "", given = ""] = /^(\S*)\s*(.*)$/s.exec(call) ?? [];
+      const { printExplanation } = await import("../tools/explain.ts");
+      return lookInto({ mode }, (context, run) =>
+        printExplanation(context, runtime, run, tool === "" ? undefined : { tool, given }),
+      );
     },
     async sessions() {
-      const { project } = runtime.roots;
-      const { bold, dim } = terminal.colours;
+      const { listSessions } = await import("../sessions/sessions.ts");
+      return capture((context) => listSessions(context, {}, {}));
+    },
+    async resumable() {
+      const { describeSummary, summarizeSessions } = await import("../sessions/session-summary.ts");
       const store = await runtime.store();
-      const lines: string[] = [];
-      for (const record of await store.sessions({ limit: 20 * MOST_SESSIONS })) {
-        if (record.project !== project || lines.length === MOST_SESSIONS) continue;
-        const { session_id, updated_at, title = "" } = record;
-        const rest = fit(
-          `${updated_at} ${visibleLine(title)}`,
-          terminal.columns - session_id.length - 3,
-        );
-        lines.push(`${bold(visibleLine(session_id))}  ${dim(rest)}`);
-      }
-      return lines.length === 0 ? "No sessions of this project are kept yet." : lines.join("\n");
+      const { project } = runtime.roots;
+      const page = await store.sessions({ project, limit: MOST_SESSIONS });
+      const summaries = await summarizeSessions(store, page);
+      return summaries
+        .filter(({ status }) => status !== "empty")
+        .map((summary) => {
+          const { session_id, title = "" } = summary;
+          const [status, age, turns] = describeSummary(summary, Date.now());
+          return { session_id, title, hint: [age, turns, status].join(" · ") };
+        });
+    },
+    async findSession(given) {
+      const { resolveSession } = await import("../stored.ts");
+      const { project: cwd } = runtime.roots;
+      return (await resolveSession({ cwd }, await runtime.store(), given)).session_id;
+    },
+    async usedBefore(session_id) {
+      const { sumSessionUsage } = await import("../sessions/stored-usage.ts");
+      const store = await runtime.store();
+      const ends = await store.lastFacts([session_id]);
+      return (await sumSessionUsage(store, ends)).get(session_id) ?? sumUsage([]);
     },
     async lastChange() {
-      const change = await findChange({ cwd: runtime.roots.project }, await runtime.store());
-      await refuseChangedFile(change);
+      const undo = await import("../sessions/undo.ts");
+      const change = await undo.findChange({ cwd: runtime.roots.project }, await runtime.store());
+      await undo.refuseChangedFile(change);
       return {
-        question: describeUndo(change),
-        diff: await renderUndoDiff(change),
+        question: undo.describeUndo(change),
+        diff: await undo.renderUndoDiff(change),
         async revert() {
           const held = runtime.heldSession(change.session_id);
-          return describeRestored(await revertChange(change, await runtime.store(), held));
+          const restored = await undo.revertChange(change, await runtime.store(), held);
+          return undo.describeRestored(restored);
         },
       };
     },
+    ownCommands: () => loadOwnCommands(homePaths(home).commands),
+    async remember(content) {
+      const { describeAdded } = await import("../setup/memory.ts");
+      const memories = await openMemories();
+      const owner = { scope: "project" as const, project: runtime.roots.project };
+      const added = await memories.add({ content, tags: [], owner });
+      if (!added.ok) throw new Error(`That is not remembered: ${visibleLine(added.why)}.`);
+      return describeAdded(added);
+    },
+    async proposedMemories(session_id) {
+      const store = await runtime.store();
+      const runs = await (await store.readSession(session_id)).runs();
+      const session = { session_id, run_ids: runs.map(({ run_id }) => run_id) };
+      const memories = await openMemories();
+      const { describeAdded } = await import("../setup/memory.ts");
+      return (await memories.proposed(session)).map((candidate) => ({
+        text: candidate.content,
+        async accept() {
+          const report = await memories.extract(store, [session], [candidate]);
+          const [written] = report.written;
+          if (written !== undefined) return describeAdded({ kind: "written", ...written });
+          const [merged] = report.merged;
+          if (merged !== undefined) return describeAdded({ kind: "merged", ...merged });
+          return `not remembered: ${visibleLine(report.refused[0]?.why ?? "it is gone")}`;
+        },
+        discard: () => memories.discard([candidate]),
+      }));
+    },
   };
+
+  async function openMemories() {
+    const { openUserMemories } = await import("../../runtime/memories.ts");
+    const redactor = createRedactor({ secrets: await collectSecrets(config, env) });
+    return openUserMemories({ home, redactor });
+  }
+
+  /** With a run of which nothing is stored, as the next turn would have it. */
+  function lookInto(
+    how: RunOptions,
+    look: (context: CommandContext, run: Run) => Promise<void> | void,
+  ): Promise<string> {
+    return capture(async (context) => {
+      await runtime.ready(new AbortController().signal);
+      const session = await runtime.openEphemeralSession();
+      try {
+        await look(context, await session.startRun(how));
+      } finally {
+        await session.close();
+      }
+    });
+  }
+
+  /** What a command prints, on stdout and stderr, as it would at this terminal. */
+  async function capture(print: (context: CommandContext) => unknown): Promise<string> {
+    let text = "";
+    const stream = new Writable({
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        text += chunk;
+        done();
+      },
+    });
+    const screen = Object.assign(stream, { isTTY: true, columns: terminal.columns });
+    const output = createOutput(screen, screen, env);
+    await print({
+      // The home it is for, however it was found.
+      env: { ...env, SOONG_AGENT_HOME: home },
+      cwd: runtime.roots.project,
+      output,
+      stdin: process.stdin,
+      isInteractive: false,
+      interrupts: { on: () => () => {} },
+      json: false,
+      print(_data, render) {
+        for (const line of [render() ?? []].flat()) output.line(line);
+      },
+    });
+    await output.drained();
+    return text.trimEnd();
+  }
 }

@@ -11,7 +11,8 @@ import {
 import { describeScopes, toolFacts } from "@soong/core/internal";
 import { pad, visibleJson, visibleLine, wrap, type Output } from "../../output/index.ts";
 import { chooseServers, withReadyRuntime } from "../context.ts";
-import type { Handler } from "../handler.ts";
+import type { Runtime } from "../../runtime/open-runtime.ts";
+import type { CommandContext, Handler } from "../handler.ts";
 import { colourDecision, describeOrigin, renderPolicy, renderUnmatched } from "./render-policy.ts";
 import { refuseUnknownTool, readToolInput } from "./tool-input.ts";
 
@@ -21,27 +22,38 @@ export const explainCallOrPolicy: Handler<"explain"> = async (
   options,
 ) => {
   const input = tool === undefined ? "{}" : await readToolInput(given, context);
-  const { output, json, print } = context;
   const wish = { servers: chooseServers(tool), agents: true };
   return withReadyRuntime(context, options, wish, async (runtime) => {
-    if (tool !== undefined) refuseUnknownTool(runtime, tool);
     const session = await runtime.openEphemeralSession();
     const run = await session.startRun({ mode: options.mode });
-    const { unmatched } = runtime;
-    if (tool === undefined) {
-      const { record, lines } = renderPolicy(output, run.policy, unmatched);
-      if (json) output.record("soong.policy/1", run.redactor.value(record));
-      else lines.forEach((line) => output.line(run.redactor.text(line)));
-      return;
-    }
-    const { explanation, blocked } = await explainCall(run, { name: tool, arguments: input });
-    const chain = blocked.length === 0 ? {} : { chain: blocked };
-    print({ ...explanation, ...chain, warnings: unmatched }, () => [
-      ...renderExplanation(output, explanation, blocked),
-      ...renderUnmatched(output, unmatched),
-    ]);
+    const call = tool === undefined ? undefined : { tool, given: input };
+    await printExplanation(context, runtime, run, call);
   });
 };
+
+/** Without a call, the policy. */
+export async function printExplanation(
+  { output, json, print }: Pick<CommandContext, "output" | "json" | "print">,
+  runtime: Runtime,
+  run: Run,
+  call: { readonly tool: string; readonly given: string } | undefined,
+): Promise<void> {
+  const { unmatched } = runtime;
+  if (call === undefined) {
+    const { record, lines } = renderPolicy(output, run.policy, unmatched);
+    if (json) output.record("soong.policy/1", run.redactor.value(record));
+    else lines.forEach((line) => output.line(run.redactor.text(line)));
+    return;
+  }
+  refuseUnknownTool(runtime, call.tool);
+  const input = call.given === "" ? "{}" : call.given;
+  const { explanation, blocked } = await explainCall(run, { name: call.tool, arguments: input });
+  const chain = blocked.length === 0 ? {} : { chain: blocked };
+  print({ ...explanation, ...chain, warnings: unmatched }, () => [
+    ...renderExplanation(output, explanation, blocked),
+    ...renderUnmatched(output, unmatched),
+  ]);
+}
 
 /** Without secrets. `blocked`: a tool that is denied for any input is not even offered; its rule is named all the same. */
 export async function explainCall(

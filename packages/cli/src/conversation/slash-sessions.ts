@@ -1,0 +1,177 @@
+// Commands about sessions: the list, another one, a new one, what it has used, what fills the window, a file of it.
+
+import { writeFile } from "node:fs/promises";
+import { relative, resolve } from "node:path";
+import { describeUsage } from "@soong/agent";
+import { messageOf } from "@soong/core";
+import { oneLine } from "@soong/schema";
+import { pad, visibleLine } from "../output/index.ts";
+import { pickOne } from "../terminal/pick-one.ts";
+import { describeCount, type ContextData } from "./session-meter.ts";
+import type { SlashCommands, SlashHost } from "./slash-command.ts";
+import { openingText } from "./talk.ts";
+import type { TranscriptEntry } from "./transcript.ts";
+
+export const SESSION_COMMANDS: SlashCommands = {
+  cost: {
+    usage: "/cost",
+    says: "what this session has used",
+    run({ terminal, talk }) {
+      const used = describeUsage(talk.meter.usage);
+      terminal.print(used === "" ? "No model was asked in this session yet." : `${used}.`);
+    },
+  },
+  context: {
+    usage: "/context",
+    says: "what fills the window of the model",
+    run({ terminal, talk }) {
+      const { meter, window } = talk;
+      const context = meter.context();
+      if (context === undefined) return terminal.print("No request was made yet.");
+      terminal.print(renderContext(context, meter.contextTokens, window).join("\n"));
+    },
+  },
+  sessions: {
+    usage: "/sessions",
+    says: "sessions of this project",
+    async run({ terminal, own }) {
+      terminal.print(await own.sessions());
+    },
+  },
+  resume: {
+    usage: "/resume [ID]",
+    says: "continue another session of this project",
+    waits: true,
+    async run(host, given) {
+      const { terminal, talk, own, project } = host;
+      const session_id = given === "" ? await pickSession(host) : await own.findSession(given);
+      if (session_id === undefined) return terminal.print("Nothing has changed.");
+      if (session_id === talk.session_id) return terminal.print("That is this session.");
+      await talk.switchTo(session_id, await own.usedBefore(session_id));
+      terminal.print(await openingText(terminal, talk, project));
+    },
+  },
+  new: { usage: "/new", says: "begin a new session", waits: true, run: startAnew },
+  clear: { usage: "/clear", says: "the same", waits: true, run: startAnew },
+  export: {
+    usage: "/export [FILE]",
+    says: "write the conversation into a file, as Markdown",
+    async run({ terminal, talk, project }, given) {
+      if (!talk.isKept) return terminal.print("Nothing was said yet.");
+      const file = resolve(project, given === "" ? `${talk.session_id}.md` : given);
+      const text = renderMarkdown(await talk.transcript());
+      try {
+        await writeFile(file, text, { flag: "wx", mode: 0o600 });
+      } catch (error) {
+        const { code } = error as { code?: string };
+        throw new Error(
+          code === "EEXIST"
+            ? `${file} exists already; give another name: /export FILE.`
+            : `It cannot be written: ${messageOf(error)}`,
+          { cause: error },
+        );
+      }
+      const shown = relative(project, file);
+      terminal.print(`Written: ${visibleLine(shown.startsWith("..") ? file : shown)}`);
+    },
+  },
+};
+
+function renderMarkdown(entries: readonly TranscriptEntry[]): string {
+  return `${entries.map(renderEntry).join("\n\n")}\n`;
+
+  function renderEntry(entry: TranscriptEntry): string {
+    switch (entry.kind) {
+      case "prompt":
+        return `## ${oneLine(entry.text).slice(0, MOST_HEADING)}\n\n${entry.text.replaceAll(/^/gm, "> ")}`;
+      case "answer":
+        return entry.text.trim();
+      case "call":
+        return `- \`${entry.tool_name}\` ${entry.arguments.replaceAll("`", "'")}: ${entry.status ?? "not ended"}`;
+      case "compaction":
+        return `*What came before was summed up:*\n\n${entry.text}`;
+    }
+  }
+}
+
+const MOST_HEADING = 72;
+
+async function startAnew({ terminal, talk }: SlashHost): Promise<void> {
+  await talk.startAnew();
+  terminal.print(
+    `A new session: ${visibleLine(talk.session_id)}. It knows nothing of what was said.`,
+  );
+}
+
+async function pickSession({ terminal, keyboard, talk, own, left: signal }: SlashHost) {
+  const others = (await own.resumable()).filter(({ session_id }) => session_id !== talk.session_id);
+  if (others.length === 0) throw new Error("There is no other conversation of this project.");
+  const items = others.map(({ session_id, title, hint }) => ({
+    label: title === "" ? session_id : title,
+    hint,
+    value: session_id,
+  }));
+  return keyboard.first(() => pickOne(terminal, { title: "Resume which session?", items, signal }));
+}
+
+const CHARS_A_TOKEN = 4;
+const NAME_WIDTH = 14;
+const BAR = 20;
+
+/** Estimated part by part; `counted`: the sum as its provider counted, where it did. */
+export function renderContext(
+  context: ContextData,
+  counted: number | undefined,
+  window: number | undefined,
+): string[] {
+  const { estimated, tools = 0 } = context.tokens;
+  const system = sumChars(context.system, (from) => from !== "instructions");
+  const instructions = sumChars(context.system, (from) => from === "instructions");
+  const board = Math.ceil(context.board.chars / CHARS_A_TOKEN);
+  const messages = Math.max(0, estimated - system - instructions - tools - board);
+  const parts: readonly (readonly [string, number, string])[] = [
+    ["system", system, ""],
+    ["instructions", instructions, countThings(context.instruction_refs, "file")],
+    ["tools", tools, `${context.tools.loaded} of them`],
+    ["messages", messages, describeMessages(context)],
+    ["board", board, ""],
+  ];
+  const whole = window ?? estimated;
+  const total = counted ?? estimated;
+  const share =
+    window === undefined
+      ? "; the window of the model is not known"
+      : ` of ${describeCount(window)} (${Math.round((100 * total) / window)}%)`;
+  return [
+    `The last request held ${describeCount(total)} tokens${share}. By estimate:`,
+    ...parts
+      .filter(([, tokens]) => tokens > 0)
+      .map(([name, tokens, about]) => {
+        const bar = "█".repeat(Math.round((BAR * Math.min(tokens, whole)) / Math.max(1, whole)));
+        return `  ${pad(name, NAME_WIDTH)}${pad(describeCount(tokens), 6)} ${pad(bar, BAR)} ${about}`.trimEnd();
+      }),
+  ];
+}
+
+function describeMessages({ history, memory_refs, file_refs, skill_refs }: ContextData): string {
+  const { nodes } = history as { nodes?: number };
+  return [
+    nodes === undefined ? "" : `${nodes} entries`,
+    countThings(memory_refs, "memory", "memories"),
+    countThings(file_refs, "file"),
+    countThings(skill_refs, "skill"),
+  ]
+    .filter((text) => text !== "")
+    .join(", ");
+}
+
+function countThings(list: readonly unknown[], one: string, several = `${one}s`): string {
+  return list.length === 0 ? "" : `${list.length} ${list.length === 1 ? one : several}`;
+}
+
+function sumChars(texts: ContextData["system"], wanted: (from: string) => boolean): number {
+  const chars = (texts as readonly { from: string; chars: number }[])
+    .filter(({ from }) => wanted(from))
+    .reduce((sum, one) => sum + one.chars, 0);
+  return Math.ceil(chars / CHARS_A_TOKEN);
+}
