@@ -23,7 +23,12 @@ export * from "./file/instruction-files.ts";
 export * from "./file/files-read.ts";
 export * from "./file/read-file.ts";
 export { commandHook, type CommandHook } from "./hook/command-hook.ts";
-export { loadHooks, type LoadedHooks, type LoadHooksOptions } from "./hook/load-hooks.ts";
+export {
+  loadHooks,
+  type LoadedHook,
+  type LoadedHooks,
+  type LoadHooksOptions,
+} from "./hook/load-hooks.ts";
 export * from "./path/index.ts";
 export { listDirTool } from "./search/list-dir.ts";
 export { webFetchTool, type WebFetchOptions } from "./web/fetch.ts";

@@ -154,6 +154,23 @@ export const COMMANDS = {
     examples: ["soong tools", "soong tools --mode plan", "soong tools find text in files"],
     record: "soong.tools/1",
   },
+  "tools new": {
+    summary: "write a file that makes a program a tool, which works at once",
+    arguments: {
+      "<name>": "its name; without a dot it is user.NAME",
+      "[command...]": "the program and its arguments, with {{args.FIELD}} for what the model gives",
+    },
+    options: {
+      "--description <text>": "what it does: the model chooses a tool by it",
+      "--readonly": "it changes nothing: it runs without approval, also in parallel",
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong tools new git_log --readonly -- git log --oneline '--max-count={{args.count}}'",
+      "soong tools new hello",
+    ],
+    record: "soong.tools_new/1",
+  },
   "tools check": {
     summary: "check files that declare tools, and try one on a sample",
     arguments: { "<file...>": "JSON files, as in tools/ of the home" },
@@ -368,12 +385,55 @@ export const COMMANDS = {
     exitCodes: "0; 1 when a file cannot be used",
     record: "soong.agents/1",
   },
+  "agents new": {
+    summary: "write a definition of an agent, to be changed",
+    arguments: { "<id>": "lower-case letters, digits, _ and -" },
+    options: {
+      "--description <text>": "what it is for: others choose it by that",
+      "--model <model>": "provider:model, or a profile of the config",
+      "--tools <names>": "the most it can have, with commas; default: those of its role",
+      ...JSON_OPTION,
+    },
+    examples: [
+      `soong agents new reviewer --description "Reads changes" --tools code.read_file,code.search`,
+    ],
+    record: "soong.agents_new/1",
+  },
   skills: {
     summary: "list the skills agents can load, and those that cannot be used",
     options: JSON_OPTION,
     examples: ["soong skills"],
     exitCodes: "0; 1 when a skill cannot be used",
     record: "soong.skills/1",
+  },
+  "skills new": {
+    summary: "write a skill, to be changed",
+    arguments: { "<name>": "lower-case letters, digits and single hyphens" },
+    options: {
+      "--description <text>": "what it is for and when to use it",
+      ...JSON_OPTION,
+    },
+    examples: [`soong skills new releases --description "How a release is made"`],
+    record: "soong.skills_new/1",
+  },
+  hooks: {
+    summary: "hooks: programs of yours that watch or stop calls",
+    examples: ["soong hooks check"],
+  },
+  "hooks check": {
+    summary: "check hooks.json and the programs it names, and try them on an event",
+    arguments: { "[file]": "default: hooks.json of the home" },
+    options: {
+      "--event <event>": "run the hooks of this event once, such as PreToolUse",
+      "--sample <json>": "what the event is about, such as a tool_name and an input",
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong hooks check",
+      `soong hooks check --event PreToolUse --sample '{"tool_name": "code.write_file", "input": {"path": "a.lock"}}'`,
+    ],
+    exitCodes: "0 all can be used, 1 one cannot, or failed on the sample, 2 usage error",
+    record: "soong.hooks_check/1",
   },
   memory: {
     summary: "what is remembered from earlier work: list it, add to it, take from it",

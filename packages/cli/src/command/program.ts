@@ -9,7 +9,7 @@ import { listenForInterrupts } from "./signals.ts";
 import { VERSION } from "./version.ts";
 
 type Handlers = {
-  readonly [Name in Exclude<CommandName, "mcp" | "memory">]: () => Promise<Handler<Name>>;
+  readonly [Name in Exclude<CommandName, "hooks" | "mcp" | "memory">]: () => Promise<Handler<Name>>;
 };
 
 const HANDLERS: Handlers = {
@@ -19,6 +19,7 @@ const HANDLERS: Handlers = {
   call: async () => (await import("./tools/call.ts")).callTool,
   explain: async () => (await import("./tools/explain.ts")).explainCallOrPolicy,
   tools: async () => (await import("./tools/tools.ts")).listTools,
+  "tools new": async () => (await import("./setup/new-files.ts")).createTool,
   "tools check": async () => (await import("./tools/check.ts")).checkToolFiles,
   sessions: async () => (await import("./sessions/sessions.ts")).listSessions,
   "sessions rm": async () => (await import("./sessions/sessions.ts")).removeSessions,
@@ -40,7 +41,10 @@ const HANDLERS: Handlers = {
   "tasks cancel": async () => (await import("./tasks/change-task.ts")).cancelTask,
   "tasks retry": async () => (await import("./tasks/change-task.ts")).retrySteps,
   agents: async () => (await import("./setup/documents.ts")).listAgents,
+  "agents new": async () => (await import("./setup/new-files.ts")).createAgent,
   skills: async () => (await import("./setup/documents.ts")).listSkills,
+  "skills new": async () => (await import("./setup/new-files.ts")).createSkill,
+  "hooks check": async () => (await import("./setup/hooks.ts")).checkHooksFile,
   "memory list": async () => (await import("./setup/memory.ts")).listStoredMemories,
   "memory add": async () => (await import("./setup/memory.ts")).addStoredMemory,
   "memory extract": async () => (await import("./setup/memory.ts")).extractCandidates,

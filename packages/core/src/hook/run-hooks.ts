@@ -210,7 +210,7 @@ const FIELDS: { [Event in HookEvent]: Record<string, Kind> } = {
 };
 
 /** A copy of the answer, or what is wrong with it. */
-function readAnswer<Event extends HookEvent>(
+export function readAnswer<Event extends HookEvent>(
   event: Event,
   given: unknown,
 ): HookAnswers[Event] | string {

@@ -8,6 +8,7 @@ export {
   describeQuestion,
 } from "../call/index.ts";
 export { isGuard } from "../hook/hook.ts";
+export { readAnswer as readHookAnswer } from "../hook/run-hooks.ts";
 export {
   isSecretName,
   isSecretShape,

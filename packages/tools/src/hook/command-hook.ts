@@ -58,6 +58,15 @@ export function placesOfHook(options: Pick<CommandHook, "cwd" | "project">): Pro
   };
 }
 
+/** Throws a ToolFailure that says why there is none. */
+export function findHookProgram(
+  options: Pick<CommandHook, "command" | "cwd" | "project" | "env_allowlist">,
+): ReturnType<typeof findProgram> {
+  const places = placesOfHook(options);
+  const env = programEnvironment(options.env_allowlist ?? [], places.roots);
+  return findProgram(options.command[0] ?? "", places, env);
+}
+
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_LOG_BYTES = 16 * 1024;
@@ -70,8 +79,8 @@ async function ask(
 ): Promise<object | undefined> {
   const places = placesOfHook(options);
   const env = programEnvironment(options.env_allowlist ?? [], places.roots);
-  const [name = "", ...rest] = options.command;
-  const { found } = findProgram(name, places, env);
+  const [, ...rest] = options.command;
+  const { found } = findHookProgram(options);
   const answer: Buffer[] = [];
   let size = 0;
   const log = createLog();

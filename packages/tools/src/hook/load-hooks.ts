@@ -22,7 +22,7 @@ import {
   programProblem,
   readJsonFile,
 } from "../json/trusted-file.ts";
-import { commandHook, placesOfHook, type CommandHook } from "./command-hook.ts";
+import { commandHook, findHookProgram, placesOfHook, type CommandHook } from "./command-hook.ts";
 
 export interface LoadHooksOptions {
   /** Sent to every hook; no program is taken from there. Relative paths of hooks begin here. */
@@ -35,8 +35,11 @@ export interface LoadHooksOptions {
 }
 
 export type LoadedHooks =
-  | { ok: true; hooks: readonly AnyHook[] }
+  | { ok: true; hooks: readonly LoadedHook[] }
   | { ok: false; problems: readonly Problem[] };
+
+/** `executable`: the program it was found to run, canonical. */
+export type LoadedHook = AnyHook & { readonly executable: string };
 
 /** A file that is not there has no hooks. */
 export async function loadHooks(
@@ -60,7 +63,13 @@ export async function loadHooks(
   const { hooks, problems } = await readHooks(read.document, { cwd, ...options });
   if (problems.length > 0) return { ok: false, problems };
   const { userHome: _, ...ofEvery } = options;
-  return { ok: true, hooks: hooks.map((entry) => commandHook({ ...ofEvery, ...entry, cwd })) };
+  return {
+    ok: true,
+    hooks: hooks.map((entry) => {
+      const given = { ...ofEvery, ...entry, cwd };
+      return { ...commandHook(given), executable: findHookProgram(given).resolved };
+    }),
+  };
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
