@@ -641,6 +641,30 @@ export const COMMANDS = {
     examples: ["soong demo"],
     exitCodes: "0 everything happened as described, 1 something did not, 130 interrupted",
   },
+  import: {
+    summary: "take over MCP servers, rules, agents, skills and instructions of another agent",
+    arguments: {
+      "<program>": {
+        says: "whose",
+        choices: ["claude-code", "codex", "gemini", "opencode"],
+      },
+    },
+    options: {
+      "--from <directory>": "a home directory that has its files; default: yours",
+      "--project": "also the settings this project has for that program, after you looked at them",
+      "--yes": "write what is shown without asking",
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong import claude-code",
+      "soong import codex --yes",
+      "soong import opencode --from /mnt/old/home/me",
+    ],
+    notes:
+      "Shows what it would write and what has no counterpart, then asks. Nothing that is there is changed, and no key is copied.",
+    exitCodes: "0 written, or nothing to write; 2 usage error; 3 you said no",
+    record: "soong.import/1",
+  },
   init: {
     summary: "write a config with comments, if there is none",
     examples: ["soong init", "SOONG_AGENT_HOME=/srv/soong soong init"],

@@ -59,6 +59,7 @@ const HANDLERS: Handlers = {
   "mcp logout": async () => (await import("./mcp/login.ts")).logOut,
   "mcp serve": async () => (await import("./mcp/serve.ts")).serveTools,
   demo: async () => (await import("./demo/demo.ts")).playDemo,
+  import: async () => (await import("./setup/import.ts")).importFromProgram,
   init: async () => (await import("./setup/init.ts")).writeConfig,
   doctor: async () => (await import("./setup/doctor.ts")).runChecks,
   completion: async () => (await import("./setup/completion.ts")).printCompletion,

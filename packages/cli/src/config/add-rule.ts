@@ -11,6 +11,11 @@ import { readSettingsFile } from "./load-config.ts";
 
 /** Answers with the file. Throws a ConfigError where the config would not be sound with it. */
 export async function addRule(home: string, rule: PermissionRule): Promise<string> {
+  return addRules(home, [rule]);
+}
+
+/** All of them in one step, or none. */
+export async function addRules(home: string, rules: readonly PermissionRule[]): Promise<string> {
   // Loaded with the first such answer: others do not pay for it.
   const { withFileLock, writeWholeFile } = await import("@soong/platform");
   const named = join(home, "config.toml");
@@ -18,8 +23,11 @@ export async function addRule(home: string, rule: PermissionRule): Promise<strin
   const file = existsSync(named) ? await realpath(named) : named;
   await withFileLock(file, {}, async () => {
     const text = (await readSettingsFile(file))?.text ?? "";
-    const next = withRule(text, rule);
-    checkRuleIsThere(next, file, rule);
+    let next = text;
+    for (const rule of rules) {
+      next = withRule(next, rule);
+      checkRuleIsThere(next, file, rule);
+    }
     await writeWholeFile(file, next);
   });
   return file;

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { basename, isAbsolute, join, resolve, sep } from "node:path";
 import { isSkillName, loadAgentCatalog, parseAgentDefinition, readSkill } from "@soong/agent";
-import { describeProblem, writeWholeFile, type Problem } from "@soong/platform";
+import { writeWholeFile, type Problem } from "@soong/platform";
 import { checkDeclarativeTool } from "@soong/tools";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
 import { homePaths } from "../../runtime/home.ts";
@@ -30,7 +30,7 @@ export const createTool: Handler<"tools new"> = async (
   const fields = [...new Set(args.flatMap(listFields))];
   const declaration = {
     name,
-    description: description ?? `Runs ${[program, ...args].join(" ")}`,
+    description: description ?? `Runs ${[program, ...args].join(" ").replaceAll(FIELD, "<$1>")}`,
     input_schema: {
       type: "object",
       properties: Object.fromEntries(fields.map((field) => [field, { type: "string" }])),
@@ -60,12 +60,11 @@ export const createTool: Handler<"tools new"> = async (
   printCreated(context, { file, tool_name: toolName, next }, `the tool ${toolName}`);
 };
 
+const FIELD = /\{\{\s*args\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g;
+
 /** `{{args.place.city}}` is a field of an object, which a schema has to be written for. */
 function listFields(argument: string): string[] {
-  return Array.from(
-    argument.matchAll(/\{\{\s*args\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g),
-    ([, field = ""]) => field,
-  );
+  return Array.from(argument.matchAll(FIELD), ([, field = ""]) => field);
 }
 
 /** A path is meant from here; in the file it would be from the folder of the tools. */
@@ -165,16 +164,12 @@ function refuseReplacing(path: string): UsageError {
   return new UsageError(`${visibleLine(path)} is there already and stays as it is.`);
 }
 
-/** `draft` goes by the name the user knows. */
+/** `draft` goes by the name the user knows; nothing is in its lines yet. */
 function refuse(problems: readonly Problem[], draft: string, file: string): CommandError {
-  const lines = problems.map(({ line: _, column: __, ...problem }) =>
-    visibleLine(
-      describeProblem({
-        ...problem,
-        file: basename(problem.file) === basename(draft) ? file : problem.file,
-      }),
-    ),
-  );
+  const lines = problems.map(({ file: named, field, message }) => {
+    const shown = basename(named) === basename(draft) ? file : named;
+    return visibleLine(`${shown}: ${field === undefined ? "" : `${field}: `}${message}`);
+  });
   return new CommandError([...lines, "Nothing was written."].join("\n"));
 }
 
