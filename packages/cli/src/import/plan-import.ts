@@ -222,7 +222,7 @@ const MOST_SKILL_BYTES = 20 * 1024 * 1024;
 
 /** The reason of a rule is no condition of it. */
 function describeCondition(rule: PermissionRule): string {
-  return describeRule({ ...rule, reason: undefined } as PermissionRule);
+  return describeRule({ ...rule, reason: undefined });
 }
 
 /** Why a skill cannot be copied, as a clause: only plain files and folders are. */

@@ -61,33 +61,33 @@ export function nameSecrets(
   id: string,
   entry: Entry,
 ): { readonly entry: Entry; readonly variables: readonly string[] } {
-  const variables = new Set<string>();
+  const variables = new Map<string, string>();
   const prefix = id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
-  const refer = (name: string): string => {
-    variables.add(name);
-    return `\${${name}}`;
+  /** One variable for one value. */
+  const refer = (name: string, value: string, count = 1): string => {
+    const numbered = count === 1 ? name : `${name}_${count}`;
+    if ((variables.get(numbered) ?? value) !== value) return refer(name, value, count + 1);
+    variables.set(numbered, value);
+    return `\${${numbered}}`;
   };
-  const own = (part: string): string =>
-    refer(
-      `${prefix}_${part
-        .toUpperCase()
-        .replaceAll(/[^A-Z0-9]+/g, "_")
-        .replaceAll(/^_|_$/g, "")}`,
-    );
+  const own = (part: string, value: string): string => {
+    const words = part.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
+    return refer(`${prefix}_${words.replaceAll(/^_|_$/g, "")}`, value);
+  };
   const isSecret = (name: string, value: string): boolean =>
     value !== "" && !value.includes("${") && (isSecretName(name) || isSecretShape(value));
 
   const env = mapValues(entry["env"], (value, name) =>
-    isSecret(name, value) ? refer(name) : value,
+    isSecret(name, value) ? refer(name, value) : value,
   );
   const headers = mapValues(entry["headers"], (value, name) => {
     const [, scheme = "", credentials = value] =
       /^(Bearer|Basic|Token)\s+(.*)$/is.exec(value) ?? [];
     if (!isSecret(scheme === "" ? name : "authorization", credentials)) return value;
-    return scheme === "" ? own(name) : `${scheme} ${own("token")}`;
+    return scheme === "" ? own(name, value) : `${scheme} ${own("token", credentials)}`;
   });
   const oauth = mapValues(entry["oauth"], (value, name) =>
-    isSecret(name, value) ? own(name) : value,
+    isSecret(name, value) ? own(name, value) : value,
   );
   const given = entry["args"];
   const args = Array.isArray(given)
@@ -96,7 +96,7 @@ export function nameSecrets(
   const url = typeof entry["url"] === "string" ? nameInUrl(entry["url"]) : undefined;
   const changed = { env, headers, oauth, args, url };
   const parts = Object.entries(changed).filter(([, value]) => value !== undefined);
-  return { entry: { ...entry, ...Object.fromEntries(parts) }, variables: [...variables] };
+  return { entry: { ...entry, ...Object.fromEntries(parts) }, variables: [...variables.keys()] };
 
   /** `--token x`, `--token=x`, and an address with a password. */
   function nameInArgument(argument: unknown, before: unknown): unknown {
@@ -108,22 +108,23 @@ export function nameSecrets(
       isSecretName(flag) &&
       !argument.includes("${")
     ) {
-      return own(flag);
+      return own(flag, argument);
     }
     const [, start = "", name = "", value = ""] = /^((?:--?)?([\w-]+)=)(.+)$/s.exec(argument) ?? [];
-    if (isSecret(name, value) && name !== "") return start + own(name);
-    if (isSecretShape(argument)) return own("secret");
+    if (isSecret(name, value) && name !== "") return start + own(name, value);
+    if (isSecretShape(argument)) return own("secret", argument);
     return nameInUrl(argument);
   }
 
   function nameInUrl(text: string): string {
     const [, start = "", password = "", end = ""] =
       /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)([^/?#@]+)(@.*)$/is.exec(text) ?? [];
-    const plain = password === "" || password.includes("${") ? text : start + own("password") + end;
+    const plain =
+      password === "" || password.includes("${") ? text : start + own("password", password) + end;
     return plain.replaceAll(
       /([?&])([^=&#]+)=([^&#]*)/g,
       (whole, sign: string, name: string, value: string) =>
-        isSecret(name, value) ? `${sign}${name}=${own(name)}` : whole,
+        isSecret(name, value) ? `${sign}${name}=${own(name, value)}` : whole,
     );
   }
 }
