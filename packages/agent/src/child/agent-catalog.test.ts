@@ -300,11 +300,11 @@ You review changes.
     });
     expect(warnings.map((one) => describeProblem(one).slice(file.length + 1))).toEqual([
       '3:14: description: holds ": " or " #" without quotes; it was read as one text: put it in quotes',
-      "9:1: color: has no effect here",
-      '6:8: model: "sonnet" is no profile of the config, so it uses the model of its caller: add [models.profiles.sonnet], or write provider:model',
-      "7:17: permissionMode: has no effect here: no file of an agent grants anything",
       '4:8: tools: "Bash(git diff:*)" stands for Bash as a whole: each call is decided by the policy',
       '4:8: tools: "TodoWrite" has no counterpart here: an orchestrator keeps steps as a task; it was skipped',
+      '6:8: model: "sonnet" is no profile of the config, so it uses the model of its caller: add [models.profiles.sonnet], or write provider:model',
+      "7:17: permissionMode: has no effect here: no file of an agent grants anything",
+      "9:1: color: has no effect here",
     ]);
   });
 

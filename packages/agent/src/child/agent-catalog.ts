@@ -14,6 +14,7 @@ import {
   checkValue,
   type Problem,
   shape,
+  sortProblems,
   type DocumentPath,
   type Place,
   type Shape,
@@ -362,7 +363,7 @@ export function parseAgentDefinition(
     return { ...rule, origin: { file, line } };
   });
   const definition = { ...written, id, system: checked.body };
-  const warnings = [...checked.warnings, ...read.warnings];
+  const warnings = sortProblems([...checked.warnings, ...read.warnings]);
   return {
     ok: true,
     definition: rules === undefined ? definition : { ...definition, rules },

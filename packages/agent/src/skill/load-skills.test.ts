@@ -107,9 +107,9 @@ Deploy it.
   ]);
   expect(warnings.map((one) => describeProblem(one).slice(folder.length + 1))).toEqual([
     'deploy/SKILL.md:3:14: description: holds ": " or " #" without quotes; it was read as one text: put it in quotes',
+    'deploy/SKILL.md:4:16: allowed-tools: "TodoWrite" has no counterpart here: an orchestrator keeps steps as a task',
     "deploy/SKILL.md:6:1: argument-hint: has no effect here",
     'deploy/SKILL.md:7:1: licence: has no effect here; did you mean "license"?',
-    'deploy/SKILL.md:4:16: allowed-tools: "TodoWrite" has no counterpart here: an orchestrator keeps steps as a task',
   ]);
 });
 

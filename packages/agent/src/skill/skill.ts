@@ -6,7 +6,14 @@ import { realpath } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { messageOf, type Restriction } from "@soong/core";
 import { isRecord, nearestName } from "@soong/schema";
-import { problemAt, shape, type Problem, type Shape, type UserDocument } from "@soong/platform";
+import {
+  problemAt,
+  shape,
+  sortProblems,
+  type Problem,
+  type Shape,
+  type UserDocument,
+} from "@soong/platform";
 import {
   formShape,
   listFolder,
@@ -148,7 +155,7 @@ function parseSkill(text: string, file: string): ParsedSkill {
   const names = typeof asked === "string" ? splitToolNames(asked) : (asked ?? []);
   return {
     ok: true,
-    warnings: [...warnings, ...describeUnmapped(names, document)],
+    warnings: sortProblems([...warnings, ...describeUnmapped(names, document)]),
     skill: {
       name: written.name,
       description,

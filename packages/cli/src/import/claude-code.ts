@@ -42,6 +42,11 @@ export async function findInClaudeCode(places: ImportPlaces): Promise<Found> {
 
 const DECISIONS = ["deny", "ask", "allow"] as const;
 
+const MODES: Readonly<Record<string, string>> = {
+  plan: "start with --mode plan",
+  acceptEdits: "start with --mode accept_edits",
+};
+
 const OTHERS: Readonly<Record<string, string>> = {
   hooks: "hooks here are in hooks.json and answer in another form: see docs/config.md",
   env: "variables for commands are named in tools.env_allowlist",
@@ -65,9 +70,7 @@ async function readSettings(file: string, found: Found, project?: string): Promi
   const mode = permissions["defaultMode"];
   if (typeof mode === "string" && mode !== "default") {
     const why =
-      mode === "plan"
-        ? "start with --mode plan"
-        : "no mode that allows calls is taken over: allow what you mean by rules";
+      MODES[mode] ?? "no mode that allows calls is taken over: allow what you mean by rules";
     found.unmapped.push({ what: `defaultMode ${mode}`, why, from: file });
   }
   for (const directory of asTexts(permissions["additionalDirectories"])) {
