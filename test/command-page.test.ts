@@ -16,6 +16,14 @@ test("the page of all commands is as the program says (scripts/write-command-pag
   expect(words(readFileSync("docs/commands.md", "utf8"))).toBe(words(commandPage()));
 });
 
+test("the help of the program lists every command under a heading of its own", () => {
+  verifies("CLI-6");
+  const [program] = commandsOf(describedProgram());
+  const headings = program?.commands.map((command) => command.helpGroup()) ?? [];
+  expect(headings.length).toBeGreaterThan(20);
+  expect(headings).not.toContain("Commands:");
+});
+
 test("every example of the help is one the program takes, with every word in its place", async () => {
   verifies("DOC-2", "CLI-6");
   const told: string[] = [];

@@ -61,7 +61,7 @@ const RUN_ARGUMENT =
 export const COMMANDS = {
   "": {
     summary:
-      "The tool runtime for agents: which tool may be called, whether, when, and what became of it.",
+      "A coding agent for your terminal, on a tool runtime that authorizes, executes and records every tool call.",
     arguments: {
       "[prompt...]": "what to do first; default: a conversation at this terminal",
     },
@@ -85,7 +85,7 @@ export const COMMANDS = {
     exitCodes: RUN_EXIT_CODES,
   },
   run: {
-    summary: "let a model work on a prompt, to its end",
+    summary: "let a model work on a prompt until it is done",
     arguments: {
       "[prompt]": "what to do, with what is piped in below it; default, or -: read from stdin",
     },
@@ -100,7 +100,7 @@ export const COMMANDS = {
     exitCodes: RUN_EXIT_CODES,
   },
   resume: {
-    summary: "continue a session where it left off, also a run that was cut off",
+    summary: "continue a session, or a run that was interrupted",
     arguments: {
       "[session]": "id or unique prefix; default: the newest conversation of this project",
       "[prompt]":
@@ -115,7 +115,7 @@ export const COMMANDS = {
     exitCodes: RUN_EXIT_CODES,
   },
   call: {
-    summary: "call one tool, through validation, permission, hooks and record",
+    summary: "call one tool: validated, authorized and recorded as a call of a model",
     arguments: {
       "<tool>": "its name, as `soong tools` lists it",
       "[json]": "its input; - reads it from stdin; default: {}",
@@ -130,7 +130,7 @@ export const COMMANDS = {
     record: "soong.call/1",
   },
   explain: {
-    summary: "show who would decide about a call, and how; runs nothing",
+    summary: "show what decides a call, and by which rule; executes nothing",
     arguments: {
       "[tool]": "its name, as `soong tools` lists it; default: the whole policy",
       "[json]": "its input; - reads it from stdin; default: {}",
@@ -230,14 +230,14 @@ export const COMMANDS = {
     record: "soong.show/1",
   },
   attach: {
-    summary: "watch a live session, and answer its questions from here",
+    summary: "watch a live session, and answer its approval requests",
     arguments: { "[session]": "id or unique prefix; default: the only live session" },
     options: { "--json": "records for programs, which answer in lines of JSON on stdin" },
     examples: ["soong attach", "soong attach session_0abc --json"],
     record: "soong.attach/1",
   },
   inspect: {
-    summary: "serve a page for your browser: runs live, questions, tasks, tools to try",
+    summary: "serve a page for your browser: live runs, approval requests, tasks, a playground",
     options: {
       "--port <n>": "the port on 127.0.0.1; default: any free one",
       "--open": "open it in your browser",
@@ -262,7 +262,7 @@ export const COMMANDS = {
     record: "soong.grants_revoke/1",
   },
   questions: {
-    summary: "list the open questions, also those of a runtime that was stopped",
+    summary: "list open approval requests, also of a runtime that was stopped",
     options: JSON_OPTION,
     examples: ["soong questions", "soong questions answer ask_0abc"],
     record: "soong.questions/1",
@@ -305,7 +305,7 @@ export const COMMANDS = {
     record: "soong.replay/1",
   },
   verify: {
-    summary: "check that sessions are as they were recorded",
+    summary: "check that stored sessions are unchanged",
     arguments: {
       "[session...]": "ids or unique prefixes; default: the newest session of this project",
     },
@@ -484,7 +484,7 @@ export const COMMANDS = {
     record: "soong.memory/1",
   },
   mcp: {
-    summary: "MCP: the servers of mcp.json, and Soong as a server for other agents",
+    summary: "MCP servers as tools, and Soong as an MCP server for other agents",
     examples: [
       "soong mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
       "soong mcp list",
@@ -637,7 +637,7 @@ export const COMMANDS = {
   },
   demo: {
     summary:
-      "watch scripted models fix a small project and share a task, offline, in a throw-away folder",
+      "a scripted model fixes a small project, and workers share a task; offline, in a new folder",
     examples: ["soong demo"],
     exitCodes: "0 everything happened as described, 1 something did not, 130 interrupted",
   },
@@ -677,10 +677,20 @@ export const COMMANDS = {
     record: "soong.doctor/1",
   },
   completion: {
-    summary: "print what your shell needs to complete `soong`",
+    summary: "print the completion script for your shell",
     arguments: { "<shell>": { says: "your shell", choices: ["bash", "zsh", "fish"] } },
     examples: ["source <(soong completion bash)"],
   },
 } as const satisfies Readonly<Record<string, CommandSpec>>;
 
 export type CommandName = keyof typeof COMMANDS;
+
+/** How the help of the program groups its commands. */
+export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "Ask a model:": ["run", "resume", "tasks"],
+  "Tools and policy:": ["call", "explain", "tools"],
+  "Live sessions:": ["attach", "inspect", "questions", "grants"],
+  "Stored sessions:": ["sessions", "show", "events", "replay", "verify", "undo", "rewind"],
+  "Extensions:": ["mcp", "agents", "skills", "memory", "hooks"],
+  "Setup:": ["init", "import", "doctor", "completion", "demo", "help"],
+};

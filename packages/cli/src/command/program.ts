@@ -3,7 +3,13 @@
 
 import { Argument, Command, CommanderError, Option } from "commander";
 import { CommandError, createOutput, EXIT, describeFailure, visible } from "../output/index.ts";
-import { COMMANDS, type CommandName, type CommandSpec, type ParameterSpec } from "./commands.ts";
+import {
+  COMMAND_GROUPS,
+  COMMANDS,
+  type CommandName,
+  type CommandSpec,
+  type ParameterSpec,
+} from "./commands.ts";
 import type { CommandContext, Handler } from "./handler.ts";
 import { listenForInterrupts } from "./signals.ts";
 import { VERSION } from "./version.ts";
@@ -189,7 +195,10 @@ export function createProgram(
   const needsAll = needsEveryCommand(words);
   const hasCommand = !isPromptOnly(words);
   // Listed there; `expandHelp` sees to it when it is typed.
-  if (needsAll) program.helpCommand("help [command...]", "show the help of a command");
+  if (needsAll) {
+    program.commandsGroup(findGroup("help"));
+    program.helpCommand("help [command...]", "show the help of a command");
+  }
   for (const name of Object.keys(COMMANDS) as CommandName[]) {
     const path = name.split(" ");
     const isTyped = hasCommand && words.includes(path[0] ?? "");
@@ -202,6 +211,7 @@ export function createProgram(
     const parent = path.slice(0, -1).reduce(findCommand, program);
     const command = name === "" ? program : parent.command(path.at(-1) ?? "");
     command.description(spec.summary);
+    if (parent === program) command.helpGroup(findGroup(path[0]));
     const names = Object.entries(spec.arguments ?? {}).map(([form, given]) => {
       const argument = addDetails(new Argument(form), given);
       command.addArgument(argument);
@@ -234,6 +244,11 @@ export function createProgram(
       onEnd((await handle({ ...context, json, print }, given, options)) ?? 0);
     });
   }
+}
+
+function findGroup(command = ""): string {
+  const groups = Object.entries(COMMAND_GROUPS);
+  return groups.find(([, commands]) => commands.includes(command))?.[0] ?? "Commands:";
 }
 
 function findCommand(parent: Command, name: string): Command {
