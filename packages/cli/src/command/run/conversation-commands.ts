@@ -110,28 +110,26 @@ export function createSharedCommands(options: SharedCommandsOptions): SharedComm
     },
     ownCommands: () => loadOwnCommands(homePaths(home).commands),
     async remember(content) {
-      const { describeAdded } = await import("../setup/memory.ts");
       const memories = await openMemories();
       const owner = { scope: "project" as const, project: runtime.roots.project };
       const added = await memories.add({ content, tags: [], owner });
       if (!added.ok) throw new Error(`That is not remembered: ${visibleLine(added.why)}.`);
-      return describeAdded(added);
+      return describeKept(added);
     },
     async proposedMemories(session_id) {
       const store = await runtime.store();
       const runs = await (await store.readSession(session_id)).runs();
       const session = { session_id, run_ids: runs.map(({ run_id }) => run_id) };
       const memories = await openMemories();
-      const { describeAdded } = await import("../setup/memory.ts");
       return (await memories.proposed(session)).map((candidate) => ({
         text: candidate.content,
         async accept() {
           const report = await memories.extract(store, [session], [candidate]);
           const [written] = report.written;
-          if (written !== undefined) return describeAdded({ kind: "written", ...written });
+          if (written !== undefined) return describeKept({ kind: "written", ...written });
           const [merged] = report.merged;
-          if (merged !== undefined) return describeAdded({ kind: "merged", ...merged });
-          return `not remembered: ${visibleLine(report.refused[0]?.why ?? "it is gone")}`;
+          if (merged !== undefined) return describeKept({ kind: "merged", ...merged });
+          return `That is not remembered: ${visibleLine(report.refused[0]?.why ?? "it is gone")}.`;
         },
         discard: () => memories.discard([candidate]),
       }));
@@ -188,4 +186,9 @@ export function createSharedCommands(options: SharedCommandsOptions): SharedComm
     await output.drained();
     return text.trimEnd();
   }
+}
+
+/** `soong memory forget ID` takes it back. */
+function describeKept({ kind, memory_id }: { readonly kind: string; readonly memory_id: string }) {
+  return kind === "merged" ? `Known already, as ${memory_id}.` : `Remembered as ${memory_id}.`;
 }

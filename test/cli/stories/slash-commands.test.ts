@@ -1,0 +1,52 @@
+// A story: what can be typed beside prompts. A slip, an own command, a command that is run here, figures, and the way out.
+
+import { join } from "node:path";
+import { verifies } from "#laws";
+import { describe, expect, it } from "vitest";
+import { canUseTmux } from "../tmux.ts";
+import { tellStory } from "./story.ts";
+
+const SCRIPT = `
+turns:
+  - expect: [ { last_user: { contains: "Review the branch \\"main\\" in a sentence." } } ]
+    text: It is fine.
+  - expect: [ { last_user: { contains: "one two\\n" } }, { last_user: { contains: "what did it say?" } } ]
+    text: One, two.
+`;
+
+const REVIEW = `---
+description: Review a branch
+argument-hint: BRANCH
+---
+Review the branch "$1" in a sentence.
+`;
+
+describe.skipIf(!canUseTmux())("a story of commands (needs tmux)", () => {
+  it("tells of a slip, an own command, a command that is run here, and the way out", async () => {
+    verifies("CLI-7");
+    const before = (place: Parameters<NonNullable<Parameters<typeof tellStory>[0]["before"]>>[0]) =>
+      place.write(join(place.home, "commands", "review.md"), REVIEW);
+    const told = await tellStory({ script: SCRIPT, before, rows: 34 }, async (story) => {
+      await story.waitFor(/›$/);
+      await story.type("/reveiw main\r");
+      await story.waitFor(/Did you mean \/review\?[^]*\n›$/);
+      // Tab knows it, too.
+      await story.type("/rev");
+      await story.press("Tab");
+      await story.waitFor(/› \/review$/);
+      await story.type("main\r");
+      await story.waitFor(/It is fine\.[^]*\n›$/);
+      await story.type("!echo one 'two' | tr -d x\r");
+      await story.waitFor(/\none two\n[^]*›$/);
+      await story.type("!sh -c 'echo lost >&2; exit 3'\r");
+      await story.waitFor(/exit code 3[^]*\n›$/);
+      await story.type("what did it say?\r");
+      await story.waitFor(/One, two\.[^]*\n›$/);
+      await story.type("/cost\r");
+      await story.moment("a slip, an own command, commands, figures", /2 requests,[^]*\n›$/);
+      await story.type("exit\r");
+      expect(await story.end()).toBe(0);
+    });
+    await expect(told).toMatchFileSnapshot("slash-commands.txt");
+  });
+});
