@@ -10,6 +10,7 @@ import { defineTool, type SessionOptions } from "@soong/core";
 import { openStore } from "@soong/store";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { verifies } from "#laws";
+import { parseConfig } from "../../packages/cli/src/config/index.ts";
 import {
   serveGatewayHttp,
   type GatewayHttpOptions,
@@ -173,7 +174,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     verifies("GATE-2");
     const { served, written, journal } = await serve();
     const answers = ["deny", "allow_once", "allow_for_session"];
-    const { client, asked } = await connect(
+    const { client, asked, forms } = await connect(
       served,
       createHost(mode, () => ({
         action: "accept",
@@ -189,9 +190,21 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(textOf(await write("c"))).toBe("wrote c");
     expect(written).toEqual(["b", "c", "c"]);
     expect(asked).toHaveLength(3);
-    expect(asked[0]).toContain("Allow note.write?");
+    expect(asked[0]).toMatch(/^Allow: note\.write\nTool: note\.write\. Writes a note\n/);
     expect(asked[0]).toContain("would write: a");
-    expect(asked[0]).toContain("allow_for_session covers: ");
+    expect(asked[0]).toContain('"Allow for this session" covers: ');
+    const titles = ["Allow once", "Allow for this session", "Deny"];
+    expect(forms[0]).toMatchObject({
+      properties: {
+        decision: {
+          title: "Decision",
+          ...(mode === "legacy"
+            ? { enumNames: titles }
+            : { oneOf: titles.map((title) => ({ title })) }),
+        },
+        reason: { title: "Reason" },
+      },
+    });
     const resolved = journal.facts.filter((fact) => fact.type === "permission.resolved");
     expect(resolved.map(({ data }) => (data as { answered_by: string }).answered_by)).toEqual(
       Array.from({ length: 3 }, () => "client host 1"),
@@ -222,10 +235,17 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     const result = await client.callTool({ name: "note__write", arguments: { text: "x" } });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain(`soong attach ${session.session_id}`);
-    expect(textOf(result)).toContain(
-      '[[permissions.rules]]\ntool = "note.write"\ndecision = "allow"',
-    );
+    expect(pastedRules(textOf(result))).toMatchObject([{ tool: "note.write", decision: "allow" }]);
     expect(written).toEqual([]);
+    const declining = await connect(
+      served,
+      createHost(mode, () => ({ action: "decline" })),
+    );
+    const declined = await declining.client.callTool({
+      name: "note__write",
+      arguments: { text: "x" },
+    });
+    expect(pastedRules(textOf(declined))).toMatchObject([{ tool: "note.write" }]);
   });
 
   it("asks the next responder when the client cannot ask", async () => {
@@ -654,4 +674,10 @@ function raw(
     sent.on("error", reject);
     sent.end(body);
   });
+}
+
+/** What is advised, from its first line to the end of the last, as the config reads it. */
+function pastedRules(text: string): readonly object[] {
+  const [, rule = ""] = /^(\[\[permissions\.rules\]\]\n(?:\w+ = .*\n?)+)/m.exec(text) ?? [];
+  return parseConfig(rule, "config.toml").permissions.rules;
 }

@@ -13,6 +13,8 @@ export interface Host {
   readonly client: Client;
   /** Messages of the questions that came. */
   readonly asked: string[];
+  /** The forms of what was asked, as they came. */
+  readonly forms: readonly object[];
 }
 
 /** An agent host as the SDK makes them; with `answer`, one that can ask its user. */
@@ -22,6 +24,7 @@ export function createHost(
   options: ClientOptions = {},
 ): Host {
   const asked: string[] = [];
+  const forms: object[] = [];
   const client = new Client(
     { name: "host", version: "1" },
     {
@@ -33,10 +36,11 @@ export function createHost(
   if (answer !== undefined) {
     client.setRequestHandler("elicitation/create", ({ params }) => {
       asked.push(params.message);
+      if ("requestedSchema" in params) forms.push(params.requestedSchema);
       return answer(params.message);
     });
   }
-  return { client, asked };
+  return { client, asked, forms };
 }
 
 /** The text of a result's blocks. */

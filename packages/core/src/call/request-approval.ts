@@ -161,7 +161,9 @@ function denyUnanswered(
   why: string,
 ): Ending {
   call.run.recorder.record("permission.failed", { request_id, message: why }, call, "warn");
-  const message = `${call.tool_name} needs permission (${reason}), and ${why}.`;
+  // A rule to paste is the end of it, or no longer one.
+  const end = why.endsWith(".") || why.includes("\n") ? "" : ".";
+  const message = `${call.tool_name} needs permission (${reason}), and ${why}${end}`;
   return endCall("denied", "permission_unanswered", message, { code });
 }
 

@@ -119,9 +119,18 @@ it("offers to remember only what can be remembered, and takes no other answer", 
   verifies("GATE-2");
   const question = permissionQuestion(request);
   expect(question).toMatchObject({
-    requested_schema: { properties: { decision: { enum: ["allow_once", "deny"] } } },
+    requested_schema: {
+      properties: {
+        decision: {
+          oneOf: [
+            { const: "allow_once", title: "Allow once" },
+            { const: "deny", title: "Deny" },
+          ],
+        },
+      },
+    },
   });
-  expect(question?.message).not.toContain("allow_for_session");
+  expect(question?.message).not.toContain("for this session");
   expect(question?.message).toContain('Arguments: {"text":"x"}');
   expect(question?.message).toContain("marked dangerous");
   const answer = { action: "accept" as const, content: { decision: "allow_for_session" } };
@@ -129,7 +138,11 @@ it("offers to remember only what can be remembered, and takes no other answer", 
   const scoped = { ...request, scopes: [{}] } as unknown as PermissionRequest;
   expect(permissionQuestion(scoped)).toMatchObject({
     requested_schema: {
-      properties: { decision: { enum: ["allow_once", "allow_for_session", "deny"] } },
+      properties: {
+        decision: {
+          oneOf: [{}, { const: "allow_for_session", title: "Allow for this session" }, {}],
+        },
+      },
     },
   });
   expect(readPermission(scoped, answer, "host").decision).toBe("allow_for_session");

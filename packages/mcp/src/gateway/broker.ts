@@ -56,7 +56,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
       if (question === undefined) why = "it is too long to be shown whole in this client";
       else if (call?.can("form") === true) {
         try {
-          const answer = await elicitFrom(call, question, context.signal);
+          const answer = await elicitFrom(call, question, context.signal, true);
           // Unattended hosts dismiss every question: that is no answer.
           if (answer.action !== "cancel") return readPermission(request, answer, call.client);
           why = "the question was dismissed in the client";
@@ -148,9 +148,10 @@ async function elicitFrom(
   call: AnsweringCall,
   request: ElicitationRequest,
   signal: AbortSignal,
+  isOwn = false,
 ): Promise<ElicitationAnswer> {
   const { key } = request;
-  const given = await call.put({ kind: "elicitation", request }, { signal, key });
+  const given = await call.put({ kind: "elicitation", request, isOwn }, { signal, key });
   if (given.kind !== "elicitation") throw new Error("the client answered something else");
   return given.answer;
 }

@@ -8,10 +8,16 @@ import {
   type InputRequest,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { ElicitationAnswer, ElicitationRequest, JsonObject } from "@soong/core";
+import type { ElicitationAnswer, ElicitationRequest, JsonObject, JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/schema";
 
 export type ClientQuestion =
-  | { readonly kind: "elicitation"; readonly request: ElicitationRequest }
+  | {
+      readonly kind: "elicitation";
+      readonly request: ElicitationRequest;
+      /** Of the gateway itself, and not of a server behind it: its form may be written as the client's revision has it. */
+      readonly isOwn?: boolean;
+    }
   | { readonly kind: "sampling"; readonly params: JsonObject }
   | { readonly kind: "roots" };
 
@@ -44,13 +50,33 @@ export async function pushQuestion(
   question: ClientQuestion,
   signal: AbortSignal,
 ): Promise<ClientAnswer> {
-  const { method, params } = toRequest(question);
+  const { method, params } = toRequest(inOlderForm(question));
   const { mode, ...asked } = { mode: undefined, ...params };
   const own = mode === "url" ? { ...params, elicitationId: randomUUID() } : asked;
   const options = { signal, timeout: QUESTION_TIMEOUT_MS };
   const result = (await mcpReq.send({ method, params: own }, options)) as JsonObject;
   const { kind } = question;
   return kind === "elicitation" ? { kind, answer: readAnswer(result) } : { kind, result };
+}
+
+/** Titles of choices were a list beside them before there was `oneOf`. */
+function inOlderForm(question: ClientQuestion): ClientQuestion {
+  if (question.kind !== "elicitation" || question.isOwn !== true) return question;
+  const { request } = question;
+  if (request.mode !== "form") return question;
+  const { properties = {} } = request.requested_schema as { properties?: JsonObject };
+  const older = Object.entries(properties).map(([name, field]): [string, JsonValue] => {
+    if (!isJsonObject(field) || !Array.isArray(field["oneOf"])) return [name, field];
+    const { oneOf, ...rest } = field;
+    const choices = (oneOf as JsonValue[]).filter(isJsonObject);
+    const values = choices.map((choice) => choice["const"] ?? "");
+    return [
+      name,
+      { ...rest, enum: values, enumNames: choices.map((choice) => choice["title"] ?? "") },
+    ];
+  });
+  const requested_schema = { ...request.requested_schema, properties: Object.fromEntries(older) };
+  return { ...question, request: { ...request, requested_schema } };
 }
 
 /** Instead of a result: the client comes back with the answers under the same names. */

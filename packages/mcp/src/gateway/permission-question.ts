@@ -10,7 +10,8 @@ import {
   type PermissionAnswer,
   type PermissionRequest,
 } from "@soong/core";
-import { exactLine, exactText } from "@soong/core/internal";
+import { describeClaim, describeQuestion, exactLine, exactText } from "@soong/core/internal";
+import { writeTomlValue } from "@soong/platform";
 import { safeLine } from "../catalog/safe-text.ts";
 
 /** A client may cut or fold what is longer, so more than this is not asked there (PERM-19). */
@@ -21,9 +22,11 @@ const MAX_REASON_CHARS = 500;
 /** Nothing that matters is cut: undefined where the question is too long to be sure that all of it is seen. */
 export function permissionQuestion(request: PermissionRequest): ElicitationRequest | undefined {
   const { reason, cwd, scopes, session_scope } = request;
+  const claim = describeClaim(request);
   const lines = [
-    `Allow ${exactLine(request.tool_name)}?`,
-    safeLine(request.description, MAX_DESCRIPTION_CHARS),
+    `Allow: ${describeQuestion(request)}`,
+    `Tool: ${exactLine(request.tool_name)}. ${safeLine(request.description, MAX_DESCRIPTION_CHARS)}`,
+    ...(claim === undefined ? [] : [claim]),
     ...(request.dangerous ? ["It is marked dangerous."] : []),
     ...(request.destructive ? ["It may destroy what cannot be brought back."] : []),
     "",
@@ -31,7 +34,9 @@ export function permissionQuestion(request: PermissionRequest): ElicitationReque
     "",
     ...(cwd === "" ? [] : [`In: ${exactLine(cwd)}`]),
     `Asked because: ${visibleLine(reason)}`,
-    ...(scopes.length > 0 ? [`allow_for_session covers: ${visibleLine(session_scope)}`] : []),
+    ...(scopes.length > 0
+      ? [`"${TITLES.allow_for_session}" covers: ${visibleLine(session_scope)}`]
+      : []),
   ];
   const message = lines.join("\n");
   if (message.length > MAX_QUESTION_CHARS) return undefined;
@@ -44,10 +49,17 @@ export function permissionQuestion(request: PermissionRequest): ElicitationReque
         decision: {
           type: "string",
           title: "Decision",
-          description: "What becomes of this call.",
-          enum: listDecisions(request),
+          description: "Whether this call is made.",
+          oneOf: listDecisions(request).map((decision) => ({
+            const: decision,
+            title: TITLES[decision],
+          })),
         },
-        reason: { type: "string", title: "Reason", description: "For the model; may be omitted." },
+        reason: {
+          type: "string",
+          title: "Reason",
+          description: "For the model, if you like: what to do instead.",
+        },
       },
       required: ["decision"],
     },
@@ -65,13 +77,20 @@ export function readPermission(
     return { decision: "deny", reason, answered_by };
   }
   const answer = readPermissionAnswer(content);
-  if (typeof answer === "string" || !listDecisions(request).includes(answer.decision)) {
+  const offered: readonly string[] = listDecisions(request);
+  if (typeof answer === "string" || !offered.includes(answer.decision)) {
     return { decision: "deny", reason: "the answer was none of those offered", answered_by };
   }
   const { decision, reason = "" } = answer;
   const said = visibleLine(reason.trim()).slice(0, MAX_REASON_CHARS);
   return { decision, ...(said !== "" && { reason: said }), answered_by };
 }
+
+const TITLES = {
+  allow_once: "Allow once",
+  allow_for_session: "Allow for this session",
+  deny: "Deny",
+} as const;
 
 /** For a call that no one could approve. */
 export function howToAllow({ session_id, tool_name, chain }: PermissionRequest): string {
@@ -81,12 +100,12 @@ export function howToAllow({ session_id, tool_name, chain }: PermissionRequest):
   // What a rule, a hook or the runtime asks about, no further rule allows.
   const asking = chain.find(({ decisive }) => decisive === true);
   return asking?.layer === "defaults"
-    ? `${answer}; or add to config.toml:\n[[permissions.rules]]\ntool = "${tool_name}"\ndecision = "allow"`
+    ? `${answer}; or add to config.toml:\n[[permissions.rules]]\ntool = ${writeTomlValue(tool_name)}\ndecision = "allow"`
     : `${answer}.`;
 }
 
 /** A question that is put every time covers nothing more. */
-function listDecisions({ scopes }: PermissionRequest): PermissionAnswer["decision"][] {
+function listDecisions({ scopes }: PermissionRequest): (keyof typeof TITLES)[] {
   const isRemembered = scopes.length > 0;
   return isRemembered ? ["allow_once", "allow_for_session", "deny"] : ["allow_once", "deny"];
 }
