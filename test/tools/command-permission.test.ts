@@ -473,6 +473,39 @@ function call(id: string, argv: string[]): { id: string; name: string; arguments
   return { id, name: "code.run_command", arguments: { argv } };
 }
 
+test("a yes for the beginning of a command is a grant on record that covers what begins so", async () => {
+  verifies("PERM-5", "PERM-6", "PERM-16");
+  const answers: PermissionAnswer[] = [
+    { decision: "allow_for_session", scope: "prefix" },
+    { decision: "allow_for_session", scope: "program" },
+    { decision: "deny" },
+  ];
+  const answer = () => answers.shift() ?? no();
+  const { command, asked, facts, write, project } = await open({ rules: [], answer });
+  write("a.mjs", "console.log('ran', ...process.argv.slice(2));\n");
+  expect(textOf(await command(["node", "a.mjs", "one"]))).toContain("ran one");
+  expect(asked[0]?.scope_choices).toMatchObject([
+    { id: "exact", always_rule: { argv: ["node", "a.mjs", "one"], exact_argv: true } },
+    {
+      id: "prefix",
+      scopes: [{ kind: "argv_prefix", argv: ["node", "a.mjs"], cwd: project }],
+      always_rule: { argv: ["node", "a.mjs", "**"] },
+    },
+  ]);
+  expect(facts.find(({ type }) => type === "grant.created")?.data).toMatchObject({
+    grant: { scopes: [{ kind: "argv_prefix", argv: ["node", "a.mjs"] }] },
+  });
+  expect(textOf(await command(["node", "a.mjs", "two", "three"]))).toContain("ran two three");
+  expect(asked).toHaveLength(1);
+  // What was not offered is no answer.
+  expect(await command(["node", "a.mjs", "--", "/etc/hostname"])).toMatchObject({
+    status: "denied",
+    error: { code: "permission_unanswered" },
+  });
+  expect((await command(["node", "--import", "./a.mjs", "a.mjs"])).status).toBe("rejected");
+  expect(asked).toHaveLength(3);
+});
+
 test("explain says why a command is proven to only read, and why another is not", async () => {
   verifies("PERM-17", "PERM-11");
   const { run } = await open({ rules: [] });

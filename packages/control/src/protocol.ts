@@ -98,7 +98,7 @@ type NoParams = Readonly<Record<string, never>>;
 export type QuestionAnswer =
   | ({ question_id: string; name?: string } & Pick<
       PermissionAnswer,
-      "decision" | "reason" | "always"
+      "decision" | "reason" | "scope" | "always"
     >)
   | ({ question_id: string; name?: string } & ElicitationAnswer);
 

@@ -277,11 +277,12 @@ export function serveClient(
   async function answerQuestion(params: Params): Promise<Record<string, never>> {
     const question_id = text(params, "question_id");
     const reason = optionalText(params, "reason");
-    const { decision, action, content, always } = params;
+    const { decision, action, content, always, scope } = params;
     let isTaken: boolean;
     // The rule is the one that was shown: from here it cannot be another.
     const where = isJsonObject(always) && { always: { where: always["where"] } };
-    const answer = action === undefined ? readPermissionAnswer({ decision, reason, ...where }) : "";
+    const answer =
+      action === undefined ? readPermissionAnswer({ decision, reason, scope, ...where }) : "";
     const given = readElicitationAnswer({ action, content });
     if (typeof answer === "object") {
       const answered_by = readResponder(params);

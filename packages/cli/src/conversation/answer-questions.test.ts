@@ -224,6 +224,72 @@ test("what covers nothing offers two answers, and what a child asks says whose i
   expect(await answer).toMatchObject({ decision: "deny" });
 });
 
+const CHOICES: PermissionRequest["scope_choices"] = [
+  {
+    id: "exact",
+    scopes: [{ kind: "argv", executable: "/npm", argv: ["npm", "test"], cwd: "/p" }],
+    session_scope: "may run exactly it.",
+    always_rule: {
+      tool: "code.run_command",
+      argv: ["npm", "test"],
+      exact_argv: true,
+      decision: "allow",
+    },
+  },
+  {
+    id: "prefix",
+    scopes: [{ kind: "argv_prefix", executable: "/npm", argv: ["npm", "te\u202est"], cwd: "/p" }],
+    session_scope: "may run all that begin so.",
+    always_rule: { tool: "code.run_command", argv: ["npm", "test", "**"], decision: "allow" },
+  },
+];
+
+test("for a command the user chooses what a yes for the session covers, and sees it before", async () => {
+  verifies("PERM-5", "PERM-6", "PERM-19");
+  const { ask, question, printed } = atTerminal();
+  const answer = ask({ scope_choices: CHOICES });
+  (await question(1)).press({ kind: "key", key: "s" });
+  const scope = await question(2);
+  expect(printed.at(-1)).toBe("e: may run exactly it.\ns: may run all that begin so.");
+  expect(scope.question).toBe(
+    "For this session: [e]xactly this command / all that [s]tart with `npm 'te\\u202est'` / [b]ack: ",
+  );
+  scope.press({ kind: "key", key: "b" });
+  (await question(3)).press({ kind: "key", key: "s" });
+  (await question(4)).press({ kind: "key", key: "s" });
+  expect(await answer).toEqual({
+    decision: "allow_for_session",
+    scope: "prefix",
+    answered_by: "terminal",
+  });
+  const exactly = ask({ scope_choices: CHOICES });
+  (await question(5)).press({ kind: "key", key: "s" });
+  (await question(6)).press({ kind: "key", key: "e" });
+  expect(await exactly).toEqual({ decision: "allow_for_session", answered_by: "terminal" });
+});
+
+test("always asks the same of its rule, which is shown and may be changed", async () => {
+  verifies("PERM-18");
+  const { ask, question, printed, typed } = atTerminal();
+  const answer = ask({ scope_choices: CHOICES, always_rule: CHOICES[0]?.always_rule });
+  (await question(1)).press({ kind: "key", key: "w" });
+  (await question(2)).press({ kind: "key", key: "s" });
+  const keep = await question(3);
+  expect(printed.join("\n")).toContain('argv = ["npm", "test", "**"]');
+  expect(printed.at(-1)).toBe('The last "**" covers any further arguments, also options.');
+  typed.push({
+    kind: "text",
+    text: '{ tool = "code.run_command", argv = ["npm", "test", "--", "**"], decision = "allow" }',
+  });
+  keep.press({ kind: "key", key: "c" });
+  (await question(4)).press({ kind: "key", key: "p" });
+  expect(await answer).toMatchObject({
+    decision: "allow_for_session",
+    scope: "prefix",
+    always: { where: "project", rule: { argv: ["npm", "test", "--", "**"] } },
+  });
+});
+
 test("a call that is cancelled takes its question along", async () => {
   verifies("CLI-1");
   const { ask, question, controller } = atTerminal();

@@ -1,8 +1,13 @@
-// The question before a call, at any terminal (PERM-6): its answers, why not, and "always" (PERM-18), for
-// which the rule that would be written is shown, may be changed, and is kept for this project or for every one.
+// The question before a call, at any terminal (PERM-6): its answers, why not, what a yes for the session covers, and "always"
+// (PERM-18), for which the rule that would be written is shown, may be changed, and is kept for this project or for every one.
 
-import type { PermissionAnswer, PermissionRequest } from "@soong/core";
-import { exactText } from "@soong/core/internal";
+import {
+  visibleLine,
+  type OfferedScope,
+  type PermissionAnswer,
+  type PermissionRequest,
+} from "@soong/core";
+import { commandText, exactText } from "@soong/core/internal";
 import { describeRule, readRuleLine, ruleLine } from "../config/index.ts";
 
 /** Who answered, on record, when it was here. */
@@ -26,9 +31,11 @@ interface PermissionPrompts extends Prompts {
   readonly showAll?: () => void;
 }
 
+type Asked = Pick<PermissionRequest, "scopes" | "always_rule" | "scope_choices">;
+
 /** Undefined: there was no answer. */
 export async function askPermission(
-  request: Pick<PermissionRequest, "scopes" | "always_rule">,
+  request: Asked,
   prompts: PermissionPrompts,
 ): Promise<PermissionAnswer | undefined> {
   let { showAll } = prompts;
@@ -36,7 +43,7 @@ export async function askPermission(
     const answers = [
       "[y]es, once",
       ...(request.scopes.length === 0 ? [] : ["yes, for this [s]ession"]),
-      ...(request.always_rule === undefined ? [] : ["al[w]ays"]),
+      ...(findRules(request).length === 0 ? [] : ["al[w]ays"]),
       "[n]o",
       ...(showAll === undefined ? [] : ["show [a]ll"]),
     ];
@@ -46,7 +53,12 @@ export async function askPermission(
     const key = await prompts.choose(`${answers.join(" / ")}: `, keys);
     if (key === undefined) return undefined;
     if (key === "y") return { decision: "allow_once", answered_by: TERMINAL };
-    if (key === "s") return { decision: "allow_for_session", answered_by: TERMINAL };
+    if (key === "s") {
+      const chosen = await askScope("For this session", request.scope_choices ?? [], prompts);
+      if (chosen === "back") continue;
+      if (chosen === undefined) return undefined;
+      return { decision: "allow_for_session", ...chosen.scope, answered_by: TERMINAL };
+    }
     if (key === "n") {
       const reason = (await prompts.line("Why not? (Enter: no reason) "))?.trim() ?? "";
       return reason === "" ? NO : { ...NO, reason };
@@ -58,24 +70,91 @@ export async function askPermission(
     }
     const always = await askAlways(request, prompts);
     if (always !== undefined) {
-      return { decision: "allow_for_session", always, answered_by: TERMINAL };
+      return { decision: "allow_for_session", ...always, answered_by: TERMINAL };
     }
   }
 }
 
+interface Chosen {
+  readonly rule?: PermissionRequest["always_rule"];
+  /** Nothing for the default. */
+  readonly scope: Pick<PermissionAnswer, "scope">;
+}
+
+/** What a yes covers, as the user means it; what each choice covers exactly is above the question. */
+async function askScope(
+  what: string,
+  choices: readonly OfferedScope[],
+  { show, key }: Prompts,
+): Promise<Chosen | "back" | undefined> {
+  const [first, ...more] = choices;
+  if (more.length === 0) return { rule: first?.always_rule, scope: {} };
+  const offered = choices.map((choice) => ({ choice, ...SCOPE_KEYS[choice.id](choice) }));
+  const lines = offered.map(({ choice, letter }) => `${letter}: ${choice.session_scope}`);
+  show(lines.map(visibleLine).join("\n"));
+  const words = offered.map((one) => one.words).join(" / ");
+  const letters = offered.map(({ letter }) => letter);
+  const pressed = await key(`${what}: ${words} / [b]ack: `, [...letters, "b"]);
+  if (pressed === undefined || pressed === "b") return pressed === "b" ? "back" : undefined;
+  const { choice } = offered.find(({ letter }) => letter === pressed) ?? { choice: first };
+  const scope = choice === first || choice === undefined ? {} : { scope: choice.id };
+  return { rule: choice?.always_rule, scope };
+}
+
+const SCOPE_KEYS: Readonly<
+  Record<OfferedScope["id"], (choice: OfferedScope) => { letter: string; words: string }>
+> = {
+  exact: () => ({ letter: "e", words: "[e]xactly this command" }),
+  prefix: (choice) => ({
+    letter: "s",
+    words: `all that [s]tart with \`${commandText(findWords(choice))}\``,
+  }),
+  program: (choice) => ({
+    letter: "a",
+    words: `[a]ny arguments of \`${commandText(findWords(choice))}\``,
+  }),
+};
+
+function findWords({ scopes }: OfferedScope): readonly string[] {
+  for (const scope of scopes) {
+    if (scope.kind === "argv_prefix") return scope.argv;
+    if (scope.kind === "executable") return [scope.executable];
+  }
+  return [];
+}
+
+/** The choices of which each has a rule of its own. */
+function findRules({ always_rule, scope_choices = [] }: Asked): readonly OfferedScope[] {
+  const rules = new Map(
+    scope_choices
+      .filter((choice) => choice.always_rule !== undefined)
+      .map((choice) => [JSON.stringify(choice.always_rule), choice]),
+  );
+  if (rules.size > 0) return [...rules.values()];
+  return always_rule === undefined
+    ? []
+    : [{ id: "exact", scopes: [], session_scope: "", always_rule }];
+}
+
 /** Undefined: back to the question. */
 async function askAlways(
-  { always_rule }: Pick<PermissionRequest, "always_rule">,
-  { show, key, line, canEdit }: PermissionPrompts,
-): Promise<PermissionAnswer["always"]> {
-  let rule = always_rule;
+  request: Asked,
+  prompts: PermissionPrompts,
+): Promise<Pick<PermissionAnswer, "always" | "scope"> | undefined> {
+  const { show, key, line, canEdit } = prompts;
+  const rules = findRules(request).map((one) => ({ ...one, session_scope: ruleText(one) }));
+  const chosen = await askScope("Always", rules, prompts);
+  if (chosen === undefined || chosen === "back") return undefined;
+  let { rule } = chosen;
   while (rule !== undefined) {
     show(exactText(describeRule(rule)));
+    if (rule.argv?.at(-1) === "**")
+      show('The last "**" covers any further arguments, also options.');
     const edit = canEdit ? " / [c]hange it" : "";
     const question = `Keep this rule for this [p]roject / [e]very project${edit} / [b]ack: `;
     const pressed = await key(question, ["p", "e", "b", ...(canEdit ? ["c"] : [])]);
-    if (pressed === "p") return { where: "project", rule };
-    if (pressed === "e") return { where: "everywhere", rule };
+    if (pressed === "p") return { always: { where: "project", rule }, ...chosen.scope };
+    if (pressed === "e") return { always: { where: "everywhere", rule }, ...chosen.scope };
     if (pressed !== "c") return undefined;
     const typed = await line("Rule: ", ruleLine(rule));
     if (typed === undefined) return undefined;
@@ -84,4 +163,8 @@ async function askAlways(
     else rule = changed;
   }
   return undefined;
+}
+
+function ruleText({ always_rule }: OfferedScope): string {
+  return always_rule === undefined ? "" : ruleLine(always_rule);
 }

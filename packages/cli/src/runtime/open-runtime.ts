@@ -300,7 +300,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     answer: PermissionAnswer,
   ): Promise<PermissionAnswer> {
     const { always, ...once } = answer;
-    const rule = always?.rule ?? request.always_rule;
+    const chosen = request.scope_choices?.find(({ id }) => id === answer.scope) ?? request;
+    const rule = always?.rule ?? chosen.always_rule;
     if (always === undefined || rule === undefined) return answer;
     const limited = always.where === "project" ? { ...rule, project: roots.project } : rule;
     try {

@@ -1,7 +1,7 @@
 // What the user is shown before a call (PERM-6) and may answer (PERM-4).
 
 import { omitUndefined, type JsonObject, type JsonValue } from "@soong/schema";
-import type { ChainEntry, GrantScope, PermissionRule } from "../permission/index.ts";
+import type { ChainEntry, GrantScope, PermissionRule, ScopeChoice } from "../permission/index.ts";
 import type { Permission, Preview, Resource } from "../tool/index.ts";
 
 export interface PermissionRequest {
@@ -26,6 +26,8 @@ export interface PermissionRequest {
   scopes: readonly GrantScope[];
   /** In words: what allow_for_session would cover. */
   session_scope: string;
+  /** What else a yes for the session may cover, as the user chooses; the default first. Absent where there is no choice. */
+  scope_choices?: readonly OfferedScope[];
   /** The rule that "always" would write; absent where none covers just this (PERM-18). */
   always_rule?: PermissionRule;
   cwd: string;
@@ -46,8 +48,16 @@ export interface PermissionRequest {
   digest: string;
 }
 
+export interface OfferedScope extends ScopeChoice {
+  /** In words. */
+  session_scope: string;
+  always_rule?: PermissionRule;
+}
+
 export interface PermissionAnswer {
   decision: "allow_once" | "allow_for_session" | "deny";
+  /** With allow_for_session: which of the `scope_choices`. Default: the first. */
+  scope?: ScopeChoice["id"];
   /** Reaches the model. */
   reason?: string;
   answered_by?: string;
@@ -61,6 +71,7 @@ export class NoOneToAsk extends Error {
   override readonly name = "NoOneToAsk";
 }
 
+const SCOPES: readonly unknown[] = ["exact", "prefix", "program"];
 const DECISIONS: readonly unknown[] = ["allow_once", "allow_for_session", "deny"];
 
 /** A copy of the answer, or what is wrong with it. */
@@ -78,7 +89,10 @@ export function readPermissionAnswer(given: unknown): PermissionAnswer | string 
   if (answer.reason !== undefined && typeof answer.reason !== "string") {
     return "answered with a reason that is not a text";
   }
-  const { decision, always, reason, answered_by, metadata } = answer;
+  const { decision, always, reason, scope, answered_by, metadata } = answer;
+  if (scope !== undefined && !SCOPES.includes(scope)) {
+    return `answered with the scope ${JSON.stringify(scope)}; expected exact, prefix or program`;
+  }
   if (always !== undefined) {
     if (answer.decision === "deny") return "answered deny, and always";
     if (always?.where !== "project" && always?.where !== "everywhere") {
@@ -87,6 +101,7 @@ export function readPermissionAnswer(given: unknown): PermissionAnswer | string 
   }
   return omitUndefined({
     decision,
+    scope,
     always,
     reason,
     answered_by: typeof answered_by === "string" ? answered_by : undefined,

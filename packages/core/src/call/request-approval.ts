@@ -6,8 +6,10 @@ import type { GivenUp, Waited } from "../journal/index.ts";
 import {
   alwaysRule,
   describeScopes,
+  scopeChoices,
   type GrantScope,
   type Judgement,
+  type PermissionRule,
   type ToolGrant,
 } from "../permission/index.ts";
 import { redactedPreview } from "../result/head-tail.ts";
@@ -77,7 +79,7 @@ export async function requestApproval(
     notifyHooks(call, "permission", why),
   ]);
   if (call.cancellation !== undefined) return endCancelled(call);
-  return "outcome" in answered ? answered : takeAnswer(call, request, answered, judgement);
+  return "outcome" in answered ? answered : takeAnswer(call, request, answered);
 }
 
 /** What was answered, or how the call ends without an answer. */
@@ -95,6 +97,9 @@ function recordReply(
   }
   const given = readPermissionAnswer(reply.value);
   if (typeof given === "string") return deny(`asking failed: it ${given}`);
+  if (given.decision !== "deny" && chosenScopes(call, given) === undefined) {
+    return deny(`asking failed: it answered with the scope ${given.scope}, which was not offered`);
+  }
   const { recorder, redactor } = call.run;
   const answer = redactor.value(given);
   const data = { request_id, ...answer, digest };
@@ -107,7 +112,6 @@ async function takeAnswer(
   call: AcceptedCall,
   { digest }: PermissionRequest,
   answer: PermissionAnswer,
-  { scopes }: Judgement,
 ): Promise<Ending | undefined> {
   if (answer.decision === "deny") {
     const { reason, answered_by = "" } = answer;
@@ -119,8 +123,17 @@ async function takeAnswer(
   const changed = await checkUnchanged(call, digest);
   if (changed !== undefined) return changed;
   // A question that is put every time covers nothing: there is nothing to remember.
+  const scopes = chosenScopes(call, answer) ?? [];
   if (answer.decision === "allow_for_session" && scopes.length > 0) remember(call, scopes, answer);
   return undefined;
+}
+
+/** As they were before redaction. Undefined: what was chosen was not offered. */
+function chosenScopes(call: Call, { scope }: PermissionAnswer): readonly GrantScope[] | undefined {
+  const { facts, judgement } = call.judged as Judged;
+  if (scope === undefined) return judgement.scopes;
+  const choices = scopeChoices(call.run.policy, facts, judgement);
+  return choices.find(({ id }) => id === scope)?.scopes;
 }
 
 /** Planned again after the wait: what was approved is what happens, or nothing does (PERM-8). */
@@ -176,14 +189,22 @@ function createRequest(call: AcceptedCall, { facts, judgement }: Judged): Permis
   const dangerous = tags.includes("dangerous");
   const command = resources.find((one) => one.kind === "command");
   const env = plan?.env_summary ?? definition.metadata?.["env"];
-  const always_rule = alwaysRule({
-    tool_name,
-    scopes,
-    chain,
-    resources,
-    project: project === "" ? undefined : project,
-    canBeWritten: (path) => run.policy.boundary.isOrdinaryWrite(path) === true,
-  });
+  const findRule = (covered: readonly GrantScope[]): PermissionRule | undefined =>
+    alwaysRule({
+      tool_name,
+      scopes: covered,
+      chain,
+      resources,
+      project: project === "" ? undefined : project,
+      canBeWritten: (path) => run.policy.boundary.isOrdinaryWrite(path) === true,
+    });
+  const choices = scopeChoices(run.policy, facts, judgement).map((choice) =>
+    omitUndefined({
+      ...choice,
+      session_scope: describeScopes(tool_name, choice.scopes),
+      always_rule: findRule(choice.scopes),
+    }),
+  );
   const shown = shownPreview(call);
   const isPrivate = shown !== undefined && isPrivatePreview(call, shown);
   // For hooks and records: redacted, then cut.
@@ -206,7 +227,8 @@ function createRequest(call: AcceptedCall, { facts, judgement }: Judged): Permis
     resources,
     scopes,
     session_scope: describeScopes(tool_name, scopes),
-    always_rule,
+    scope_choices: choices.length === 0 ? undefined : choices,
+    always_rule: findRule(scopes),
     cwd: command?.cwd ?? project,
     project: project === "" ? undefined : project,
     env_summary: Array.isArray(env) ? env.map(String) : undefined,

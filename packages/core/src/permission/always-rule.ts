@@ -26,15 +26,17 @@ export function alwaysRule(about: AlwaysAbout): PermissionRule | undefined {
   if (!isAnsweredByRule(chain) || scopes.length === 0) return undefined;
   const paths = new Set<string>();
   const hosts = new Set<string>();
+  let beginning: readonly string[] | undefined;
   for (const scope of scopes) {
     if (scope.kind === "input") return undefined;
+    if (scope.kind === "argv_prefix") beginning = scope.argv;
     if (scope.kind === "directory") paths.add(`${escapeGlob(scope.path).replace(/\/$/, "")}/*`);
     if (scope.kind === "path") paths.add(escapeGlob(scope.path));
     if (scope.kind === "host") hosts.add(scope.host);
   }
   const commands = resources.filter((one) => one.kind === "command");
   const [command, ...more] = commands;
-  const argv = command?.argv;
+  const argv = beginning ?? command?.argv;
   if (command !== undefined && !isNameable(command, about)) return undefined;
   // An allow holds of every target of a call, and names one of each kind.
   if (more.length > 0 || hosts.size > 1 || argv?.some((item) => item.includes("*")) === true) {
@@ -46,7 +48,9 @@ export function alwaysRule(about: AlwaysAbout): PermissionRule | undefined {
   const [host] = hosts;
   return {
     tool: tool_name,
-    ...(argv === undefined ? {} : { argv, exact_argv: true }),
+    ...(argv === undefined || beginning !== undefined ? {} : { argv, exact_argv: true }),
+    // As the user chose: any rest, in any directory of the project.
+    ...(beginning === undefined ? {} : { argv: [...beginning, "**"] }),
     ...(path === undefined || argv !== undefined ? {} : { path }),
     ...omitUndefined({ host }),
     decision: "allow",

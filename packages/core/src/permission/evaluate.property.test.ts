@@ -19,7 +19,7 @@ import { evaluate } from "./evaluate.ts";
 import type { PermissionFacts } from "./facts.ts";
 import { createGrants, NO_GRANTS } from "./grants.ts";
 import type { PermissionRule } from "./permission-rule.ts";
-import { findScopes } from "./scopes-of-call.ts";
+import { findScopes, scopeChoices } from "./scopes-of-call.ts";
 import { staticVerdict } from "./static-verdict.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 20_000 : 500;
@@ -601,10 +601,13 @@ function compiled(input: PolicyInput): Policy {
 /** A book in which this very call was granted before. */
 function everyGrant(input: PolicyInput, facts: PermissionFacts) {
   const grants = createGrants();
+  const policy = compiled(input);
+  const choices = scopeChoices(policy, facts, evaluate(policy, facts, NO_GRANTS));
   grants.add({
     grant_id: "g",
     tool_name: facts.tool_name,
-    scopes: findScopes(compiled(input), facts),
+    // And whatever else the user might have chosen.
+    scopes: [...findScopes(policy, facts), ...choices.flatMap(({ scopes }) => scopes)],
     session_id: "s",
     granted_by: "user",
     granted_at: "2030-01-01T00:00:00.000Z",

@@ -10,7 +10,7 @@ import { judge } from "./judge.ts";
 import { type Policy, subjectUnder } from "./policy.ts";
 import { spellsOutCommand } from "./rules-layer.ts";
 import { runtimeEntries } from "./runtime-layer.ts";
-import { scopesOfSubject } from "./scopes-of-call.ts";
+import { isAskedByDefault, otherScopes, scopesOfSubject } from "./scopes-of-call.ts";
 import { quote } from "./path.ts";
 
 /** The decision of a policy about one call, with the chain that led to it (PERM-2). */
@@ -39,7 +39,8 @@ export function evaluate(policy: Policy, facts: PermissionFacts, grants: GrantLo
     return { ...judgement("ask", [...chain, ASKED_EVERY_TIME], decisive), every_time: true };
   }
   const scopes = scopesOfSubject(policy, subject, facts.input_digest);
-  const grant = grants.covers(facts.tool_name, scopes);
+  const others = otherScopes(policy, subject, { beginnings: isAskedByDefault(chain) });
+  const grant = grants.covers(facts.tool_name, scopes, others);
   if (grant === undefined) {
     return { ...judgement("ask", [...chain, NOT_GRANTED], decisive), scopes };
   }

@@ -22,8 +22,12 @@ export interface Grants {
   revoke(grantId: string): ToolGrant | undefined;
   /** In the order they were given. */
   list(): ToolGrant[];
-  /** A grant behind the yes when every scope has one; they need not be the same. */
-  covers(toolName: string, scopes: readonly GrantScope[]): ToolGrant | undefined;
+  /** A grant behind the yes when every scope has one, or another scope that covers it; they need not be the same. */
+  covers(
+    toolName: string,
+    scopes: readonly GrantScope[],
+    others?: (scope: GrantScope) => readonly GrantScope[],
+  ): ToolGrant | undefined;
 }
 
 export type GrantLookup = Pick<Grants, "covers">;
@@ -60,10 +64,12 @@ export function createGrants(): Grants {
       }
     },
     list: () => [...book.values()],
-    covers(toolName, scopes) {
+    covers(toolName, scopes, others = () => []) {
+      const grantOf = (scope: GrantScope) => byTarget.get(targetKey(toolName, scope))?.[0];
       let found: ToolGrant | undefined;
       for (const scope of scopes) {
-        const grant = byTarget.get(targetKey(toolName, scope))?.[0];
+        let grant = grantOf(scope);
+        for (const other of grant === undefined ? others(scope) : []) grant ??= grantOf(other);
         if (grant === undefined) return undefined;
         found ??= grant;
       }
@@ -82,7 +88,7 @@ function targetKey(toolName: string, scope: GrantScope): string {
 }
 
 function frozenCopy(scope: GrantScope): GrantScope {
-  return Object.freeze(scope.kind === "argv" ? { ...scope, argv: [...scope.argv] } : { ...scope });
+  return Object.freeze("argv" in scope ? { ...scope, argv: [...scope.argv] } : { ...scope });
 }
 
 type Access = PathResource["access"];
@@ -94,6 +100,8 @@ export type GrantScope =
   | { kind: "host"; host: string }
   | { kind: "executable"; executable: string; cwd: string }
   | { kind: "argv"; executable: string; argv: string[]; cwd: string }
+  /** Commands that begin with these words, as far as what follows chooses no other code. */
+  | { kind: "argv_prefix"; executable: string; argv: string[]; cwd: string }
   | { kind: "server_tool"; server_id: string; tool_name: string }
   /** This very input: for a tool that names no target. */
   | { kind: "input"; digest: string };
@@ -120,6 +128,7 @@ function toTarget(scope: GrantScope): unknown[] {
     case "executable":
       return [scope.executable, scope.cwd];
     case "argv":
+    case "argv_prefix":
       return [scope.executable, scope.argv, scope.cwd];
     case "server_tool":
       return [scope.server_id, scope.tool_name];
@@ -140,6 +149,8 @@ function describeScope(scope: GrantScope): string {
       return `run ${quote(scope.executable)} with any arguments in ${quote(scope.cwd)}`;
     case "argv":
       return `run exactly ${scope.argv.map(quote).join(" ")} (${quote(scope.executable)}) in ${quote(scope.cwd)}`;
+    case "argv_prefix":
+      return `run commands that begin with ${scope.argv.map(quote).join(" ")} (${quote(scope.executable)}) in ${quote(scope.cwd)}, with further arguments that name nothing outside the project`;
     case "server_tool":
       return `call ${quote(scope.tool_name)} of the server ${quote(scope.server_id)} with any input`;
     case "input":

@@ -11,7 +11,8 @@ import { type GrantScope, scopeKey } from "./grants.ts";
 import { findParent } from "./path.ts";
 import { type Policy, subjectUnder } from "./policy.ts";
 import { isWrittenByAgent } from "./argv-pattern.ts";
-import { isPlainCommand } from "./argv/index.ts";
+import { coveringPrefixes, findPrefix, isPlainCommand } from "./argv/index.ts";
+import type { ChainEntry, Judgement } from "./decision.ts";
 import { selfRunningBy } from "./self-running-files.ts";
 
 /** Empty when the call has no target that could be named: then nothing can be granted. */
@@ -64,14 +65,93 @@ function isOrdinary(policy: Policy, path: string, access: "read" | "write"): boo
 
 function scopeOfCommand(policy: Policy, command: CommandResource): GrantScope {
   const { executable, argv, cwd } = command;
-  const anything =
-    // What it may reach without naming it was allowed for these arguments only.
-    [...(command.may_reach ?? []), ...(command.may_write ?? [])].length > 0 ||
-    !isPlainCommand(argv[0] ?? "", executable) ||
-    isWrittenByAgent(command, policy.boundary);
-  return anything
+  return isForItselfOnly(policy, command) || !isPlainCommand(argv[0] ?? "", executable)
     ? { kind: "argv", executable, argv: [...argv], cwd }
     : { kind: "executable", executable, cwd };
+}
+
+/** What it may reach without naming it was allowed for these arguments only, and a program that the agent may write can be any. */
+function isForItselfOnly({ boundary }: Policy, command: CommandResource): boolean {
+  const { may_reach = [], may_write = [], config_runs } = command;
+  const isBound = may_reach.length > 0 || may_write.length > 0 || config_runs?.foreign === true;
+  return isBound || isWrittenByAgent(command, boundary);
+}
+
+/** Other scopes than its own that cover a command. `beginnings`: also grants for how it begins. */
+export function otherScopes(
+  policy: Policy,
+  subject: Subject,
+  { beginnings }: { readonly beginnings: boolean },
+): (scope: GrantScope) => readonly GrantScope[] {
+  return (scope) => {
+    if (scope.kind !== "argv" && scope.kind !== "executable") return [];
+    const command = findCommand(subject, scope);
+    if (command === undefined) return [];
+    const { executable, argv, cwd } = command;
+    const exact: GrantScope = { kind: "argv", executable, argv: [...argv], cwd };
+    if (scope.kind === "executable") return [exact];
+    if (!beginnings || !canHavePrefix(policy, command)) return [];
+    return coveringPrefixes(argv, executable).map((words) => toPrefix(command, words));
+  };
+}
+
+function canHavePrefix(policy: Policy, command: CommandResource): boolean {
+  return command.config_runs === undefined && !isForItselfOnly(policy, command);
+}
+
+function toPrefix({ executable, cwd }: CommandResource, words: readonly string[]): GrantScope {
+  return { kind: "argv_prefix", executable, argv: [...words], cwd };
+}
+
+/** A call runs one command, or it has no choice. */
+function findCommand(subject: Subject, scope: GrantScope): CommandResource | undefined {
+  const [command, ...more] = subject.resources.filter((one) => one.kind === "command");
+  const isOf = "executable" in scope && scope.executable === command?.executable;
+  return more.length === 0 && isOf && scope.cwd === command.cwd ? command : undefined;
+}
+
+/** What a yes for the session may cover instead of what it covers by default: as the user chooses. */
+export interface ScopeChoice {
+  /** What an answer names it by. `program`: with any arguments. */
+  readonly id: "exact" | "prefix" | "program";
+  readonly scopes: readonly GrantScope[];
+}
+
+/** The default first. Empty where there is nothing to choose. */
+export function scopeChoices(
+  policy: Policy,
+  facts: PermissionFacts,
+  { scopes, chain }: Pick<Judgement, "scopes" | "chain">,
+): readonly ScopeChoice[] {
+  const own = scopes.find(({ kind }) => kind === "argv" || kind === "executable");
+  const command = own && findCommand(subjectUnder(policy, facts), own);
+  if (own === undefined || command === undefined) return [];
+  const { executable, argv, cwd } = command;
+  const instead = (scope: GrantScope) => scopes.map((one) => (one === own ? scope : one));
+  if (own.kind === "executable") {
+    const exact: GrantScope = { kind: "argv", executable, argv: [...argv], cwd };
+    return [
+      { id: "program", scopes },
+      { id: "exact", scopes: instead(exact) },
+    ];
+  }
+  const isOpen = isAskedByDefault(chain) && canHavePrefix(policy, command);
+  const words = isOpen ? findPrefix(argv, executable) : undefined;
+  if (words === undefined) return [];
+  return [
+    { id: "exact", scopes },
+    { id: "prefix", scopes: instead(toPrefix(command, words)) },
+  ];
+}
+
+/** Where a rule, a hook or the runtime asks, the user has to have seen these very arguments. */
+export function isAskedByDefault(chain: readonly ChainEntry[]): boolean {
+  return chain.every(
+    ({ verdict, layer, rule }) =>
+      verdict !== "ask" ||
+      layer === "defaults" ||
+      (layer === "ceiling" && rule.replace(/^(?:ceiling\/)+/, "").startsWith("defaults/")),
+  );
 }
 
 function scopeOfServerTool(subject: Subject): GrantScope {

@@ -101,8 +101,8 @@ function answerGiven(given: unknown): AnswerGiven {
   if (answer["action"] === undefined) {
     const read = readPermissionAnswer(answer);
     if (typeof read === "string") throw bad(`The answer was not understood: it ${read}.`);
-    const { decision, reason, always } = read;
-    return { decision, reason, always: always && { where: always.where } };
+    const { decision, reason, scope, always } = read;
+    return { decision, reason, scope, always: always && { where: always.where } };
   }
   if (action !== undefined && answer["decision"] === undefined) {
     const { content } = answer;

@@ -39,6 +39,8 @@ export type AnswerGiven =
   | {
       decision: "allow_once" | "allow_for_session" | "deny";
       reason?: string;
+      /** Which of the choices of the request. */
+      scope?: "exact" | "prefix" | "program";
       /** The rule that was shown is kept in the user's config. */
       always?: { where: "project" | "everywhere" };
     }

@@ -18,7 +18,13 @@ export function isQuestion(said: unknown): said is ListedQuestion {
   if (!hasFields(said, ["question_id", "asked_at"])) return false;
   const { kind, request } = said;
   if (kind === "permission") {
-    return hasFields(request, [...REQUEST_NAMES, ...REQUEST_WORDS], REQUEST_LISTS);
+    return (
+      hasFields(request, [...REQUEST_NAMES, ...REQUEST_WORDS], REQUEST_LISTS) &&
+      isListOf(request["marks"], (mark) => typeof mark === "string") &&
+      isListOf(request["scope_choices"], (choice) =>
+        hasFields(choice, ["id", "session_scope"], ["scopes"]),
+      )
+    );
   }
   if (kind !== "elicitation" || !hasFields(request, ["message", "tool_name", "tool_call_id"])) {
     return false;
@@ -43,6 +49,11 @@ export function isGrantList(said: unknown): said is readonly ListedGrant[] {
       hasFields(grant, ["grant_id", "tool_name", "session_id", "granted_by", "covers"], ["scopes"]),
     )
   );
+}
+
+/** Older runtimes have none. */
+function isListOf(said: unknown, isOne: (item: unknown) => boolean): boolean {
+  return said === undefined || (Array.isArray(said) && said.every(isOne));
 }
 
 function hasFields(

@@ -138,19 +138,30 @@ const ALWAYS = [
   { where: "everywhere", name: "Always, in every project" },
 ] as const;
 
+/** The default first, then that of a beginning that the user may choose. */
+function listRules({ always_rule, scope_choices = [] }: PermissionRequest) {
+  const prefix = scope_choices.find(({ id }) => id === "prefix")?.always_rule;
+  return [
+    ...(always_rule === undefined ? [] : [{ scope: undefined, rule: always_rule }]),
+    ...(prefix === undefined ? [] : [{ scope: "prefix" as const, rule: prefix }]),
+  ];
+}
+
 function PermissionAnswers(props: QuestionParts & { request: PermissionRequest }) {
   const { request, is_sending } = props;
-  const { always_rule, scopes, session_scope } = request;
+  const { scopes, session_scope } = request;
   const [reason, setReason] = useState("");
   const why = reason.trim() === "" ? {} : { reason: reason.trim() };
   return (
     <Answers {...props} choices={permissionChoices(request, reason)}>
-      {always_rule && (
-        <details>
-          <summary>Always allow this</summary>
+      {listRules(request).map(({ scope, rule }) => (
+        <details key={scope}>
+          <summary>
+            {scope === "prefix" ? "Always allow all that begin so" : "Always allow this"}
+          </summary>
           <p>This rule is added to your own config, not to the project:</p>
           <pre class="code">
-            {Object.entries(always_rule)
+            {Object.entries(rule)
               .map(([key, value]) => `${key} = ${visibleJson(value)}`)
               .join("\n")}
           </pre>
@@ -159,14 +170,19 @@ function PermissionAnswers(props: QuestionParts & { request: PermissionRequest }
               key={where}
               aria-disabled={is_sending}
               onClick={() =>
-                props.onClick({ decision: "allow_for_session", always: { where }, ...why })
+                props.onClick({
+                  decision: "allow_for_session",
+                  ...(scope === undefined ? {} : { scope }),
+                  always: { where },
+                  ...why,
+                })
               }
             >
               {name}
             </Button>
           ))}
         </details>
-      )}
+      ))}
       {scopes.length === 0 && <p class="quiet">{visibleLine(session_scope)}</p>}
       <p class="quiet">
         Suggested: {request.suggested_decision === "deny" ? "deny" : "allow once"}.

@@ -31,7 +31,7 @@ export const DECLINE: AnswerChoice = {
 };
 
 export function permissionChoices(
-  { scopes, session_scope, suggested_decision }: PermissionRequest,
+  { scopes, session_scope, suggested_decision, scope_choices = [] }: PermissionRequest,
   reason: string,
 ): AnswerChoice[] {
   const why = reason.trim() === "" ? {} : { reason: reason.trim() };
@@ -49,6 +49,12 @@ export function permissionChoices(
       covers: session_scope,
       answer: { decision: "allow_for_session", ...why },
     },
+    // The first one is what a yes for the session covers by default.
+    ...scope_choices.slice(1).map(({ id, session_scope: covers }) => ({
+      name: SCOPE_NAMES[id],
+      covers,
+      answer: { decision: "allow_for_session" as const, scope: id, ...why },
+    })),
     {
       name: "Deny",
       key: "n",
@@ -59,6 +65,12 @@ export function permissionChoices(
   ];
   return choices.filter(({ key }) => key !== "s" || scopes.length > 0);
 }
+
+export const SCOPE_NAMES = {
+  exact: "Session, exactly this",
+  prefix: "Session, all that begin so",
+  program: "Session, any arguments",
+} as const;
 
 export function Answers(
   props: QuestionParts & { choices: readonly AnswerChoice[]; children?: ComponentChildren },
