@@ -35,6 +35,40 @@ describe("a call from the command line", () => {
     expect(ended.stdout).not.toContain("world");
   });
 
+  it("takes flags made from the schema of the tool, alone and beside JSON, and explains them", async () => {
+    verifies("CLI-3");
+    const place = await bundle.place();
+    await place.write("a.txt", "hello\nworld\n");
+    const read = ["call", "code.read_file"];
+    const [flags, both, wrong, help, explained, tool] = await Promise.all([
+      place.run([...read, "--path", "a.txt", "--max-lines", "1"]),
+      place.run([...read, '{"path": "a.txt", "max_lines": 2}', "--json", "--max_lines=1"]),
+      place.run([...read, "--path", "a.txt", "--max-lines", "some"]),
+      place.run([...read, "--help"]),
+      place.run(["explain", "code.run_command", "--argv", "rm", "--argv=-r"]),
+      place.run(["tools", "code.read_file"]),
+    ]);
+    expect(flags).toMatchObject({ code: 0, stderr: "" });
+    expect(flags.stdout).toMatch(/hello\n/);
+    expect(flags.stdout).not.toContain("world");
+    expect(both.code).toBe(0);
+    expect(both.stdout).not.toContain("world");
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toMatch(/max_lines.*integer/);
+    expect(help.code).toBe(0);
+    expect(help.stdout).toMatch(/--max_lines {2}integer, 1 to 1000, default 200\n/);
+    expect(explained.stdout).toContain('input {"argv":["rm","-r"]}');
+    expect(tool.code).toBe(0);
+    for (const line of [
+      /^ {2}a call {4}runs without asking: Readonly/m,
+      /^ {2}from {6}built in$/m,
+      /^ {2}path {2}string, required$/m,
+      /^ {2}soong call code\.read_file --path README\.md$/m,
+    ]) {
+      expect(tool.stdout).toMatch(line);
+    }
+  });
+
   it("takes its input from stdin, prints a record for programs, and is kept fact by fact", async () => {
     verifies("CLI-3", "PIPE-8", "EVENT-6");
     const place = await bundle.place();

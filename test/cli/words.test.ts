@@ -75,7 +75,14 @@ describe("help", async () => {
 describe("a mistake", () => {
   const mistakes: [string, string[], RegExp][] = [
     ["a command nobody knows", ["cal"], /unknown command 'cal'.*did you mean call\?.*soong --help/],
-    ["an option nobody knows", ["call", "x", "--jsn"], /'--jsn'.*--json\?.*soong call --help/],
+    ["an option nobody knows", ["sessions", "--jsn"], /'--jsn'.*--json\?.*soong sessions --help/],
+    ["a flag no tool has", ["call", "code.search", "--jsn"], /no parameter --jsn.*mean --json\?/],
+    [
+      "a flag before its tool",
+      ["call", "--query", "x", "code.search"],
+      /name of the tool comes first/,
+    ],
+    ["a flag without its value", ["explain", "code.search", "--query"], /--query needs a value/],
     ["a command that is nearly one", ["toosl", "check", "x"], /mean tools check x\?.*-p 'toosl/],
     [
       "help for nothing",

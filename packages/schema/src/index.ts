@@ -18,6 +18,7 @@ export {
   type JsonType,
   type JsonValue,
 } from "./json.ts";
+export { describeSchema } from "./describe-schema.ts";
 export { lowerSchema, type LoweredSchema } from "./lower-schema.ts";
 export {
   DEFAULT_ARGUMENT_LIMITS,

@@ -16,6 +16,8 @@ export interface CommandSpec {
   /** `<needed>`, `[optional]`, `[several...]`. */
   readonly arguments?: Readonly<Record<string, ParameterSpec>>;
   readonly options?: Readonly<Record<string, ParameterSpec>>;
+  /** What is no option of the command is a flag of the tool behind its name. */
+  readonly takesToolFlags?: true;
   readonly examples: readonly string[];
   /** Printed below the examples. */
   readonly notes?: string;
@@ -54,6 +56,8 @@ const RUN_OPTIONS = {
 const RUN_EXIT_CODES =
   "0 completed, 1 failed, 2 usage error, 3 denied, 4 too many turns, 5 prompt too long, 6 answer too long, 7 stopped by a hook, 130 aborted";
 
+const INPUT_ARGUMENT =
+  "JSON, or - for stdin, and flags of the tool: --path a.txt; `soong call TOOL --help` lists them";
 const RUN_ARGUMENT =
   "id or unique prefix, or a session, whose newest run is meant; default: the newest run of this project";
 
@@ -118,10 +122,13 @@ export const COMMANDS = {
     summary: "call one tool: validated, authorized and recorded as a call of a model",
     arguments: {
       "<tool>": "its name, as `soong tools` lists it",
-      "[json]": "its input; - reads it from stdin; default: {}",
+      "[input...]": INPUT_ARGUMENT,
     },
+    takesToolFlags: true,
     options: { ...JSON_OPTION, "--yes": "approve without asking", ...RULE_OPTIONS },
     examples: [
+      "soong call code.search --query main --limit 3",
+      "soong call code.search --help",
       `soong call code.read_file '{"path": "README.md"}'`,
       `soong call code.run_command '{"argv": ["git", "status"]}' --yes`,
       `echo '{"query": "main"}' | soong call code.search - --json`,
@@ -133,25 +140,32 @@ export const COMMANDS = {
     summary: "show what decides a call, and by which rule; executes nothing",
     arguments: {
       "[tool]": "its name, as `soong tools` lists it; default: the whole policy",
-      "[json]": "its input; - reads it from stdin; default: {}",
+      "[input...]": INPUT_ARGUMENT,
     },
+    takesToolFlags: true,
     options: { ...JSON_OPTION, ...MODE_OPTION, ...RULE_OPTIONS },
     examples: [
       "soong explain",
+      "soong explain code.read_file --path .env",
       `soong explain code.run_command '{"argv": ["rm", "-r", "build"]}'`,
       `soong explain code.write_file '{"path": "a", "content": ""}' --allow 'code.*'`,
     ],
     record: "soong.explain/1",
   },
   tools: {
-    summary: "list the tools a run would have, with reasons, or search them",
-    arguments: { "[query...]": "words to search for, as a model would" },
+    summary: "list the tools a run would have, with reasons, show one, or search them",
+    arguments: { "[query...]": "the name of a tool, to show all about it, or words to search for" },
     options: {
       ...JSON_OPTION,
       "--role <role>": { says: "whose tools", choices: ["main", "sub", "fork", "worker"] },
       ...MODE_OPTION,
     },
-    examples: ["soong tools", "soong tools --mode plan", "soong tools find text in files"],
+    examples: [
+      "soong tools",
+      "soong tools code.read_file",
+      "soong tools --mode plan",
+      "soong tools find text in files",
+    ],
     record: "soong.tools/1",
   },
   "tools new": {

@@ -220,6 +220,11 @@ export function createProgram(
     for (const [flags, given] of Object.entries(spec.options ?? {})) {
       command.addOption(addDetails(new Option(flags), given));
     }
+    if (spec.takesToolFlags === true) {
+      command.allowUnknownOption();
+      // Behind the name of a tool it is about the tool.
+      if (words[1]?.startsWith("-") === false) command.helpOption(false);
+    }
     const examples = spec.examples.map((line) => `  ${line}`);
     command.addHelpText("after", ["", "Examples:", ...examples].join("\n"));
     if (spec.notes !== undefined) command.addHelpText("after", `\n${spec.notes}`);

@@ -3,13 +3,16 @@
 import { viewsOf, type AskPermission, type ToolResult } from "@soong/core";
 import { EXIT, visible, visibleLine, type Output } from "../../output/index.ts";
 import type { Runtime } from "../../runtime/open-runtime.ts";
+import { COMMANDS } from "../commands.ts";
 import { chooseServers, withReadyRuntime, onStop } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { createTerminalQuestions, type Questions } from "../terminal-questions.ts";
-import { refuseUnknownTool, readToolInput } from "./tool-input.ts";
+import { applyFlags, printFlagHelp, refuseUnknownTool, readToolInput } from "./tool-input.ts";
 
-export const callTool: Handler<"call"> = async (context, { tool, json: given }, options) => {
-  const input = await readToolInput(given, context);
+const CALL_OPTIONS = Object.keys(COMMANDS.call.options);
+
+export const callTool: Handler<"call"> = async (context, { tool, input: words }, options) => {
+  const typed = await readToolInput(tool, words, context);
   const { output, isInteractive, print } = context;
   const { yes = false } = options;
   const wish = {
@@ -21,6 +24,8 @@ export const callTool: Handler<"call"> = async (context, { tool, json: given }, 
   };
   return withReadyRuntime(context, options, wish, async (runtime) => {
     refuseUnknownTool(runtime, tool);
+    if (typed.isHelp) return printFlagHelp(context, tool, runtime, CALL_OPTIONS);
+    const input = await applyFlags(typed, tool, runtime, CALL_OPTIONS);
     const held = await runtime.openSession({ title: `soong call ${visibleLine(tool)}` });
     const run = await held.session.startRun();
     let interruptedWith: number | undefined;

@@ -10,24 +10,34 @@ import {
 } from "@soong/core";
 import { describeScopes, toolFacts } from "@soong/core/internal";
 import { pad, visibleJson, visibleLine, wrap, type Output } from "../../output/index.ts";
+import { COMMANDS } from "../commands.ts";
 import { chooseServers, withReadyRuntime } from "../context.ts";
 import type { Runtime } from "../../runtime/open-runtime.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { colourDecision, describeOrigin, renderPolicy, renderUnmatched } from "./render-policy.ts";
-import { refuseUnknownTool, readToolInput } from "./tool-input.ts";
+import { applyFlags, printFlagHelp, refuseUnknownTool, readToolInput } from "./tool-input.ts";
+
+const EXPLAIN_OPTIONS = Object.keys(COMMANDS.explain.options);
 
 export const explainCallOrPolicy: Handler<"explain"> = async (
   context,
-  { tool, json: given },
+  { tool, input: words },
   options,
 ) => {
-  const input = tool === undefined ? "{}" : await readToolInput(given, context);
+  const typed = await readToolInput(tool, words, context);
   const wish = { servers: chooseServers(tool), agents: true };
   return withReadyRuntime(context, options, wish, async (runtime) => {
+    if (tool !== undefined) refuseUnknownTool(runtime, tool);
+    if (tool !== undefined && typed.isHelp) {
+      return printFlagHelp(context, tool, runtime, EXPLAIN_OPTIONS);
+    }
+    const call =
+      tool === undefined
+        ? undefined
+        : { tool, given: await applyFlags(typed, tool, runtime, EXPLAIN_OPTIONS) };
     const session = await runtime.openEphemeralSession();
     const run = await session.startRun({ mode: options.mode });
-    const call = tool === undefined ? undefined : { tool, given: input };
-    await printExplanation(context, runtime, run, call);
+    return printExplanation(context, runtime, run, call);
   });
 };
 

@@ -1,6 +1,7 @@
-// The tool and the input of a call as they are typed: JSON as an argument, from stdin with `-`, or nothing for none.
+// The tool and the input of a call as they are typed: JSON as an argument, from stdin with `-`, flags of the tool's own,
+// or nothing for none.
 
-import { nearestName } from "@soong/schema";
+import { nearestName, type JsonObject, type JsonValue } from "@soong/schema";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
 import type { Runtime } from "../../runtime/open-runtime.ts";
 import { chooseServers } from "../context.ts";
@@ -8,11 +9,75 @@ import type { CommandContext } from "../handler.ts";
 
 const MAX_STDIN_BYTES = 64 * 1024 * 1024;
 
-/** JSON text that is JSON; what is in it is the pipeline's to judge. */
+export interface TypedInput {
+  /** JSON text that is JSON; what is in it is the pipeline's to judge. */
+  readonly json: string;
+  /** Flags and their values. */
+  readonly flags: readonly string[];
+  /** Only how the tool is called is wanted. */
+  readonly isHelp: boolean;
+}
+
+/** `words`: what was typed behind the name of the tool. */
 export async function readToolInput(
-  given: string | undefined,
+  tool: string | undefined,
+  words: readonly string[],
   context: CommandContext,
+): Promise<TypedInput> {
+  if (tool?.startsWith("-") === true) {
+    const flag = visibleLine(tool);
+    throw new UsageError(
+      `The name of the tool comes first, and its flags behind it: TOOL ${flag} …`,
+    );
+  }
+  const [first] = words;
+  const hasJson = first !== undefined && (first === "-" || !first.startsWith("-"));
+  const flags = words.slice(hasJson ? 1 : 0);
+  const isHelp = flags.some((word) => word === "--help" || word === "-h");
+  const json = isHelp ? "{}" : await readJsonInput(hasJson ? first : undefined, context);
+  return { json, flags, isHelp };
+}
+
+/** With its flags, by the schema of the tool. */
+export async function applyFlags(
+  { json, flags }: TypedInput,
+  tool: string,
+  { kernel }: Pick<Runtime, "kernel">,
+  options: readonly string[],
 ): Promise<string> {
+  if (flags.length === 0) return json;
+  const { mergeInputs, readFlags } = await import("./tool-flags.ts");
+  const read = readFlags(flags, describeFlagged(tool, kernel, options));
+  return JSON.stringify(mergeInputs(JSON.parse(json) as JsonValue, read));
+}
+
+export async function printFlagHelp(
+  { output }: Pick<CommandContext, "output">,
+  tool: string,
+  { kernel }: Pick<Runtime, "kernel">,
+  options: readonly string[],
+): Promise<void> {
+  const { renderFlagHelp } = await import("./tool-flags.ts");
+  const lines = renderFlagHelp(output, describeFlagged(tool, kernel, options));
+  for (const line of lines) output.line(line);
+}
+
+/** `options`: those of the command, as they are declared. */
+function describeFlagged(tool: string, kernel: Runtime["kernel"], options: readonly string[]) {
+  const { name = tool, input } = findRegistered(tool, kernel) ?? {};
+  const names = options.map((flags) => flags.replace(/^--| .*$/g, ""));
+  return { name, schema: (input?.original ?? {}) as JsonObject, options: names };
+}
+
+function findRegistered(tool: string, { registry }: Runtime["kernel"]) {
+  const { tools } = registry.snapshot();
+  return (
+    tools.get(tool) ??
+    [...tools.values()].find(({ definition }) => definition.aliases?.includes(tool) === true)
+  );
+}
+
+async function readJsonInput(given: string | undefined, context: CommandContext): Promise<string> {
   const text = given === "-" ? await readStdin(context) : (given ?? "{}");
   try {
     JSON.parse(text);
@@ -21,7 +86,7 @@ export async function readToolInput(
     const where = given === "-" ? "What came on stdin" : "The input";
     const why = error instanceof Error ? visibleLine(error.message) : "it cannot be parsed";
     throw new UsageError(
-      `${where} is not JSON: ${why}. Put it in single quotes, such as '{"path": "a.txt"}', or pipe it in and give - instead.`,
+      `${where} is not JSON: ${why}. Put it in single quotes, such as '{"path": "a.txt"}', give flags, such as --path a.txt, or pipe it in and give - instead.`,
     );
   }
 }

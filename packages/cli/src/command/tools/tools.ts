@@ -1,5 +1,5 @@
-// `soong tools`: the surface a run would have, each tool with its state and why (SURF-3), or the same
-// search the model has.
+// `soong tools`: the surface a run would have, each tool with its state and why (SURF-3), one of them for people, or the
+// same search the model has.
 
 import { createSearchIndex, type CatalogEntry, type Run, type SearchMatch } from "@soong/core";
 import { catalogEntries, toolRecord } from "@soong/core/internal";
@@ -7,6 +7,7 @@ import { createSearchDocument } from "@soong/search";
 import { EXIT, fit, pad, visibleLine, type Output } from "../../output/index.ts";
 import { withReadyRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
+import { renderTool } from "./tool-page.ts";
 
 const MOST_MATCHES = 20;
 
@@ -18,7 +19,7 @@ export const listTools: Handler<"tools"> = async (context, { query }, options) =
   });
 };
 
-/** With a query, those that match it. */
+/** With the name of a tool, all about it; with another query, those that match it. */
 export function printTools(
   { output, json, print }: Pick<CommandContext, "output" | "json" | "print">,
   run: Run,
@@ -32,13 +33,20 @@ export function printTools(
   }
   const byName = new Map(entries.map((entry) => [entry.tool_name, entry]));
   const matches = searchSurface(run, query);
+  const named = byName.get(query);
+  if (named !== undefined) {
+    const registered = surface.standing.get(query)?.tool;
+    const { score, reasons } = matches.find(({ tool_name }) => tool_name === query) ?? {};
+    // All there is: nothing of this run is stored that could be referred to.
+    const definition = registered === undefined ? {} : { definition: toolRecord(registered) };
+    const found = score === undefined ? {} : { score, reasons };
+    print({ tool: named, ...found, ...definition }, () => renderTool(output, run, named));
+    return EXIT.ok;
+  }
   for (const { tool_name, score, reasons } of matches) {
     const tool = byName.get(tool_name);
     if (tool === undefined) continue;
-    // Of a tool named in full, all there is: nothing of this run is stored that could be referred to.
-    const named = tool_name === query ? surface.standing.get(tool_name)?.tool : undefined;
-    const definition = named === undefined ? {} : { definition: toolRecord(named) };
-    print({ tool, score, reasons, ...definition }, () => [
+    print({ tool, score, reasons }, () => [
       ...renderEntry(output, tool),
       output.colours.dim(`    matches ${visibleLine(reasons.join("; "))}`),
     ]);
