@@ -91,3 +91,33 @@ test("what failed says why, what it was about is not said twice, and nothing rea
   board.requested({ tool_call_id: "c1", name: "x", arguments: "{not json \u001b" });
   expect(board.live(80)[0]).toContain("{not json \\u001b");
 });
+
+test("the last lines of the output are below the line of a call, within its width, shared among those that run", () => {
+  verifies("CLI-1", "CMD-5");
+  const board = createCallBoard(() => 0, plain);
+  for (const tool_call_id of ["c1", "c2"]) {
+    board.requested({ tool_call_id, name: "code.run_command", arguments: '{"argv":["make"]}' });
+    board.noted(factOf("tool.started", tool_call_id));
+  }
+  const tail = ["1", "2", "3", "4", "\u001b[2J\t中文".repeat(20)];
+  board.noted(factOf("tool.progress", "c1", { message: "Build all", data: { tail } }));
+  const [line, ...below] = board.live(30);
+  expect(line).toBe("… code.run_command make runs…");
+  expect(below.slice(0, 5)).toEqual([
+    "  │ 1",
+    "  │ 2",
+    "  │ 3",
+    "  │ 4",
+    expect.stringMatching(/^ {2}│ \\u001b\[2J {4}中文\\u001b.*…$/),
+  ]);
+  for (const row of below) expect(row.length).toBeLessThan(30);
+  board.noted(factOf("tool.progress", "c2", { message: "x", data: { tail: ["w", "x"] } }));
+  expect(board.live(80)).toEqual([
+    "… code.run_command make runs: Build all",
+    "  │ 4",
+    expect.stringMatching(/^ {2}│ .*…$/),
+    "… code.run_command make runs",
+    "  │ w",
+    "  │ x",
+  ]);
+});

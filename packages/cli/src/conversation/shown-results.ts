@@ -146,4 +146,4 @@ const MOST_LINES_WELL = 3;
 const MOST_LINES_FAILED = 9;
 const LAST_LINES = 4;
 const TELLS =
-  /\b(?:error|err!|fail(?:ed|ure|s)?|fatal|panic|exception|traceback|undefined|cannot|can't|not found|denied|expected|assert\w*)\b|[✗✘×]|\bE\d{3,}\b/i;
+  /(?:error|exception)\b|\b(?:err!|fail(?:ed|ure|s)?|fatal|panic|traceback|undefined|cannot|can't|not found|denied|expected|assert\w*)\b|[✗✘×]|\bE\d{3,}\b/i;
