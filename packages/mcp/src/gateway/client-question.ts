@@ -68,7 +68,7 @@ function inOlderForm(question: ClientQuestion): ClientQuestion {
   const older = Object.entries(properties).map(([name, field]): [string, JsonValue] => {
     if (!isJsonObject(field) || !Array.isArray(field["oneOf"])) return [name, field];
     const { oneOf, ...rest } = field;
-    const choices = (oneOf as JsonValue[]).filter(isJsonObject);
+    const choices = oneOf.filter(isJsonObject);
     const values = choices.map((choice) => choice["const"] ?? "");
     return [
       name,

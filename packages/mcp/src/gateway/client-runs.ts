@@ -52,7 +52,7 @@ export function createClientRuns(parts: GatewayOptions, calls: AnsweringCalls) {
     /** The tools of a run under the names this client knows them by. */
     async shown(run: Run): Promise<ModelTools> {
       const tools = await run.tools();
-      return only === undefined ? tools : underOwnNames(tools, only);
+      return underOwnNames(tools, only);
     },
     ready,
     /** Which prompts and resources this client may have at all. */

@@ -114,27 +114,28 @@ const PLAIN = /^[A-Za-z0-9_-]{1,45}$/u;
 const renamed = new WeakMap<ModelTools, ModelTools>();
 
 /**
- * One server served alone keeps its tools' own names, so that it can take the place in a host's config where the
- * server stood: where they are names every host can take, and nothing else is called so. The same object for the same
- * list.
+ * The names a client sees. One server served alone keeps its tools' own names, so that it can take the place in a host's
+ * config where the server stood: where they are names every host can take, and nothing else is called so. With several,
+ * `mcp.github.create_issue` is `github_create_issue`. The wire name is taken as well, as it was recorded. The same object for
+ * the same list.
  */
-export function underOwnNames(shown: ModelTools, server_id: string): ModelTools {
+export function underOwnNames(shown: ModelTools, server_id: string | undefined): ModelTools {
   const known = renamed.get(shown);
   if (known !== undefined) return known;
-  const prefix = canonicalName(server_id, "");
   const taken = new Set([CALL_TOOL, ...shown.tools.map(({ name }) => name)]);
   const toOwn = new Map<string, string>();
   const toCanonical = new Map<string, string>();
   for (const { name: wire } of shown.tools) {
     const canonical = shown.names.toCanonical(wire) ?? wire;
-    const own = canonical.startsWith(prefix) ? canonical.slice(prefix.length) : wire;
-    if (own === wire || !PLAIN.test(own) || taken.has(own)) continue;
+    const own = server_id === undefined ? shortName(canonical) : ownName(canonical, server_id);
+    if (own === undefined || !PLAIN.test(own) || taken.has(own)) continue;
     toOwn.set(canonical, own);
     toCanonical.set(own, canonical);
   }
   const names = {
     toWire: (canonical: string) => toOwn.get(canonical) ?? shown.names.toWire(canonical),
-    toCanonical: (wire: string) => toCanonical.get(wire) ?? shown.names.toCanonical(wire),
+    toCanonical: (wire: string) =>
+      toCanonical.get(wire) ?? shown.names.toCanonical(wire) ?? findDeferred(wire, shown.names),
   };
   const tools = shown.tools.map((tool) => ({
     ...tool,
@@ -143,4 +144,26 @@ export function underOwnNames(shown: ModelTools, server_id: string): ModelTools 
   const own: ModelTools = { ...shown, names, tools };
   renamed.set(shown, own);
   return own;
+}
+
+/** A tool that is not listed yet may be called all the same. */
+function findDeferred(short: string, names: ModelTools["names"]): string | undefined {
+  const canonical = `mcp.${short.replace("_", ".")}`;
+  const isKnown = shortName(canonical) === short && names.toCanonical(names.toWire(canonical));
+  return isKnown === canonical ? canonical : undefined;
+}
+
+function ownName(canonical: string, server_id: string): string | undefined {
+  const prefix = canonicalName(server_id, "");
+  return canonical.startsWith(prefix) ? canonical.slice(prefix.length) : undefined;
+}
+
+/**
+ * Injective without a look at other names (NAME-3): the server's id ends at the first "_", and no wire name of any other tool
+ * is without "__". What does not fit keeps its wire name.
+ */
+function shortName(canonical: string): string | undefined {
+  const [, server, tool] = /^mcp\.([A-Za-z][A-Za-z0-9]*)\.(.+)$/u.exec(canonical) ?? [];
+  if (server === undefined || tool === undefined || `_${tool}`.includes("__")) return undefined;
+  return `${server}_${tool}`;
 }
