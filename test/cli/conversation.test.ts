@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setImmediate as soon } from "node:timers/promises";
 import { loadScript, scriptedModel } from "@soong/agent";
 import { systemClock, type Fact, type Mode } from "@soong/core";
@@ -12,6 +12,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createSharedCommands } from "../../packages/cli/src/command/run/conversation-commands.ts";
 import { loadConfig } from "../../packages/cli/src/config/index.ts";
 import { createApprovalBroker } from "@soong/control";
+import { attachFiles } from "../../packages/cli/src/conversation/attach-files.ts";
 import { converse } from "../../packages/cli/src/conversation/converse.ts";
 import { openingText, openTalk } from "../../packages/cli/src/conversation/talk.ts";
 import { openPromptHistory } from "../../packages/cli/src/conversation/prompt-history.ts";
@@ -22,6 +23,8 @@ interface Options {
   readonly allow?: readonly string[];
   readonly mode?: Mode;
   readonly files?: Readonly<Record<string, string>>;
+  /** Of the home, by path. */
+  readonly homeFiles?: Readonly<Record<string, string>>;
 }
 
 /** In a project of its own; `script` may be one that a later part of the test writes. */
@@ -36,6 +39,10 @@ async function begin(script: string, options: Options = {}) {
   };
   await write("s.yaml", script);
   for (const [path, content] of Object.entries(options.files ?? {})) await write(path, content);
+  for (const [path, content] of Object.entries(options.homeFiles ?? {})) {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), content);
+  }
   return { around, project, home, write, ...(await talkIn(project, home, options)) };
 }
 
@@ -491,3 +498,164 @@ it("loses no prompt when the session cannot be opened", async () => {
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await soon();
 }
+
+it("runs what is typed behind !: unasked, but under deny and every_time, and the model reads what came of it", async () => {
+  verifies("CLI-7", "PERM-7");
+  const rule = (program: string, rest: string) =>
+    `[[permissions.rules]]\ntool = "code.run_command"\nargv = ["${program}", "**"]\n${rest}\n`;
+  const { person, ended, facts, project } = await begin(
+    `
+turns:
+  - expect: [ { last_user: { contains: "The user ran a command: echo a b" } }, { last_user: { contains: "well?" } }, { last_user: { not_contains: "denied" } } ]
+    text: I read it.
+  - expect: [ { last_user: { not_contains: "The user ran" } } ]
+    text: Nothing new.
+`,
+    {
+      homeFiles: {
+        "config.toml":
+          rule("false", 'decision = "deny"') + rule("true", 'decision = "ask"\nevery_time = true'),
+      },
+    },
+  );
+  await person.type("!echo a b");
+  await person.until("a b\n");
+  await person.type("!touch made.txt");
+  await until(() => existsSync(join(project, "made.txt")));
+  await person.until("wrote nothing");
+  await person.type("!false");
+  await person.until("denied");
+  await person.type("!true");
+  const { question } = await person.press("n");
+  expect(question).toContain("[y]es");
+  await person.type("");
+  await person.type("!echo 'open");
+  await person.until("A ' in this line has no end.");
+  await person.type("well?");
+  await person.until("I read it.");
+  await person.until("1 request");
+  await person.type("and now?");
+  await person.until("Nothing new.");
+  await person.until("1 request");
+  await person.type("exit");
+  expect(await ended).toBe(0);
+  const answers = (await facts()).filter(({ type }) => type === "permission.resolved");
+  expect(answers.map(({ data }) => data)).toMatchObject([
+    { decision: "allow_once", answered_by: "terminal" },
+    { decision: "deny", answered_by: "terminal" },
+  ]);
+});
+
+it("goes back, sums up, switches to another session, and shows and exports what there is", async () => {
+  verifies("CLI-7", "CTX-2");
+  const { person, ended, project, talk } = await begin(
+    `
+turns:
+  - text: "First answer."
+  - text: "Second answer."
+  - expect: [ { last_user: { contains: "second, better" } } ]
+    text: "Third answer."
+  - text: "A summary."
+  - text: "In another."
+`,
+    { homeFiles: { "commands/hi.md": "Say hi to $ARGUMENTS.\n", "commands/help.md": "no\n" } },
+  );
+  await person.type("/context");
+  await person.until("No request was made yet.");
+  await person.type("/compact");
+  await person.until("Nothing was said yet.");
+  await person.type("/resume");
+  await person.until("There is no other conversation");
+  await person.type("/help");
+  await person.until("(hidden by the command of this name)");
+  await person.until("/hi");
+  await person.type("first");
+  await person.until("First answer.");
+  await person.until("1 request");
+  await person.type("second");
+  await person.until("Second answer.");
+  await person.until("1 request");
+  await person.type("/rewind");
+  const points = await person.choose("second");
+  expect(points.items.map(({ label }) => label)).toEqual(["second", "first"]);
+  await person.until("Rewound");
+  await until(async () => (await person.line()).initial === "second");
+  await person.type("second, better");
+  await person.until("Third answer.");
+  await person.until("1 request");
+  await person.type("/context");
+  await person.until("messages");
+  await person.type("/permissions");
+  await person.until("The policy of a run here");
+  await person.type("/mcp");
+  await person.until("There are no MCP servers");
+  await person.type("/agents");
+  await person.until("default_sub_agent");
+  await person.type("/memory");
+  await person.until("Nothing is remembered yet");
+  await person.type("/export talk.md");
+  await person.until("Written: talk.md");
+  await person.type("/export talk.md");
+  await person.until("exists already");
+  const exported = await readFile(join(project, "talk.md"), "utf8");
+  expect(exported).toContain("Third answer.");
+  expect(exported).not.toContain("Second answer.");
+  await person.type("/compact");
+  await person.until("summed up");
+  await person.until("1 request");
+  const first = talk.session_id;
+  await person.type("/clear");
+  await person.until("A new session");
+  await person.type("other");
+  await person.until("In another.");
+  await person.until("1 request");
+  await person.type("/resume");
+  const sessions = await person.choose("first");
+  expect(sessions.items).toHaveLength(1);
+  await person.until("summed up");
+  expect(talk.session_id).toBe(first);
+  expect(person.pinned().join()).toContain("script:s.yaml");
+  await person.type("/cost");
+  await person.until("4 requests");
+  await person.type("/quit");
+  expect(await ended).toBe(0);
+});
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+it("attaches images, from outside the project too, and refuses what is none or too large before anything is sent", async () => {
+  verifies("CLI-7", "CODE-1");
+  const { person, ended, project, around, talk } = await begin(`
+turns:
+  - text: A pixel.
+`);
+  await writeFile(join(project, "a.png"), Buffer.from(PIXEL, "base64"));
+  await writeFile(join(around, "b.png"), Buffer.from(PIXEL, "base64"));
+  await writeFile(
+    join(project, "huge.png"),
+    Buffer.concat([Buffer.from(PIXEL, "base64"), Buffer.alloc(4_000_000)]),
+  );
+  await writeFile(join(project, "not.png"), "text\n");
+  await person.type("see @huge.png");
+  await person.until("@huge.png cannot be attached");
+  await person.until("Nothing was sent.");
+  await person.type(`what is @a.png beside @${join(around, "b.png")}?`);
+  await person.until("A pixel.");
+  await person.until("1 request");
+  const [prompt] = await talk.readPath();
+  const images = prompt?.content.filter(({ type }) => type === "image");
+  expect(images).toEqual([
+    { type: "image", media_type: "image/png", data: PIXEL },
+    { type: "image", media_type: "image/png", data: PIXEL },
+  ]);
+  await person.endLine();
+  expect(await ended).toBe(0);
+  const readFileNever = () => Promise.reject(new Error("read"));
+  const files = { project, model: "m", takesImages: false, readFile: readFileNever };
+  const refused = await attachFiles(["a.png"], files);
+  expect(refused).toMatchObject({
+    ok: false,
+    problems: [expect.stringContaining("m takes no images")],
+  });
+});

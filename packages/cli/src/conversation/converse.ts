@@ -4,6 +4,7 @@
 import { describeUsage, type LoopRun, type RunEnd } from "@soong/agent";
 import { viewsOf, type Clock, type ContentBlock, type ToolResult } from "@soong/core";
 import type { ApprovalBroker } from "@soong/control";
+import { oneLine } from "@soong/schema";
 import { EXIT, visible, visibleLine } from "../output/index.ts";
 import type { Shortcut, Terminal, Typed } from "../terminal/terminal.ts";
 import { answerQuestions } from "./answer-questions.ts";
@@ -18,9 +19,9 @@ import { showRun } from "./show-run.ts";
 import { createShownResults } from "./shown-results.ts";
 import { renderStatus } from "./session-meter.ts";
 import type { SharedCommands } from "./slash-command.ts";
-import { RAN } from "./slash-changes.ts";
 import { listCommandNames, runSlashCommand } from "./slash-commands.ts";
 import type { Talk } from "./talk.ts";
+import { writeRunCommand } from "./transcript.ts";
 import {
   completeWord,
   readPaste,
@@ -418,7 +419,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     const message = error?.message ?? summary;
     if (is_error && !text.includes(message)) terminal.print(red(visible(message)));
     if (status === "denied" || status === "rejected") return;
-    talk.addNote(`${RAN} ${typed.trim().slice(1)}\n${text === "" ? summary : text}`);
+    talk.addNote(writeRunCommand(oneLine(typed.trim().slice(1)), text === "" ? summary : text));
   }
 
   /** What agents proposed to remember, one key for each (MEM-3). */

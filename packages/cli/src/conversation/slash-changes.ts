@@ -1,12 +1,13 @@
 // Commands about what was changed and said: differences, undo, rewinding, summing up, and what the model knows.
 
-import { readMessage, messageText } from "@soong/agent";
-import type { ContentBlock, ConversationNode } from "@soong/core";
+import { readMessage } from "@soong/agent";
+import type { ConversationNode } from "@soong/core";
 import { oneLine } from "@soong/schema";
 import { renderDiff, visible } from "../output/index.ts";
 import { pickOne } from "../terminal/pick-one.ts";
 import { expandResult, readOutputWish, showRawAnswer } from "./expand-result.ts";
 import type { SlashCommands } from "./slash-command.ts";
+import { typedText } from "./transcript.ts";
 
 export const CHANGE_COMMANDS: SlashCommands = {
   diff: {
@@ -104,23 +105,11 @@ export function listPrompts(path: readonly ConversationNode[]): Point[] {
   return path
     .flatMap((node): Point[] => {
       if (readMessage(node)?.role !== "user") return [];
-      const text = messageText(typedBlocks(node.content)).trim();
+      const text = typedText(node.content).trim();
       return text === "" ? [] : [{ text, before: node.parent_id }];
     })
     .toReversed();
 }
-
-/** Without the files that were attached, and what was run before. */
-function typedBlocks(content: readonly ContentBlock[]): ContentBlock[] {
-  return content.filter(
-    (block, at) =>
-      content[at - 1]?.type !== "resource_link" &&
-      !(block.type === "text" && block.text.startsWith(RAN)),
-  );
-}
-
-/** How a note about a command of the user's begins. */
-export const RAN = "The user ran a command:";
 
 const INIT = [
   "Write an AGENTS.md for this project, for agents that will work on it. Look first: the README, the manifests, the settings of",

@@ -38,6 +38,8 @@ export interface SharedCommands {
   /** The one session that is meant by an id or its beginning. Throws a sentence. */
   findSession(given: string): Promise<string>;
   usedBefore(session_id: string): Promise<UsageTotal>;
+  /** A session as Markdown, whole. */
+  transcript(session_id: string): Promise<string>;
   /** The last change in the project, ready to be taken back. Throws a sentence where there is none. */
   lastChange(): Promise<UndoPrompt>;
   /** `commands/*.md` of the home. */

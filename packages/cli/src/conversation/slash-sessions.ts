@@ -4,13 +4,11 @@ import { writeFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { describeUsage } from "@soong/agent";
 import { messageOf } from "@soong/core";
-import { oneLine } from "@soong/schema";
 import { pad, visibleLine } from "../output/index.ts";
 import { pickOne } from "../terminal/pick-one.ts";
 import { describeCount, type ContextData } from "./session-meter.ts";
 import type { SlashCommands, SlashHost } from "./slash-command.ts";
 import { openingText } from "./talk.ts";
-import type { TranscriptEntry } from "./transcript.ts";
 
 export const SESSION_COMMANDS: SlashCommands = {
   cost: {
@@ -56,10 +54,10 @@ export const SESSION_COMMANDS: SlashCommands = {
   export: {
     usage: "/export [FILE]",
     says: "write the conversation into a file, as Markdown",
-    async run({ terminal, talk, project }, given) {
+    async run({ terminal, talk, own, project }, given) {
       if (!talk.isKept) return terminal.print("Nothing was said yet.");
       const file = resolve(project, given === "" ? `${talk.session_id}.md` : given);
-      const text = renderMarkdown(await talk.transcript());
+      const text = await own.transcript(talk.session_id);
       try {
         await writeFile(file, text, { flag: "wx", mode: 0o600 });
       } catch (error) {
@@ -76,25 +74,6 @@ export const SESSION_COMMANDS: SlashCommands = {
     },
   },
 };
-
-function renderMarkdown(entries: readonly TranscriptEntry[]): string {
-  return `${entries.map(renderEntry).join("\n\n")}\n`;
-
-  function renderEntry(entry: TranscriptEntry): string {
-    switch (entry.kind) {
-      case "prompt":
-        return `## ${oneLine(entry.text).slice(0, MOST_HEADING)}\n\n${entry.text.replaceAll(/^/gm, "> ")}`;
-      case "answer":
-        return entry.text.trim();
-      case "call":
-        return `- \`${entry.tool_name}\` ${entry.arguments.replaceAll("`", "'")}: ${entry.status ?? "not ended"}`;
-      case "compaction":
-        return `*What came before was summed up:*\n\n${entry.text}`;
-    }
-  }
-}
-
-const MOST_HEADING = 72;
 
 async function startAnew({ terminal, talk }: SlashHost): Promise<void> {
   await talk.startAnew();

@@ -40,7 +40,7 @@ export const SETTINGS_COMMANDS: SlashCommands = {
   },
   mcp: {
     usage: "/mcp",
-    says: "MCP servers: their state, and why a tool is not offered",
+    says: "MCP servers, and why a tool is not offered",
     async run({ terminal, own }) {
       terminal.print(await own.servers());
     },
@@ -54,7 +54,7 @@ export const SETTINGS_COMMANDS: SlashCommands = {
   },
   permissions: {
     usage: "/permissions [TOOL JSON]",
-    says: "the rules and where they are written; what is decided about a call",
+    says: "the rules and where they are; what a call gets",
     async run({ terminal, talk, own }, call) {
       terminal.print(await own.permissions(call, talk.mode));
     },

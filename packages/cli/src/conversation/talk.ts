@@ -155,6 +155,8 @@ export async function openTalk(options: OpenTalkOptions) {
     async rewindTo(node_id: string): Promise<void> {
       const { session, kept } = await sessionNow("");
       await kept.rewind(session.recorder, node_id);
+      // The loop that is opened next reads it.
+      await session.recorder.flush();
       loop = undefined;
     },
   };

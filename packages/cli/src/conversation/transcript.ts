@@ -88,9 +88,32 @@ export function readTranscript(
   }
 }
 
-/** Without the files that were attached to it: it names them. */
+/** Without the files that were attached to it, which it names; of what the user ran before only the command. */
 function promptText(content: readonly ContentBlock[]): string {
-  return messageText(content.filter((_, at) => content[at - 1]?.type !== "resource_link"));
+  const commands = content.flatMap((block) => readRunCommand(block) ?? []);
+  return [...commands.map((command) => `!${command}`), typedText(content)].join("\n");
+}
+
+/** What was typed as the prompt, and nothing that was added to it. */
+export function typedText(content: readonly ContentBlock[]): string {
+  return messageText(
+    content.filter(
+      (block, at) =>
+        content[at - 1]?.type !== "resource_link" && readRunCommand(block) === undefined,
+    ),
+  );
+}
+
+const RAN = "The user ran a command: ";
+
+/** For the model: what the user ran, and what came of it. */
+export function writeRunCommand(command: string, output: string): string {
+  return `${RAN}${command}\n${output}`;
+}
+
+function readRunCommand(block: ContentBlock): string | undefined {
+  if (block.type !== "text" || !block.text.startsWith(RAN)) return undefined;
+  return block.text.slice(RAN.length).split("\n", 1)[0];
 }
 
 /** Its end, as a conversation shows it that continues: the last entries, a line a call, long texts without their middle. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { writeMention, readTypedLine } from "./typed-line.ts";
+import { readPaste, readTypedLine, writeMention } from "./typed-line.ts";
 
 test.each([
   ["/model  script:a.yaml ", { kind: "command", name: "model", rest: "script:a.yaml" }],
@@ -9,6 +9,12 @@ test.each([
   ["/", { kind: "command", name: "", rest: "" }],
   ["/grants revoke\nx", { kind: "command", name: "grants", rest: "revoke\nx" }],
   ["//etc is a folder", { kind: "prompt", text: "/etc is a folder", mentions: [] }],
+  [" exit ", { kind: "command", name: "quit", rest: "" }],
+  ["exit the loop", { kind: "prompt", text: "exit the loop", mentions: [] }],
+  ["! git status ", { kind: "shell", command: "git status" }],
+  ["# We use tabs.", { kind: "note", text: "We use tabs." }],
+  ["# A page\nwith text", { kind: "prompt", text: "# A page\nwith text", mentions: [] }],
+  ["#3 is broken", { kind: "prompt", text: "#3 is broken", mentions: [] }],
   ["what is 1/2?", { kind: "prompt", text: "what is 1/2?", mentions: [] }],
 ])("%j is read as what it is", (typed, line) => {
   verifies("CLI-7");
@@ -46,4 +52,19 @@ test("a path that is mentioned is read back as that path", () => {
       expect(readTypedLine(typed)).toMatchObject({ mentions: [given] });
     }),
   );
+});
+
+test.each([
+  ["/tmp/a.png", "@/tmp/a.png "],
+  ["'/tmp/two words.JPG' ", '@"/tmp/two words.JPG" '],
+  ["/tmp/two\\ words.webp\n", '@"/tmp/two words.webp" '],
+  ["file:///tmp/a%20b.gif", '@"/tmp/a b.gif" '],
+  ["~/Desktop/shot.jpeg", "@~/Desktop/shot.jpeg "],
+  ["/tmp/a.txt", "/tmp/a.txt"],
+  ["see /tmp/a.png", "see /tmp/a.png"],
+  ["a.png", "a.png"],
+  ["https://example.org/a.png", "https://example.org/a.png"],
+])("a paste of %j puts %j into the line", (pasted, line) => {
+  verifies("CLI-7");
+  expect(readPaste(pasted)).toBe(line);
 });

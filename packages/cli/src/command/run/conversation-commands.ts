@@ -94,6 +94,10 @@ export function createSharedCommands(options: SharedCommandsOptions): SharedComm
       const ends = await store.lastFacts([session_id]);
       return (await sumSessionUsage(store, ends)).get(session_id) ?? sumUsage([]);
     },
+    async transcript(session) {
+      const { showSession } = await import("../sessions/show.ts");
+      return `${await capture((context) => showSession(context, { session }, { full: true }))}\n`;
+    },
     async lastChange() {
       const undo = await import("../sessions/undo.ts");
       const change = await undo.findChange({ cwd: runtime.roots.project }, await runtime.store());
