@@ -84,8 +84,13 @@ function normalise(screen: string, around: string): string {
     .replaceAll(/\b(soong|version|node) v?\d+\.\d+\.\d+\S*/gi, "$1 0.0.0")
     .split("\n")
     .filter((line) => !WAITING.test(line))
-    .map((line) => line.replaceAll(DURATION, "").trimEnd())
+    .map((line) => line.replace(CUT_BY_TIME, cutEarlier).replaceAll(DURATION, "").trimEnd())
     .join("\n");
+}
+
+/** How much a duration leaves of a line depends on its length. */
+function cutEarlier(_: string, text: string, behind: string): string {
+  return `${text.slice(0, SURE_CHARS).trimEnd()}…${behind}`;
 }
 
 const STORY = "/tmp/soong-story0";
@@ -94,5 +99,7 @@ const ID = /\b([a-z]+)_([0-9a-v]{12}[0-9a-z]{5})\b/g;
 const DATE = /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?/g;
 /** A call that took no time shows none. */
 const DURATION = /(?: · | |, )\d+(?:\.\d+)? (?:h \d+ min|min \d+ s|ms|s)(?= *$|[:;)])/g;
+const SURE_CHARS = 60;
+const CUT_BY_TIME = /^(.{60,})…((?: runs)? \d+(?:\.\d+)? (?:h \d+ min|min \d+ s|ms|s)\b|(?: runs))/;
 /** Shown once the model has been quiet for a second. */
 const WAITING = /^… the model, /;

@@ -12,14 +12,23 @@ export function renderInline(
   styles: readonly Style[] = [],
 ): Span[] {
   if (!isColoured || !MARKS.test(text)) return [{ text, styles }];
-  return renderTokens(Lexer.lexInline(text), styles);
+  return renderTokens(lexInline(text), styles);
+}
+
+/** A text the lexer cannot read is shown as it is: an answer ends no conversation. */
+function lexInline(text: string): Token[] {
+  try {
+    return Lexer.lexInline(text);
+  } catch {
+    return [{ type: "text", raw: text, text }];
+  }
 }
 
 /** Where a text that is too long may be cut: behind a space that is within no emphasis, code or link. */
 export function findCut(text: string, before: number): number {
   let end = 0;
   let cut = 0;
-  for (const { type, raw } of Lexer.lexInline(text)) {
+  for (const { type, raw } of lexInline(text)) {
     const start = end;
     end += raw.length;
     if (type === "text" || type === "br") {
