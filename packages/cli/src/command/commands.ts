@@ -33,12 +33,12 @@ const MODEL_OPTION = {
 } as const;
 const MODE_OPTION = {
   "--mode <mode>": {
-    says: "as a run in this mode",
+    says: "the mode of the run",
     choices: ["normal", "plan", "accept_edits", "orchestrator"],
   },
 } as const;
 const AGENT_OPTION = {
-  "--agent <id>": "an agent of the home that may be the main one: agents/ID.md",
+  "--agent <id>": "run as this agent: agents/ID.md of the home",
 } as const;
 const RULE_OPTIONS = {
   "--allow <pattern>": { says: "a rule that allows tools by name", isRepeatable: true },
@@ -295,7 +295,7 @@ export const COMMANDS = {
     exitCodes: "0 answered, 1 it is not open any more, 2 usage error",
   },
   events: {
-    summary: "print the facts of a run",
+    summary: "print the facts of a run, as sentences",
     arguments: { "[run]": RUN_ARGUMENT },
     options: { ...JSON_OPTION, "--follow": "continue until the run ends" },
     examples: ["soong events", "soong events 0abc --follow", "soong events --json"],
@@ -331,7 +331,7 @@ export const COMMANDS = {
       ...JSON_OPTION,
     },
     examples: ["soong verify", "soong verify 0abc --artifacts", "soong verify --all"],
-    exitCodes: "0 all are, 1 one is not",
+    exitCodes: "0 unchanged, 1 changed",
     record: "soong.verify/1",
   },
   undo: {
@@ -431,7 +431,7 @@ export const COMMANDS = {
     record: "soong.skills_new/1",
   },
   hooks: {
-    summary: "hooks: programs of yours that watch or stop calls",
+    summary: "hooks: your own programs that watch or stop calls",
     examples: ["soong hooks check"],
   },
   "hooks check": {
@@ -450,7 +450,7 @@ export const COMMANDS = {
     record: "soong.hooks_check/1",
   },
   memory: {
-    summary: "what is remembered from earlier work: list it, add to it, take from it",
+    summary: "what is remembered from earlier work: list, add, extract, forget",
     examples: [
       "soong memory list",
       'soong memory add "The tests need Docker."',
