@@ -2,7 +2,7 @@
 // a turn continues, so that a user can always type, and Ctrl-C always means something.
 
 import { describeUsage, type LoopRun, type RunEnd } from "@soong/agent";
-import { viewsOf, type Clock, type ContentBlock, type ToolResult } from "@soong/core";
+import type { Clock, ContentBlock, ToolResult } from "@soong/core";
 import type { ApprovalBroker } from "@soong/control";
 import { oneLine } from "@soong/schema";
 import { EXIT, visible, visibleLine } from "../output/index.ts";
@@ -11,9 +11,11 @@ import { answerQuestions } from "./answer-questions.ts";
 import { attachFiles } from "./attach-files.ts";
 import { formatDuration } from "./call-board.ts";
 import { readCommandLine } from "./command-line.ts";
+import { createDoubleEscape } from "./double-escape.ts";
 import { createInputQueue } from "./input-queue.ts";
 import { expandResult, showRawAnswer } from "./expand-result.ts";
 import { createKeyboard } from "./keyboard.ts";
+import { offerMemories } from "./offer-memories.ts";
 import type { PromptHistory } from "./prompt-history.ts";
 import { showRun } from "./show-run.ts";
 import { createShownResults } from "./shown-results.ts";
@@ -29,7 +31,7 @@ import {
   readTypedLine,
   type TypedLine,
 } from "./typed-line.ts";
-import type { UserCall } from "./user-call.ts";
+import { showCall, type UserCall } from "./user-call.ts";
 
 export interface ConverseOptions {
   readonly terminal: Terminal;
@@ -66,7 +68,6 @@ type Start = (isStopping: () => boolean) => Promise<LoopRun | UserCall | undefin
 type Prompt = Extract<TypedLine, { kind: "prompt" }>;
 
 const STOPPED = "interrupted by the user";
-const SECOND_ESC_MS = 2000;
 
 /** Answers with the exit code; everything is on record by then. */
 export async function converse(options: ConverseOptions): Promise<number> {
@@ -80,8 +81,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
   let turn: Turn | undefined;
   let isLastChance = false;
   let lastDiff: string | undefined;
-  /** The first of two Esc, and what was in the line. */
-  let escaped: { readonly text: string; forget(): void } | undefined;
+  const escapes = createDoubleEscape(clock, showPinned);
   const queue = createInputQueue(showPinned);
   const results = createShownResults();
 
@@ -100,9 +100,9 @@ export async function converse(options: ConverseOptions): Promise<number> {
     options.onTermination((code) => leave(code)),
   ];
   talk.meter.onChange(showPinned);
-  if (talk.isKept) talk.meter.reset(await own.usedBefore(talk.session_id));
   showPinned();
   try {
+    if (talk.isKept) talk.meter.reset(await own.usedBefore(talk.session_id));
     if (options.first !== undefined) {
       terminal.print(PROMPT + visible(options.first).replaceAll("\n", "\n  "));
       await take({ kind: "text", text: options.first });
@@ -128,6 +128,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     if (turn?.run === undefined || turn.hasEnded) await turn?.done;
     return exitCode;
   } finally {
+    escapes.forget();
     for (const end of endings) end();
   }
 
@@ -158,46 +159,27 @@ export async function converse(options: ConverseOptions): Promise<number> {
     stop(turn);
   }
 
-  /** Stops the turn and leaves the line as it is; at rest, twice clears the line. */
+  /** Stops the turn and leaves the line as it is; at rest, twice clears the line or goes back. */
   function pressEscape(text: string): string | undefined {
     if (turn !== undefined) {
       stopTurn();
       return undefined;
     }
-    const isSecond = escaped?.text === text;
-    escaped?.forget();
-    escaped = undefined;
-    showPinned();
-    if (text === "" && !talk.isKept) return undefined;
-    if (isSecond && text === "") {
-      void takeText("/rewind");
-      return undefined;
-    }
-    if (isSecond) {
-      // The arrows bring it back.
-      void remember(text);
-      return "";
-    }
-    const forget = clock.after(SECOND_ESC_MS, () => {
-      escaped = undefined;
-      showPinned();
-    });
-    escaped = { text, forget };
-    showPinned();
-    return undefined;
+    if ((text === "" && !talk.isKept) || !escapes.press(text)) return undefined;
+    if (text === "") void takeText("/rewind");
+    // The arrows bring it back.
+    else void remember(text);
+    return "";
   }
 
   function showPinned(): void {
     const { model, mode, meter, window } = talk;
     const { usage, contextTokens } = meter;
     const parts = { model, mode, usage, contextTokens, window, queued: queue.length };
-    const does = escaped?.text === "" ? "goes back to an earlier prompt" : "clears the line";
     terminal.pin(
-      [
-        ...queue.lines(),
-        ...(escaped === undefined ? [] : [`Esc once more ${does}.`]),
-        renderStatus(parts, terminal.columns - 1),
-      ].map((line) => dim(line)),
+      [...queue.lines(), ...escapes.lines(), renderStatus(parts, terminal.columns - 1)].map(
+        (line) => dim(line),
+      ),
     );
   }
 
@@ -348,7 +330,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
         changed: showChange,
         heard: showHeard,
       });
-      if ("result" in run) showCall(typed, await run.result);
+      if ("result" in run) noteCall(typed, await run.result);
       else {
         reportEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
       }
@@ -358,7 +340,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
       }
       const left = queue.drain();
       if (left.length === 0) {
-        if ("queue" in run) void begun.done.then(() => report(offerMemories));
+        if ("queue" in run) void begun.done.then(() => report(offerProposed));
         return undefined;
       }
       for (const { text } of left) showSaid(text);
@@ -411,37 +393,19 @@ export async function converse(options: ConverseOptions): Promise<number> {
     return undefined;
   }
 
-  /** All of what a command of the user's own has written, and how it ended. */
-  function showCall(typed: string, result: ToolResult): void {
-    const { status, is_error, error, summary } = result;
-    const text = viewsOf(result).person.trimEnd();
-    if (text !== "") terminal.print(visible(text));
-    const message = error?.message ?? summary;
-    if (is_error && !text.includes(message)) terminal.print(red(visible(message)));
-    if (status === "denied" || status === "rejected") return;
-    talk.addNote(writeRunCommand(oneLine(typed.trim().slice(1)), text === "" ? summary : text));
+  /** The model reads what the user ran, with the next prompt. */
+  function noteCall(typed: string, result: ToolResult): void {
+    const output = showCall(terminal, result);
+    if (output === undefined) return;
+    talk.addNote(writeRunCommand(oneLine(typed.trim().slice(1)), output));
   }
 
-  /** What agents proposed to remember, one key for each (MEM-3). */
-  async function offerMemories(): Promise<void> {
+  async function offerProposed(): Promise<void> {
     if (leaving.signal.aborted) return;
     const proposed = await own.proposedMemories(talk.session_id);
     // The next prompt was quicker: it will be offered after that.
-    if (turn !== undefined || leaving.signal.aborted) return;
-    for (const memory of proposed) {
-      terminal.print(`Proposed to remember: ${visibleLine(memory.text)}`);
-      const pressed = await keyboard.first(() =>
-        terminal.readKey({
-          question: "Remember it? [y]es / [n]o / [l]ater: ",
-          keys: ["y", "n", "l"],
-          signal: leaving.signal,
-        }),
-      );
-      const key = pressed.kind === "key" ? pressed.key : "l";
-      if (key === "y") terminal.print(dim(visible(await memory.accept())));
-      else if (key === "n") await memory.discard();
-      else return terminal.print(dim("Later: `soong memory extract` keeps all that is proposed."));
-    }
+    if (turn !== undefined) return;
+    await offerMemories(proposed, { terminal, keyboard, signal: leaving.signal });
   }
 
   function showChange(diff: string): void {

@@ -3,6 +3,7 @@
 
 import { sumUsage, type LoopEvent, type LoopRun } from "@soong/agent";
 import {
+  viewsOf,
   type Fact,
   type FactType,
   type JsonObject,
@@ -10,6 +11,8 @@ import {
   type Session,
   type ToolResult,
 } from "@soong/core";
+import { visible } from "../output/index.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 export interface UserCall extends Pick<LoopRun, "events" | "end" | "abort"> {
   readonly run_id: string;
@@ -93,4 +96,15 @@ export async function callAsUser(
     yield { type: "end", end: await end };
     return undefined;
   }
+}
+
+/** All of what it has written, and how it ended. Answers with that for the model; undefined where it did not run. */
+export function showCall(terminal: Pick<Terminal, "print" | "colours">, result: ToolResult) {
+  const { status, is_error, error, summary } = result;
+  const text = viewsOf(result).person.trimEnd();
+  if (text !== "") terminal.print(visible(text));
+  const message = error?.message ?? summary;
+  if (is_error && !text.includes(message)) terminal.print(terminal.colours.red(visible(message)));
+  if (status === "denied" || status === "rejected") return undefined;
+  return text === "" ? summary : text;
 }
