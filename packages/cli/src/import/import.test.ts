@@ -158,6 +158,7 @@ describe("Claude Code", () => {
       ".claude/skills/deploy/SKILL.md": SKILL,
       ".claude/commands/ok.md": "Do it.",
       ".claude/commands/no name.md": "x",
+      ".claude/commands/git/pr.md": "x",
     });
     await symlink("/etc/hosts", join(world.user, ".claude/skills/deploy/hosts"));
     const plan = await world.plan(findInClaudeCode);
@@ -165,6 +166,7 @@ describe("Claude Code", () => {
     expect(refusals(plan).map((one) => one.split(":")[0])).toEqual([
       "MCP servers",
       "settings.json",
+      "commands/git/",
       "skill deploy",
       "command no name",
     ]);

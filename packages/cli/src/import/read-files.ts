@@ -53,8 +53,14 @@ export async function readTexts(
   const texts: FoundText[] = [];
   for (const folder of folders) {
     for (const entry of await listNames(folder)) {
-      if (extname(entry) !== ending) continue;
       const from = join(folder, entry);
+      if (extname(entry) !== ending) {
+        const inside = await listNames(from);
+        if (!inside.some((name) => extname(name) === ending)) continue;
+        const why = "files in a folder have no counterpart here; move them out of it";
+        found.unmapped.push({ what: `${basename(folder)}/${entry}/`, why, from });
+        continue;
+      }
       const text = await readText(from, found);
       if (text !== undefined) texts.push({ name: basename(entry, ending), text, from });
     }
