@@ -73,6 +73,23 @@ const load = (name: string, more: object = {}): ScriptTurn => ({
   calls: [{ tool: "internal.load_skill", input: { name, ...more } }],
 });
 
+test("a skill that is not for models is neither listed nor loaded", async () => {
+  verifies("SKILL-1");
+  await write("release", "Releases.", "Tag it.", "disable-model-invocation: true\n");
+  const told = await stage([
+    { calls: [{ tool: "internal.list_skills", input: {} }] },
+    load("release"),
+    load("release", { file: "notes.md" }),
+    { text: "ok" },
+  ]);
+  await told.ask("go");
+  const [list, ...loads] = told.results();
+  expect(list).toContain("- deploy:");
+  expect(list).not.toContain("release");
+  for (const one of loads) expect(one).toContain("is not for models to load");
+  expect(told.nodes("skill_context")).toEqual([]);
+});
+
 test("a skill is loaded once per content: in one answer, in the next, and after a resume", async () => {
   verifies("SKILL-1");
   await writeFile(join(folder, "deploy", "go.sh"), "true");

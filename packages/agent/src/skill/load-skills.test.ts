@@ -252,12 +252,13 @@ test("requests are held against the surface and change nothing", () => {
       ["mcp.x.y", { state: "deferred" } as never],
       ["code.run", { state: "excluded", reason: "disabled", detail: "by config" } as never],
     ]),
-    aliases: new Map([["Read", "code.read_file"]]),
+    aliases: new Map<string, string>(),
   };
   expect(
-    resolveRequestedTools(["Read(src/**)", "mcp.x.*", "code.run", "Nope", "*"], surface),
+    resolveRequestedTools(["Read(src/**)", "mcp__x", "mcp.x.*", "code.run", "Nope", "*"], surface),
   ).toEqual([
     { requested: "Read(src/**)", tool_name: "code.read_file", state: "loaded" },
+    { requested: "mcp__x", tool_name: "mcp.x.y", state: "deferred" },
     { requested: "mcp.x.*", tool_name: "mcp.x.y", state: "deferred" },
     { requested: "code.run", tool_name: "code.run", state: "excluded", why: "disabled: by config" },
     { requested: "Nope", state: "unknown" },
