@@ -250,9 +250,11 @@ test("for a command the user chooses what a yes for the session covers, and sees
   const answer = ask({ scope_choices: CHOICES });
   (await question(1)).press({ kind: "key", key: "s" });
   const scope = await question(2);
-  expect(printed.at(-1)).toBe("e: may run exactly it.\ns: may run all that begin so.");
+  expect(printed.at(-1)).toBe(
+    "In /p:\n  e  exactly `npm test`\n  s  those that start with `npm 'te\\u202est'`, naming nothing outside the project",
+  );
   expect(scope.question).toBe(
-    "For this session: [e]xactly this command / all that [s]tart with `npm 'te\\u202est'` / [b]ack: ",
+    "For this session: [e]xactly this command / all that [s]tart so / [b]ack: ",
   );
   scope.press({ kind: "key", key: "b" });
   (await question(3)).press({ kind: "key", key: "s" });

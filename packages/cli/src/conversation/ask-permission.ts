@@ -1,13 +1,9 @@
 // The question before a call, at any terminal (PERM-6): its answers, why not, what a yes for the session covers, and "always"
 // (PERM-18), for which the rule that would be written is shown, may be changed, and is kept for this project or for every one.
 
-import {
-  visibleLine,
-  type OfferedScope,
-  type PermissionAnswer,
-  type PermissionRequest,
-} from "@soong/core";
-import { commandText, exactText } from "@soong/core/internal";
+import { type OfferedScope, type PermissionAnswer, type PermissionRequest } from "@soong/core";
+import { commandText, exactLine, exactText } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { describeRule, readRuleLine, ruleLine } from "../config/index.ts";
 
 /** Who answered, on record, when it was here. */
@@ -81,7 +77,7 @@ interface Chosen {
   readonly scope: Pick<PermissionAnswer, "scope">;
 }
 
-/** What a yes covers, as the user means it; what each choice covers exactly is above the question. */
+/** What a yes covers, as the user means it: all of it is above the question. */
 async function askScope(
   what: string,
   choices: readonly OfferedScope[],
@@ -89,38 +85,44 @@ async function askScope(
 ): Promise<Chosen | "back" | undefined> {
   const [first, ...more] = choices;
   if (more.length === 0) return { rule: first?.always_rule, scope: {} };
-  const offered = choices.map((choice) => ({ choice, ...SCOPE_KEYS[choice.id](choice) }));
-  const lines = offered.map(({ choice, letter }) => `${letter}: ${choice.session_scope}`);
-  show(lines.map(visibleLine).join("\n"));
-  const words = offered.map((one) => one.words).join(" / ");
-  const letters = offered.map(({ letter }) => letter);
+  const { cwd = "" } = choices.map(findCommand).find((one) => one !== undefined) ?? {};
+  show(
+    [
+      `In ${exactLine(cwd)}:`,
+      ...choices.map(
+        (choice) => `  ${KEYS[choice.id].letter}  ${describeChoice(choice, what !== ALWAYS)}`,
+      ),
+    ].join("\n"),
+  );
+  const letters = choices.map(({ id }) => KEYS[id].letter);
+  const words = choices.map(({ id }) => KEYS[id].words).join(" / ");
   const pressed = await key(`${what}: ${words} / [b]ack: `, [...letters, "b"]);
   if (pressed === undefined || pressed === "b") return pressed === "b" ? "back" : undefined;
-  const { choice } = offered.find(({ letter }) => letter === pressed) ?? { choice: first };
-  const scope = choice === first || choice === undefined ? {} : { scope: choice.id };
-  return { rule: choice?.always_rule, scope };
+  const choice = choices.find(({ id }) => KEYS[id].letter === pressed) ?? first;
+  const scope = choice === first ? {} : { scope: choice?.id };
+  return { rule: choice?.always_rule, scope: omitUndefined(scope) };
 }
 
-const SCOPE_KEYS: Readonly<
-  Record<OfferedScope["id"], (choice: OfferedScope) => { letter: string; words: string }>
-> = {
-  exact: () => ({ letter: "e", words: "[e]xactly this command" }),
-  prefix: (choice) => ({
-    letter: "s",
-    words: `all that [s]tart with \`${commandText(findWords(choice))}\``,
-  }),
-  program: (choice) => ({
-    letter: "a",
-    words: `[a]ny arguments of \`${commandText(findWords(choice))}\``,
-  }),
-};
+const ALWAYS = "Always";
 
-function findWords({ scopes }: OfferedScope): readonly string[] {
-  for (const scope of scopes) {
-    if (scope.kind === "argv_prefix") return scope.argv;
-    if (scope.kind === "executable") return [scope.executable];
-  }
-  return [];
+const KEYS = {
+  exact: { letter: "e", words: "[e]xactly this command" },
+  prefix: { letter: "s", words: "all that [s]tart so" },
+  program: { letter: "a", words: "[a]ny arguments" },
+} as const;
+
+/** `bounded`: a grant covers no other places, while a rule with "**" covers any rest. */
+function describeChoice(choice: OfferedScope, bounded: boolean): string {
+  const command = findCommand(choice);
+  if (command?.kind === "executable") return `${exactLine(command.executable)} with any arguments`;
+  const words = `\`${commandText(command?.argv ?? [])}\``;
+  return command?.kind === "argv_prefix"
+    ? `those that start with ${words}${bounded ? ", naming nothing outside the project" : ""}`
+    : `exactly ${words}`;
+}
+
+function findCommand({ scopes }: OfferedScope) {
+  return scopes.find((scope) => "executable" in scope);
 }
 
 /** The choices of which each has a rule of its own. */
@@ -142,8 +144,7 @@ async function askAlways(
   prompts: PermissionPrompts,
 ): Promise<Pick<PermissionAnswer, "always" | "scope"> | undefined> {
   const { show, key, line, canEdit } = prompts;
-  const rules = findRules(request).map((one) => ({ ...one, session_scope: ruleText(one) }));
-  const chosen = await askScope("Always", rules, prompts);
+  const chosen = await askScope(ALWAYS, findRules(request), prompts);
   if (chosen === undefined || chosen === "back") return undefined;
   let { rule } = chosen;
   while (rule !== undefined) {
@@ -163,8 +164,4 @@ async function askAlways(
     else rule = changed;
   }
   return undefined;
-}
-
-function ruleText({ always_rule }: OfferedScope): string {
-  return always_rule === undefined ? "" : ruleLine(always_rule);
 }

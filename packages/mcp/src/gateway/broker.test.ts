@@ -30,6 +30,7 @@ const request: PermissionRequest = {
   cwd: "/p",
   network_hosts: [],
   dangerous: true,
+  marks: ["dangerous"],
   destructive: true,
   hook_results: [],
   reason: "asked by default",

@@ -21,14 +21,14 @@ const MAX_REASON_CHARS = 500;
 
 /** Nothing that matters is cut: undefined where the question is too long to be sure that all of it is seen. */
 export function permissionQuestion(request: PermissionRequest): ElicitationRequest | undefined {
-  const { reason, cwd, scopes, session_scope } = request;
+  const { reason, cwd, scopes, session_scope, marks = [] } = request;
   const claim = describeClaim(request);
   const lines = [
     `Allow: ${describeQuestion(request)}`,
     `Tool: ${exactLine(request.tool_name)}. ${safeLine(request.description, MAX_DESCRIPTION_CHARS)}`,
     ...(claim === undefined ? [] : [claim]),
-    ...(request.dangerous ? ["It is marked dangerous."] : []),
-    ...(request.destructive ? ["It may destroy what cannot be brought back."] : []),
+    ...(marks.includes("dangerous") ? ["It is marked dangerous."] : []),
+    ...(marks.includes("destructive") ? ["It may destroy what cannot be brought back."] : []),
     "",
     ...whatWouldHappen(request),
     "",
