@@ -27,6 +27,7 @@ test("what is omitted from the samples is omitted on purpose", () => {
     "README.md: installs",
     "README.md: needs a key",
     "README.md: takes minutes",
+    "docs/cli.md: changes the shell that it is typed in",
     "docs/cli.md: needs a key",
     "docs/embed.md: installs",
     "docs/install.md: installs",

@@ -1,6 +1,5 @@
 // What the command says of itself and of its tools: help, mistakes, the surface, explanations, colours.
 
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +7,6 @@ import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CommandContext } from "../../packages/cli/src/command/handler.ts";
 import { createProgram } from "../../packages/cli/src/command/program.ts";
-import type { Output } from "../../packages/cli/src/output/index.ts";
 import { bundleCli, recordsOf, type CliBundle } from "./cli-bundle.ts";
 
 type Command = ReturnType<typeof createProgram>;
@@ -337,42 +335,5 @@ describe("what comes from outside", () => {
       expect(Array.from(stdout + stderr).filter(isRaw)).toEqual([]);
     }
     expect(JSON.stringify(recordsOf(json))).toContain("\u202e");
-  });
-});
-
-describe("completion", () => {
-  const scriptFor = async (shell: string): Promise<string> => {
-    const printed: string[] = [];
-    const output = { line: (text = "") => void printed.push(text) } as unknown as Output;
-    const words = ["completion", shell];
-    const program = createProgram({ output } as unknown as CommandContext, () => {}, words);
-    await program.parseAsync(words, { from: "user" });
-    return printed.join("\n");
-  };
-
-  it.each([
-    ["bash", /complete .*-F _soong soong/],
-    ["zsh", /^#compdef soong/],
-    ["fish", /complete -c soong .*-a verify/],
-  ] as const)("for %s knows the commands and their options", async (shell, mark) => {
-    verifies("CLI-6");
-    const script = await scriptFor(shell);
-    expect(script).toMatch(mark);
-    for (const word of ["sessions", "explain", "older-than"]) expect(script).toContain(word);
-  });
-
-  it.each([
-    ["se", "sessions"],
-    ["sessions r", "rm"],
-    ["sessions rm --old", "--older-than"],
-    ["call code.read_file --al", "--allow"],
-  ])("for bash completes soong %s to %s", async (typed, completed) => {
-    verifies("CLI-6");
-    const words = ["soong", ...typed.split(" ")];
-    const ask = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _soong; echo "\${COMPREPLY[*]}"`;
-    const printed = execFileSync("bash", ["-c", `${await scriptFor("bash")}\n${ask}`], {
-      encoding: "utf8",
-    });
-    expect(printed.trim()).toBe(completed);
   });
 });

@@ -10,6 +10,10 @@ export async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
+  if (args[0] === "__complete") {
+    const { printCandidates } = await import("./setup/complete-words.ts");
+    return printCandidates(args.slice(args[1] === "--" ? 2 : 1), process);
+  }
   const { runProgram } = await import("./program.ts");
   return runProgram(args, process);
 }

@@ -65,7 +65,7 @@ const GRANT: IdSubject<LiveGrant> = {
 
 type LiveGrant = Awaited<ReturnType<typeof listLiveGrants>>[number];
 
-async function listLiveGrants(context: CommandContext) {
+export async function listLiveGrants(context: CommandContext) {
   const live = await liveRuntimes(context);
   const listed = await Promise.all(
     live.map(async (runtime) => {

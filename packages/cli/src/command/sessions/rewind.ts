@@ -79,8 +79,12 @@ export function listRewindPoints(path: readonly ConversationNode[]): RewindPoint
     .toReversed();
 }
 
+export async function readConversationPoints(reader: SessionReader): Promise<RewindPoint[]> {
+  return listRewindPoints(await readMainPath(reader));
+}
+
 async function readRewindPoints(reader: SessionReader): Promise<RewindPoint[]> {
-  const points = listRewindPoints(await readMainPath(reader));
+  const points = await readConversationPoints(reader);
   if (points.length > 0) return points;
   throw new CommandError(
     `Session ${visibleLine(reader.session_id)} has no earlier point: it has one prompt at most. \`soong\` begins a new session.`,
