@@ -5,11 +5,7 @@ import { Writable } from "node:stream";
 import { createOutput, visibleLine } from "../../output/index.ts";
 import { COMMANDS, type CommandSpec, type ParameterSpec } from "../commands.ts";
 import type { CommandContext } from "../handler.ts";
-
-export interface Candidate {
-  readonly value: string;
-  readonly about?: string;
-}
+import type { Candidate } from "./stored-candidates.ts";
 
 const MOST_MS = 3000;
 

@@ -16,7 +16,11 @@ import {
   shortenSessionIds,
   withReadOnlyStore,
 } from "../stored.ts";
-import type { Candidate } from "./complete-words.ts";
+
+export interface Candidate {
+  readonly value: string;
+  readonly about?: string;
+}
 
 const MOST = 50;
 
