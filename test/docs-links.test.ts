@@ -60,13 +60,15 @@ test("the README has a sample on its first screen, and a tour without ids to cop
 
 function linksOf(from: readonly string[]): Link[] {
   return from.flatMap((page) =>
-    [...prose(readFileSync(page, "utf8")).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(
-      ([, path = "", heading]) => ({
-        from: page,
-        to: path === "" ? page : normalize(join(dirname(page), path)),
-        heading,
-      }),
-    ),
+    [
+      ...withoutCode(readFileSync(page, "utf8")).matchAll(
+        /\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g,
+      ),
+    ].map(([, path = "", heading]) => ({
+      from: page,
+      to: path === "" ? page : normalize(join(dirname(page), path)),
+      heading,
+    })),
   );
 }
 
@@ -86,6 +88,11 @@ function headingsOf(page: string): string[] {
   );
 }
 
+/** A link may have code as its label, and code may look like a link. */
+function withoutCode(page: string): string {
+  return prose(page).replaceAll(/(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
+}
+
 function prose(page: string): string {
-  return page.replaceAll(/^(`{3,})[^]*?^\1$/gm, "").replaceAll(/`[^`\n]*\]\([^`\n]*`/g, "");
+  return page.replaceAll(/^(`{3,})[^]*?^\1$/gm, "");
 }
