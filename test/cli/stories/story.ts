@@ -3,7 +3,8 @@
 // writes the files again; with `CI` set none is ever written. What differs from run to run (paths, ids, times, token
 // counts, versions) is replaced.
 
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { bundleCli, environment, type Place } from "../cli-bundle.ts";
@@ -16,6 +17,8 @@ export interface StoryOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Default: a conversation with the scripted model. */
   readonly args?: readonly string[];
+  /** A shell instead of the program, with `soong` on its PATH. */
+  readonly inShell?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** Before the program starts, such as a first run to resume. */
   before?(place: Place): Promise<void>;
@@ -45,12 +48,20 @@ export async function tellStory(
     await place.write(path, content);
   }
   await options.before?.(place);
+  const surroundings = environment(place.home, env);
+  const bin = join(around, "bin");
+  if (options.inShell === true) {
+    const program = `#!/bin/sh\nexec "${process.execPath}" "${bundle.program}" "$@"\n`;
+    await place.write(join(bin, "soong"), program);
+    await chmod(join(bin, "soong"), 0o755);
+  }
+  const inShell = { ...surroundings, PATH: `${bin}:${surroundings["PATH"]}`, PS1: "$ " };
   const tmux = await openTmux({
     columns,
     rows,
-    argv: [process.execPath, bundle.program, ...args],
+    argv: options.inShell === true ? ["sh"] : [process.execPath, bundle.program, ...args],
     cwd: place.project,
-    env: environment(place.home, env),
+    env: options.inShell === true ? inShell : surroundings,
   });
   const moments: string[] = [];
   await tell({

@@ -1,13 +1,13 @@
 // `soong mcp add` and `soong mcp remove`: an entry of mcp.json, written from what was typed, and tried at once.
 
 import type { McpServerStatus } from "@soong/mcp";
-import { describeRule } from "../../config/index.ts";
+import { describeRule, loadConfig } from "../../config/index.ts";
 import { EXIT, UsageError, visibleLine } from "../../output/index.ts";
 import { changeServers, type ChangedServers } from "../../runtime/change-servers.ts";
 import type { ServerEntry } from "../../runtime/host-servers.ts";
 import { homePaths } from "../../runtime/home.ts";
 import { loadUserServers } from "../../runtime/servers.ts";
-import { loadUserConfig, withReadyRuntime } from "../context.ts";
+import { loadUserConfig, resolveHome, withReadyRuntime } from "../context.ts";
 import type { CommandContext, Handler, Options } from "../handler.ts";
 import type { COMMANDS } from "../commands.ts";
 import { findServer, renderHeading } from "./servers.ts";
@@ -26,19 +26,17 @@ export const addServer: Handler<"mcp add"> = async (context, { name, command }, 
     );
   }
   const changed = await changeServers(home, context.env, { [name]: entry });
-  noteWarnings(context, changed);
-  const verb = isThere ? "replaced" : "added";
-  if (!json)
-    output.line(
-      `${verb === "added" ? "Added" : "Replaced"} ${visibleLine(name)} in ${visibleLine(changed.file)}.`,
-    );
+  const outcome = isThere ? "replaced" : "added";
+  const did = isThere ? `Replaced ${visibleLine(name)} in` : `Added ${visibleLine(name)} to`;
+  if (!json) output.line(`${did} ${visibleLine(changed.file)}.`);
   if (options.connect === false) {
-    print({ server_id: name, file: changed.file, outcome: verb }, () => {});
+    noteWarnings(context, changed);
+    print({ server_id: name, file: changed.file, outcome }, () => {});
     return EXIT.ok;
   }
   const status = await tryServer(context, name);
   if (status === undefined) return EXIT.interrupted;
-  print({ server_id: name, file: changed.file, outcome: verb, status }, () =>
+  print({ server_id: name, file: changed.file, outcome, status }, () =>
     renderTried(context, status),
   );
   return isUsable(status) ? EXIT.ok : EXIT.failed;
@@ -116,7 +114,7 @@ export async function tryServer(
   context: CommandContext,
   server: string,
 ): Promise<McpServerStatus | undefined> {
-  const loaded = await loadUserConfig({ ...context, output: { ...context.output, note() {} } });
+  const loaded = await loadConfig({ home: resolveHome(context) });
   const { mcp } = loaded.values;
   const config = { ...loaded, values: { ...loaded.values, mcp: { ...mcp, wait_ms: WAIT_MS } } };
   let status: McpServerStatus | undefined;
@@ -161,6 +159,7 @@ export function renderTried({ output }: CommandContext, status: McpServerStatus)
 
 const MOST_SHOWN = 20;
 
+/** Where no runtime is opened, which notes them itself. */
 export function noteWarnings({ output }: CommandContext, { warnings }: ChangedServers): void {
   for (const warning of warnings) output.note(`warning: ${visibleLine(warning)}`);
 }

@@ -90,7 +90,8 @@ export const wrapServer: Handler<"mcp wrap"> = async (context, { server, command
     );
     return EXIT.ok;
   }
-  noteWarnings(context, await changeServers(home, env, { [id]: wanted }));
+  const changed = await changeServers(home, env, { [id]: wanted });
+  if (options.connect === false) noteWarnings(context, changed);
   const status = options.connect === false ? undefined : await tryServer(context, id);
   if (status !== undefined && !isUsable(status)) {
     if (planned.before !== planned.after) {
@@ -109,7 +110,8 @@ export const wrapServer: Handler<"mcp wrap"> = async (context, { server, command
       ? []
       : [
           `${HOST_NAMES[one.host]} now starts ${visibleLine(server)} through Soong; start it again to see that.`,
-          `\`soong sessions\` lists what it did; \`soong mcp unwrap ${id}\` puts its own entry back.`,
+          "`soong sessions` lists what it did there.",
+          `\`soong mcp unwrap ${id}\` puts its own entry back.`,
         ]),
   ]);
   return EXIT.ok;
