@@ -2,8 +2,8 @@ import type { ModelTools } from "@soong/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { wireNames } from "../../../core/src/surface/wire-name.ts";
-import { CALL_TOOL, underOwnNames } from "./list-tools.ts";
+import { wireNames } from "../../packages/core/src/surface/wire-name.ts";
+import { CALL_TOOL, underOwnNames } from "../../packages/mcp/src/gateway/list-tools.ts";
 
 const PROFILE = { first_chars: "A-Za-z_", chars: "A-Za-z0-9_-", max_length: 45 };
 
