@@ -1,5 +1,7 @@
-// A story: what can be typed beside prompts. A slip, an own command, a command that is run here, figures, and the way out.
+// A story: what can be typed beside prompts. A slip, an own command, a command that is run here, an image, figures, and the
+// way out.
 
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
@@ -12,7 +14,12 @@ turns:
     text: It is fine.
   - expect: [ { last_user: { contains: "one two\\n" } }, { last_user: { contains: "what did it say?" } } ]
     text: One, two.
+  - expect: [ { last_user: { contains: "what is" } } ]
+    text: A pixel.
 `;
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const REVIEW = `---
 description: Review a branch
@@ -42,8 +49,18 @@ describe.skipIf(!canUseTmux())("a story of commands (needs tmux)", () => {
       await story.waitFor(/exit code 3[^]*\n›$/);
       await story.type("what did it say?\r");
       await story.waitFor(/One, two\.[^]*\n›$/);
+      // A picture that is dragged here comes as a paste of its path.
+      await writeFile(join(story.place.project, "one pixel.png"), Buffer.from(PIXEL, "base64"));
+      await story.type("what is ");
+      await story.paste(`'${join(story.place.project, "one pixel.png")}'`);
+      await story.waitFor(/one pixel\.png"$/);
+      await story.type("?\r");
+      await story.waitFor(/A pixel\.[^]*\n›$/);
       await story.type("/cost\r");
-      await story.moment("a slip, an own command, commands, figures", /2 requests,[^]*\n›$/);
+      await story.moment(
+        "a slip, an own command, commands, an image, figures",
+        /\n3 requests,[^]*\n›$/,
+      );
       await story.type("exit\r");
       expect(await story.end()).toBe(0);
     });

@@ -385,7 +385,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
       project,
       model,
       takesImages,
-      readFile: (path, isTyped) => talk.readFile(path, isTyped),
+      readFile: (path, isTyped) => talk.readFile(path, { about: text, isTyped }),
     });
     if (attached.ok) return [{ type: "text", text }, ...attached.blocks];
     for (const problem of attached.problems) terminal.print(red(problem));

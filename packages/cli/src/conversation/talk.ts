@@ -120,8 +120,9 @@ export async function openTalk(options: OpenTalkOptions) {
     /** The run that was cut off continues. */
     resume: () => begin("", ({ conversation }) => conversation.resume()),
     /** Through the whole pipeline, on record in the session. */
-    readFile: (path: string, isTyped: boolean) =>
-      callTool(`@${path}`, "code.read_file", { path, max_lines: MOST_LINES }, isTyped),
+    /** `about`: the prompt that mentions it. `isTyped`: naming it is a yes to reading it. */
+    readFile: (path: string, { about, isTyped }: { about: string; isTyped: boolean }) =>
+      callTool(about, "code.read_file", { path, max_lines: MOST_LINES }, isTyped),
     readArtifact: (artifact_id: string, offset: number, length: number) =>
       callTool("", "internal.read_artifact", { artifact_id, offset, length }),
     /** What an agent of this session did and said. */
