@@ -59,7 +59,27 @@ describe("soong tools new", () => {
     expect(await refused("x", "--", "./x.sh")).toContain("is never run as a tool");
     expect(await refused("mcp.x", "--", "ls")).toContain('begins with "mcp"');
     expect(await refused("../x", "--", "ls")).toContain("cannot be the name of a tool");
+    expect(await refused("x", "--", "python3", "-c", "print({{args.a}})")).toContain(
+      "the value would be read as code",
+    );
     expect(await readdir(join(place.home, "tools"))).toEqual([]);
+  });
+
+  it("makes a script of sh -c, in which a value stays a value", async () => {
+    verifies("DECL-3");
+    const place = await bundle.place();
+    const made = await place.run([
+      "tools",
+      "new",
+      "say",
+      "--",
+      "sh",
+      "-c",
+      "echo {{args.text}} | cat",
+    ]);
+    expect(made.code).toBe(0);
+    const called = await place.run(["call", "say", '{"text": "$(id); `id`"}', "--yes"]);
+    expect(called).toMatchObject({ code: 0, stdout: "$(id); `id`\n" });
   });
 });
 

@@ -38,9 +38,7 @@ export const createTool: Handler<"tools new"> = async (
       additionalProperties: false,
     },
     permission: readonly || given.length === 0 ? "readonly" : "write",
-    command_type: "exec",
-    command: resolveProgram(program, context.cwd, folder),
-    args,
+    ...declareCommand(program, args, { cwd: context.cwd, folder }),
     output: "text",
   };
   const file = join(folder, `${name}.json`);
@@ -66,6 +64,31 @@ const FIELD = /\{\{\s*args\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g;
 function listFields(argument: string): string[] {
   return Array.from(argument.matchAll(FIELD), ([, field = ""]) => field);
 }
+
+/** `sh -c SCRIPT` is a shell script, in which each value is quoted. In code of any other language nothing would quote it. */
+function declareCommand(
+  program: string,
+  args: readonly string[],
+  { cwd, folder }: { readonly cwd: string; readonly folder: string },
+): object {
+  const [flag = "", script = ""] = args;
+  if (program === "sh" && flag === "-c" && args.length === 2) {
+    return { command_type: "shell", command: script };
+  }
+  const code = args.findIndex(
+    (one, at) => at > 0 && one.includes("{{") && CODE_FLAG.test(args[at - 1] ?? ""),
+  );
+  if (code !== -1 && INTERPRETERS.test(basename(program))) {
+    throw new UsageError(
+      `In ${visibleLine(args[code] ?? "")} the value would be read as code. Give it as an argument of its own behind the code, or write a script: sh -c quotes each value.`,
+    );
+  }
+  return { command_type: "exec", command: resolveProgram(program, cwd, folder), args };
+}
+
+const INTERPRETERS =
+  /^(?:node|nodejs|deno|bun|python|pypy|perl|ruby|php|lua|sh|bash|dash|ksh|zsh|fish)[0-9.]*$/;
+const CODE_FLAG = /^(?:-[a-zA-Z]*[ceEprR]|--eval|--print|eval)$/;
 
 /** A path is meant from here; in the file it would be from the folder of the tools. */
 function resolveProgram(program: string, cwd: string, folder: string): string {
