@@ -187,7 +187,7 @@ const SHAPES: { readonly [T in FactType]?: ShapeOf<FactPayloads[T]> } = {
     planned_destructive: "flag",
     stage: "text",
   },
-  "permission.resolved": { decision: "text", reason: "text", answered_by: "text" },
+  "permission.resolved": { decision: "text", scope: "text", reason: "text", answered_by: "text" },
   "grant.created": { grant: { grant_id: "text!", tool_name: "text!", scopes: "list!" } },
   "grant.revoked": { grant_id: "text" },
   "artifact.created": { artifact_id: "text", name: "text" },

@@ -235,8 +235,8 @@ export function createResponder(stage: Stage): AskPermission {
     await call.answered.promise;
     const { resolved } = call.recorded;
     if (resolved === undefined) throw new Error("no one answered");
-    const { decision, reason, answered_by } = resolved.data;
-    return { decision, reason, answered_by };
+    const { decision, scope, reason, answered_by } = resolved.data;
+    return { decision, scope, reason, answered_by };
   };
 }
 

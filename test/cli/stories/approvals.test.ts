@@ -23,7 +23,7 @@ const CONFIG = '# My own rules.\n[permissions]\ndestructive = "ask" # as it is\n
 test.skipIf(!canUseTmux())(
   "a command once, for the session by how it begins, and always",
   async () => {
-    verifies("PERM-4", "PERM-5", "PERM-6", "PERM-18", "CLI-1");
+    verifies("PERM-4", "PERM-5", "PERM-6", "PERM-18", "REPLAY-1", "CLI-1");
     const told = await tellStory(
       {
         script: SCRIPT,
@@ -44,6 +44,8 @@ test.skipIf(!canUseTmux())(
         await story.moment("for this session: what is meant", "[b]ack:");
         await story.type("s");
         await story.moment("the third one is covered", /All three are staged\.[^]*›$/);
+        // The answer is on record with what it covers, so that a replay decides the same.
+        expect((await story.place.run(["replay"])).stdout).toContain("the same: 3 calls");
         await story.type("move one\r");
         await story.waitFor(/git mv a\.txt d\.txt[^]*\[n\]o:$/);
         await story.type("w");
