@@ -278,7 +278,7 @@ describe("sessions", () => {
     database.close();
     const rewound = await place.run(["rewind", session_id, node_id]);
     expect(rewound).toMatchObject({ code: 0, stdout: expect.stringContaining(node_id) as string });
-    expect(rewound.stderr).toContain(`soong resume ${session_id}`);
+    expect(rewound.stderr).toContain("`soong -c` continues");
     const unknown = await place.run(["rewind", session_id, "nowhere"]);
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
     expect(unknown.stderr).toContain("nowhere");

@@ -14,11 +14,11 @@ import {
 } from "../../output/index.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
 import type { CommandContext, Handler } from "../handler.ts";
-import { resolveSession, withReadOnlyStore, withStore } from "../stored.ts";
+import { resolveProjectPath, resolveSession, withReadOnlyStore, withStore } from "../stored.ts";
 
 export const rewindSession: Handler<"rewind"> = async (context, { session: given, node }) => {
   const missing = given === undefined ? "session" : `session ${given}`;
-  const { session_id, node_id, points } = await withReadOnlyStore(
+  const { session_id, project, node_id, points } = await withReadOnlyStore(
     context,
     missing,
     async (store) => {
@@ -26,6 +26,7 @@ export const rewindSession: Handler<"rewind"> = async (context, { session: given
       const reader = await store.readSession(record.session_id);
       return {
         session_id: record.session_id,
+        project: record.project,
         node_id: node === undefined ? undefined : await findNode(reader, node),
         points: node === undefined ? await readRewindPoints(reader) : [],
       };
@@ -36,13 +37,11 @@ export const rewindSession: Handler<"rewind"> = async (context, { session: given
   const chosen = node_id ?? (await pickPoint(context, points));
   if (chosen === undefined) return EXIT.interrupted;
   await withStore(context, (store) => rewindTo(store, session_id, chosen));
-  output.line(
-    `Session ${visibleLine(session_id)} continues from ${visibleLine(chosen)}; what came after it stays as another branch.`,
-  );
-  output.note(
-    `\`soong resume ${visibleLine(session_id)}\` continues it, and so does \`soong -c\` here.`,
-    "dim",
-  );
+  output.line(`Session ${visibleLine(session_id)} continues from ${visibleLine(chosen)}.`);
+  // Now it is the last one used here.
+  const isHere = project === (await resolveProjectPath(context.cwd));
+  const next = isHere ? "soong -c" : `soong resume ${visibleLine(session_id)}`;
+  output.note(`What came after it stays as a branch. \`${next}\` continues.`, "dim");
   return EXIT.ok;
 };
 
