@@ -5,8 +5,6 @@ import type { LoopRun, QueuedInput } from "@soong/agent";
 import type { ContentBlock } from "@soong/core";
 import { visibleLine } from "../output/index.ts";
 
-export type InputQueue = ReturnType<typeof createInputQueue>;
-
 export interface WaitingInput {
   /** As it was typed. */
   readonly text: string;

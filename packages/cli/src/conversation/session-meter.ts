@@ -4,8 +4,6 @@ import { deriveContext, describeCost, reportUsage, sumUsage, type UsageTotal } f
 import type { Fact, FactData, FactType, Session } from "@soong/core";
 import { visibleLine } from "../output/index.ts";
 
-export type SessionMeter = ReturnType<typeof createSessionMeter>;
-
 export type ContextData = FactData<"context.resolved">;
 
 const WATCHED: ReadonlySet<FactType> = new Set<FactType>([

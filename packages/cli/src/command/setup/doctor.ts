@@ -19,6 +19,7 @@ import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
 import { loadConfig, userHome, type LoadedConfig } from "../../config/index.ts";
 import { describeFailure, EXIT, pad, visible } from "../../output/index.ts";
 import { collectSecrets, listKeyNames } from "../../runtime/secrets.ts";
+import { loadOwnCommands, type OwnCommands } from "../../conversation/own-commands.ts";
 import { declarativeOptions } from "../../runtime/user-tools.ts";
 import { loadUserServers, runtimeServers } from "../../runtime/servers.ts";
 import { openHomeStore, SetupError, homePaths } from "../../runtime/home.ts";
@@ -97,6 +98,8 @@ async function* checkAll(
   yield ["agents", checkDocuments(`${own.length} in agents/`, agents)];
   const loaded = await loadSkills(homePaths(home).skills);
   yield ["skills", checkDocuments(`${loaded.skills.length} in skills/`, loaded)];
+  const typed = await loadOwnCommands(homePaths(home).commands);
+  if (typed.commands.length + typed.problems.length > 0) yield ["commands", checkCommands(typed)];
   const memory = await listMemories(homePaths(home).memory);
   yield ["memory", checkDocuments(`${memory.entries.length} remembered`, memory)];
   if (read === undefined) return;
@@ -255,6 +258,12 @@ async function checkRules({ env, cwd }: CommandContext, config: LoadedConfig): P
 }
 
 /** What cannot be read costs itself alone; someone thinks that it counts. */
+function checkCommands({ commands, problems }: OwnCommands): Found {
+  const says = `${commands.length} in commands/`;
+  if (problems.length === 0) return ok(says);
+  return warn([`${says}; these cannot be used:`, ...problems], "Fix them, or move them away.");
+}
+
 function checkDocuments(
   says: string,
   { problems, warnings = [] }: Pick<AgentCatalog, "problems"> & Partial<AgentCatalog>,
