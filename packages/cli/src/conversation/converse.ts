@@ -250,6 +250,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     if (end === "quit") leave(turn === undefined ? EXIT.ok : EXIT.interrupted);
     else if (end === "not_now") keyboard.giveBack(text);
     else if (end === "compact" && !talk.isKept) terminal.print("Nothing was said yet.");
+    else if (end === "continue") begin("", () => talk.resume());
     else if (end === "compact") begin("", () => talk.compact());
     else if (typeof end === "object" && "send" in end) await takePrompt(text, readPrompt(end.send));
     else if (typeof end === "object") keyboard.giveBack(end.draft);

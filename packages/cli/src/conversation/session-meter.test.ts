@@ -58,8 +58,9 @@ test("a session is measured by its facts: what all of it used, and what the main
   expect(meter.contextTokens).toBe(5100);
   expect(meter.usage).toMatchObject({ requests: 2, cost: [{ currency: "USD", micros: 24_690 }] });
   expect(changes).toBe(3);
-  expect(renderContext(CONTEXT, meter.contextTokens, 200_000).join("\n")).toMatch(
-    /held 5k tokens of 200k \(3%\)[^]*system +1k[^]*instructions +100 +1 file\n[^]*tools +3k +16 of them\n +messages +2k +3 entries, 1 memory$/,
+  const figures = { counted: meter.contextTokens, window: 200_000, memory: 1600 };
+  expect(renderContext(CONTEXT, figures).join("\n")).toMatch(
+    /held 5k tokens of 200k \(3%\)[^]*system +1k[^]*instructions +100 +1 file\n[^]*tools +3k +16 of them\n +memory +400 +1 recall\n +messages +2k +3 entries$/,
   );
   record("context.compaction.completed", {});
   expect(meter.contextTokens).toBeUndefined();

@@ -71,12 +71,13 @@ export interface UndoPrompt {
   revert(): Promise<string>;
 }
 
-/** `send`: a prompt that the command stands for. `compact`: a run that only sums up. */
+/** `send`: a prompt that the command stands for. `compact`: a run that only sums up. `continue`: one that was cut off. */
 export type SlashEnd =
   | "stay"
   | "quit"
   | "not_now"
   | "compact"
+  | "continue"
   | { readonly send: string }
   /** Into the line, to be changed and sent. */
   | { readonly draft: string };

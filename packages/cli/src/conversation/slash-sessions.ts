@@ -2,7 +2,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import { describeUsage } from "@soong/agent";
+import { describeUsage, messageText } from "@soong/agent";
 import { messageOf } from "@soong/core";
 import { pad, visibleLine } from "../output/index.ts";
 import { pickOne } from "../terminal/pick-one.ts";
@@ -22,11 +22,14 @@ export const SESSION_COMMANDS: SlashCommands = {
   context: {
     usage: "/context",
     says: "what fills the window of the model",
-    run({ terminal, talk }) {
+    async run({ terminal, talk }) {
       const { meter, window } = talk;
       const context = meter.context();
       if (context === undefined) return terminal.print("No request was made yet.");
-      terminal.print(renderContext(context, meter.contextTokens, window).join("\n"));
+      const recalled = (await talk.readPath()).filter(({ kind }) => kind === "memory_context");
+      const memory = recalled.flatMap(({ content }) => content);
+      const figures = { counted: meter.contextTokens, window, memory: messageText(memory).length };
+      terminal.print(renderContext(context, figures).join("\n"));
     },
   },
   sessions: {
@@ -47,6 +50,7 @@ export const SESSION_COMMANDS: SlashCommands = {
       if (session_id === talk.session_id) return terminal.print("That is this session.");
       await talk.switchTo(session_id, await own.usedBefore(session_id));
       terminal.print(await openingText(terminal, talk, project));
+      return talk.wasInterrupted ? "continue" : "stay";
     },
   },
   new: { usage: "/new", says: "begin a new session", waits: true, run: startAnew },
@@ -97,21 +101,30 @@ const CHARS_A_TOKEN = 4;
 const NAME_WIDTH = 14;
 const BAR = 20;
 
-/** Estimated part by part; `counted`: the sum as its provider counted, where it did. */
+export interface ContextFigures {
+  /** In tokens: the sum as its provider counted, where it did. */
+  readonly counted: number | undefined;
+  readonly window: number | undefined;
+  /** In characters: what was recalled. */
+  readonly memory: number;
+}
+
+/** Estimated part by part. */
 export function renderContext(
   context: ContextData,
-  counted: number | undefined,
-  window: number | undefined,
+  { counted, window, memory: recalled }: ContextFigures,
 ): string[] {
   const { estimated, tools = 0 } = context.tokens;
   const system = sumChars(context.system, (from) => from !== "instructions");
   const instructions = sumChars(context.system, (from) => from === "instructions");
   const board = Math.ceil(context.board.chars / CHARS_A_TOKEN);
-  const messages = Math.max(0, estimated - system - instructions - tools - board);
+  const memory = Math.ceil(recalled / CHARS_A_TOKEN);
+  const messages = Math.max(0, estimated - system - instructions - tools - board - memory);
   const parts: readonly (readonly [string, number, string])[] = [
     ["system", system, ""],
     ["instructions", instructions, countThings(context.instruction_refs, "file")],
     ["tools", tools, `${context.tools.loaded} of them`],
+    ["memory", memory, countThings(context.memory_refs, "recall")],
     ["messages", messages, describeMessages(context)],
     ["board", board, ""],
   ];
@@ -132,11 +145,10 @@ export function renderContext(
   ];
 }
 
-function describeMessages({ history, memory_refs, file_refs, skill_refs }: ContextData): string {
+function describeMessages({ history, file_refs, skill_refs }: ContextData): string {
   const { nodes } = history as { nodes?: number };
   return [
     nodes === undefined ? "" : `${nodes} entries`,
-    countThings(memory_refs, "memory", "memories"),
     countThings(file_refs, "file"),
     countThings(skill_refs, "skill"),
   ]
@@ -144,8 +156,8 @@ function describeMessages({ history, memory_refs, file_refs, skill_refs }: Conte
     .join(", ");
 }
 
-function countThings(list: readonly unknown[], one: string, several = `${one}s`): string {
-  return list.length === 0 ? "" : `${list.length} ${list.length === 1 ? one : several}`;
+function countThings(list: readonly unknown[], one: string): string {
+  return list.length === 0 ? "" : `${list.length} ${list.length === 1 ? one : `${one}s`}`;
 }
 
 function sumChars(texts: ContextData["system"], wanted: (from: string) => boolean): number {

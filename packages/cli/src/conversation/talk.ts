@@ -148,9 +148,17 @@ export async function openTalk(options: OpenTalkOptions) {
     },
     /** Another session of the store. `used`: what it has used so far. */
     async switchTo(other: string, used: UsageTotal): Promise<void> {
+      const before = { session_id, isStored, used: meter.usage };
       await leave(other, true);
       meter.reset(used);
-      await loopNow("");
+      try {
+        await loopNow("");
+      } catch (error) {
+        // Such as one that is open elsewhere: the conversation stays where it was.
+        await leave(before.session_id, before.isStored);
+        meter.reset(before.used);
+        throw error;
+      }
     },
     /** The next prompt continues from this node; what came after it stays as another branch. */
     async rewindTo(node_id: string): Promise<void> {
