@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
+import { writeTomlValue } from "@soong/platform";
 import { ConfigError, parseConfig } from "./parse-config.ts";
 import { RULE_KEYS } from "./definition.ts";
 import { readSettingsFile } from "./load-config.ts";
@@ -61,15 +62,8 @@ export function readRuleLine(line: string): PermissionRule | string {
 function renderFields(rule: PermissionRule): string[] {
   return RULE_KEYS.flatMap((key) => {
     const value = rule[key];
-    return value === undefined ? [] : [`${key} = ${tomlValue(value)}`];
+    return value === undefined ? [] : [`${key} = ${writeTomlValue(value)}`];
   });
-}
-
-/** JSON writes texts and lists as TOML does, but for one character that TOML wants written out. */
-function tomlValue(value: unknown): string {
-  return Array.isArray(value)
-    ? `[${value.map(tomlValue).join(", ")}]`
-    : JSON.stringify(value).replaceAll("\u007f", "\\u007f");
 }
 
 function withRule(text: string, rule: PermissionRule): string {
