@@ -56,6 +56,13 @@ function toolCalls({ journal }: RelayStage): string[] {
 }
 
 describe.each(ERAS)("prompts and resources in %s", (_era, mode) => {
+  it("of a server without any tools leave the list of tools empty", async () => {
+    verifies("GATE-1");
+    const set = await stageOf({ one: { script: { tools: [] } } }, { only: "one" });
+    const client = await set.client(mode);
+    expect((await client.listTools()).tools).toEqual([]);
+  });
+
   it("come from all servers: prompts under the server's name, resources from the first that has them", async () => {
     verifies("GATE-6");
     const set = await stageOf({ one: ONE, two: TWO, plain: {} });

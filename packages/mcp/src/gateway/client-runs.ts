@@ -55,6 +55,11 @@ export function createClientRuns(parts: GatewayOptions, calls: AnsweringCalls) {
       return underOwnNames(tools, only);
     },
     ready,
+    /** Whether the one server that is served answers, and lists none: no run can have its tools. */
+    hasNoTools(): boolean {
+      const one = servers?.status().find(({ server_id }) => server_id === only);
+      return one?.state === "connected" && one.tools.length === 0 && one.excluded.length === 0;
+    },
     /** Which prompts and resources this client may have at all. */
     async mayCall(): Promise<MayCall> {
       await ready();

@@ -3,7 +3,14 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { ProtocolError, ProtocolErrorCode, type Tool } from "@modelcontextprotocol/server";
-import { SEARCH_TOOLS, type Fact, type ModelTools, type Run, type ToolResult } from "@soong/core";
+import {
+  RunRefused,
+  SEARCH_TOOLS,
+  type Fact,
+  type ModelTools,
+  type Run,
+  type ToolResult,
+} from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import type { Relay, RelayChange } from "../relay/relay.ts";
 import { createClientRelay } from "./client-relay.ts";
@@ -73,7 +80,11 @@ export function createClient(
 
     async tools(): Promise<Tool[]> {
       await runs.ready();
-      const run = await runs.begin("tools");
+      const run = await runs.begin("tools").catch((error: unknown) => {
+        if (error instanceof RunRefused && runs.hasNoTools()) return undefined;
+        throw error;
+      });
+      if (run === undefined) return [];
       listed = await run.tools();
       return listTools(run, await runs.shown(run));
     },

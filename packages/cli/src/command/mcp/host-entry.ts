@@ -70,7 +70,12 @@ export function putBack(
 }
 
 /** Another program may write its file at any time. */
-export async function writeIfSame(file: string, before: string, after: string): Promise<void> {
+export async function writeIfSame(
+  file: string,
+  before: string,
+  after: string,
+  { backup = false }: { readonly backup?: boolean } = {},
+): Promise<void> {
   // A link stays a link.
   const place = await realpath(file);
   if ((await readHostText(place)) !== before) {
@@ -78,9 +83,8 @@ export async function writeIfSame(file: string, before: string, after: string): 
       `${file} was changed in the meantime; nothing was written to it. Try again.`,
     );
   }
-  const backup = `${place}.before-soong`;
   try {
-    await writeWholeFile(backup, before);
+    if (backup) await writeWholeFile(`${place}.before-soong`, before);
     await writeWholeFile(place, after);
   } catch (error) {
     throw new CommandError(`${messageOf(error)}. Nothing was changed there.`);

@@ -209,7 +209,7 @@ async function replaceFile(
   // On record first: what cannot be put back is not replaced.
   await changeWrapped(home, (entries) => [...entries, wrapped]);
   try {
-    await writeIfSame(file, text.before, text.after);
+    await writeIfSame(file, text.before, text.after, { backup: true });
   } catch (error) {
     await changeWrapped(home, (entries) =>
       entries.filter((other) => !isDeepStrictEqual(other, wrapped)),
