@@ -338,6 +338,27 @@ describe("a conversation of several prompts", () => {
   });
 });
 
+it("a transcript has what was asked about a call, and a child agent below the call that started it", async () => {
+  verifies("CLI-4");
+  const place = await bundle.place();
+  await place.write(
+    "s.yaml",
+    `turns:
+  - calls:
+      - { tool: agent.create_sub_agent, input: { task: Count. } }
+      - { tool: code.write_file, input: { path: b.txt, content: hi } }
+  - text: Done.
+agents:
+  default_sub_agent: [ [ { text: One file. } ] ]
+`,
+  );
+  await place.run(["run", "--model", "script:s.yaml", "Go"]);
+  const { stdout } = await place.run(["show"]);
+  expect(stdout).toMatch(
+    /\*\*agent\.create_sub_agent\*\* `Count\.`: succeeded[^]*\n\n> \*\*Agent default_sub_agent\*\*: Count\.\n[^]*\n> One file\.\n\n\*\*code\.write_file\*\* `b\.txt`: denied[^]*\n- Approval requested: [^]*\n- Not approved: /,
+  );
+});
+
 describe("events", () => {
   it("of a run under way are followed to its end; Ctrl-C ends the call and is on record", async () => {
     verifies("CLI-4");

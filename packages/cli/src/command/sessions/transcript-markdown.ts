@@ -26,7 +26,9 @@ const MOST_CHARS = 1000;
 /** `full`: with whole arguments and results. */
 export function renderEntry(entry: ShownEntry, { full }: { readonly full: boolean }): string[] {
   const quote = "> ".repeat(entry.depth);
-  return ["", ...renderLines(entry, full)].map((line) => `${quote}${line}`.trimEnd());
+  const lines = renderLines(entry, full).map((line) => `${quote}${line}`.trimEnd());
+  // A quotation begins behind an empty line.
+  return entry.kind === "child" ? ["", ...lines] : [quote.trimEnd(), ...lines];
 }
 
 function renderLines(entry: ShownEntry, full: boolean): string[] {
