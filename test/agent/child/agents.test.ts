@@ -599,6 +599,31 @@ test("a child of a plan run is in plan mode, no matter what its definition says"
   expect(stage.facts("agent.child.created")[0]?.data).toMatchObject({ mode: "plan" });
 });
 
+test.each([
+  [undefined, "accept_edits", "accept_edits"],
+  ["normal", "accept_edits", "normal"],
+  ["accept_edits", "normal", "accept_edits"],
+] as const)(
+  "a child that says %s of its mode is, below a run in %s, in %s",
+  async (mode, above, expected) => {
+    verifies("SURF-9", "PERM-12");
+    const stage = await openAgentStage(
+      {
+        turns: [start(SUB, { task: "x", agent_definition_id: "doer" }), { text: "ok" }],
+        agents: { doer: [[{ text: "done" }]] },
+      },
+      {
+        definitions: [
+          { id: "doer", description: "Does.", system: "You do.", ...(mode && { mode }) },
+        ],
+        run: { mode: above },
+      },
+    );
+    expect(await stage.ask("go")).toMatchObject({ reason: "completed" });
+    expect(stage.facts("agent.child.created")[0]?.data).toMatchObject({ mode: expected });
+  },
+);
+
 test("what became of an agent can be looked up, and who could be started", async () => {
   verifies("AGENT-1", "PLAN-1");
   const stage = await openAgentStage(

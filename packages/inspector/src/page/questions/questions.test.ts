@@ -1,7 +1,9 @@
+import type { PermissionRequest } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import type { Question } from "../../wire/home-records.ts";
 import { isDeliberate, READING_MS } from "./answer-guard.ts";
 import { shownAddress } from "./elicitation-question.tsx";
+import { permissionChoices } from "./question-parts.tsx";
 import { isOver, stateAfterFailure, withQuestions, withState } from "./shown-questions.ts";
 
 function question(
@@ -116,4 +118,23 @@ describe("an address", () => {
       expect(shownAddress(text).ok).toBe(false);
     }
   });
+});
+
+test("a choice of what a yes for the session covers is an answer of its own", () => {
+  const request = {
+    scopes: [{ kind: "argv", executable: "/npm", argv: ["npm", "test"], cwd: "/p" }],
+    session_scope: "exactly this",
+    suggested_decision: "deny",
+    scope_choices: [
+      { id: "exact", scopes: [], session_scope: "exactly this" },
+      { id: "prefix", scopes: [], session_scope: "all that begin so" },
+    ],
+  } as unknown as PermissionRequest;
+  const chosen = permissionChoices(request, " why ").filter(({ covers }) =>
+    /this$|so$/.test(covers),
+  );
+  expect(chosen.map(({ covers, answer }) => [covers, answer])).toEqual([
+    ["exactly this", { decision: "allow_for_session", reason: "why" }],
+    ["all that begin so", { decision: "allow_for_session", scope: "prefix", reason: "why" }],
+  ]);
 });
