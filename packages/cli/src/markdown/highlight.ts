@@ -127,39 +127,34 @@ interface Family {
 }
 
 const BLOCK_COMMENT: Region = ["/*", /\*\//g, "dim"];
+const TEMPLATE: Region = ["`", /(?<!\\)`/g, "green"];
 const COMMON =
-  "as async await break case catch class const continue default do else enum export extends false finally for from function if implements import in interface new null of package private protected public return static super switch this throw true try type typeof var void while yield";
+  "abstract as async await bool boolean break byte case catch char class const continue default do double else enum export extends false final finally float for from func function if implements import in int interface internal let long namespace new null of override package private protected public return short static string struct super switch this throw true try type using var void while";
+const SQL =
+  "add all alter and as asc begin between by case commit create default delete desc distinct drop else end exists from group having in index inner insert into is join key left like limit not null offset on or order outer primary references right rollback select set table then union unique update using values view when where with";
 
 const FAMILIES: readonly Family[] = [
   {
     names: "js javascript jsx mjs cjs ts typescript tsx mts cts",
-    keywords: `${COMMON} debugger declare delete instanceof keyof let namespace readonly satisfies undefined abstract set get`,
+    keywords: `${COMMON} declare delete get instanceof keyof readonly satisfies set typeof undefined yield`,
     comment: "//",
-    regions: [BLOCK_COMMENT, ["`", /(?<!\\)`/g, "green"]],
+    regions: [BLOCK_COMMENT, TEMPLATE],
   },
   {
-    names: "java kotlin kt scala groovy dart swift cs csharp c# php",
-    keywords: `${COMMON} abstract boolean byte char data double fun func guard final float int internal let long namespace nil object open override record sealed self short string struct throws using val when where`,
-    comment: "//",
-    regions: [BLOCK_COMMENT],
-  },
-  {
-    names: "c h cpp c++ cc hpp cuda objc glsl zig",
-    keywords: `${COMMON} auto bool char constexpr double extern float fn int long namespace nullptr operator pub short signed sizeof struct template typedef typename union unsigned using virtual volatile`,
+    names: "java kotlin kt scala groovy dart swift cs csharp c# php c h cpp c++ cc hpp objc zig",
+    keywords: `${COMMON} auto constexpr data extern fn fun guard nil nullptr object open operator pub record sealed self signed sizeof template throws typedef typename union unsigned val virtual when where`,
     comment: "//",
     regions: [BLOCK_COMMENT],
   },
   {
     names: "go golang",
-    keywords:
-      "break case chan const continue default defer else fallthrough false for func go goto if import interface iota map nil package range return select struct switch true type var bool byte error int int64 string",
+    keywords: `${COMMON} chan defer error fallthrough go goto iota map nil range select int64`,
     comment: "//",
-    regions: [BLOCK_COMMENT, ["`", /`/g, "green"]],
+    regions: [BLOCK_COMMENT, TEMPLATE],
   },
   {
     names: "rust rs",
-    keywords:
-      "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while bool i32 i64 u8 u32 u64 usize str String Vec Option Result Some None Ok Err",
+    keywords: `${COMMON} crate dyn fn impl loop match mod move mut pub ref self Self trait unsafe use where i32 i64 u8 u32 u64 usize str String Vec Option Result Some None Ok Err`,
     comment: "//",
     regions: [BLOCK_COMMENT],
     strings: `"`,
@@ -177,41 +172,27 @@ const FAMILIES: readonly Family[] = [
   {
     names: "rb ruby ex elixir pl perl r julia jl",
     keywords:
-      "alias and begin break case class def defmodule defp do else elsif end ensure false fn for function if in module my next nil not or require rescue return self sub then true unless until use when while yield",
+      "and begin break case class def defmodule defp do else elsif end ensure false fn for function if in module my next nil not or require rescue return self sub then true unless until use when while yield",
     comment: "#",
   },
   {
     names: "sh bash zsh shell console fish dockerfile docker makefile make",
     keywords:
-      "alias case cd do done echo elif else esac eval exec exit export fi for function if in local read return set shift source then trap unset until while FROM RUN COPY ADD ENV ARG CMD ENTRYPOINT WORKDIR EXPOSE USER",
+      "case cd do done echo elif else esac eval exec exit export fi for function if in local read return set shift source then trap unset until while FROM RUN COPY ADD ENV ARG CMD ENTRYPOINT WORKDIR EXPOSE USER",
     comment: String.raw`(?<![^\s;(])#`,
   },
   {
-    names: "yaml yml toml ini conf properties env nix hcl tf terraform",
+    names: "yaml yml toml ini conf properties env hcl tf",
     keywords: "true false null yes no on off",
     comment: String.raw`(?<!\S)[#;]`,
   },
   { names: "json jsonc json5 jsonl", keywords: "true false null", comment: "//", strings: `"` },
   {
-    names: "sql mysql postgres postgresql sqlite",
-    keywords: [
-      "add all alter and as asc begin between by case commit constraint create cross default delete desc distinct drop else end exists foreign from full group having if in index inner insert into is join key left like limit not null offset on or order outer primary references right rollback select set table then union unique update using values view when where with",
-    ]
-      .flatMap((words) => [words, words.toUpperCase()])
-      .join(" "),
+    names: "sql",
+    keywords: `${SQL} ${SQL.toUpperCase()}`,
     comment: "--",
     regions: [BLOCK_COMMENT],
   },
-  {
-    names: "html xml svg vue svelte",
-    keywords: "",
-    regions: [["<!--", /-->/g, "dim"]],
-  },
-  { names: "css scss less", keywords: "important", regions: [BLOCK_COMMENT] },
-  {
-    names: "lua haskell hs",
-    keywords:
-      "and break case class data deriving do else elseif end false for function if import in instance let local module newtype nil not of or repeat return then true type until where while",
-    comment: "--",
-  },
+  { names: "html xml svg vue svelte", keywords: "", regions: [["<!--", /-->/g, "dim"]] },
+  { names: "css scss less", keywords: "", regions: [BLOCK_COMMENT] },
 ];
