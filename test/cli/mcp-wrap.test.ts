@@ -176,4 +176,14 @@ describe("soong mcp wrap", () => {
     const unknown = await place.run(["mcp", "wrap", "gon"]);
     expectEnd(unknown, 2, "Did you mean gone?");
   });
+
+  it("takes a server that no agent has yet, and doctor says what is not known of it", async () => {
+    const place = await bundle.place();
+    const wrapped = await place.run(["mcp", "wrap", "new", "--", "some-server", "--flag"]);
+    expectEnd(wrapped, 0, '"--server"');
+    expect(await readServers(place)).toEqual({ new: { command: "some-server", args: ["--flag"] } });
+    await place.write(join(place.home, "config.toml"), '[permissions.network]\nmode = "off"\n');
+    const doctor = await place.run(["doctor"]);
+    expect(doctor.stdout).toContain('write "network": true or false into its entry');
+  });
 });
