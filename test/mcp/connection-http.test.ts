@@ -206,6 +206,8 @@ describe("an address", () => {
     server?.close();
     const failure = await failureOf(connectTo(url).connected());
     expect(failure).toMatchObject({ reason: "unreachable" });
+    const blocked = await failureOf(connectTo("http://127.0.0.1:1/mcp").connected());
+    expect(blocked.message).toContain("cannot be reached (bad port)");
     expect(failure.message).toContain("ECONNREFUSED");
   });
 

@@ -24,8 +24,6 @@ const PAGE = 1000;
 export const exclusively: Exclusively = (path, work) =>
   withFileLock(path, { lockDirectory: defaultLockDirectory() }, work);
 
-export type UserMemories = ReturnType<typeof openUserMemories>;
-
 export function openUserMemories({ home, redactor }: { home: string; redactor: Redactor }) {
   const where = { folder: homePaths(home).memory, redactor, exclusively };
   return {

@@ -33,9 +33,9 @@ export function connectFailure(
     const message = `${name} refuses us (HTTP 403). See whether the headers of its entry are right.`;
     return new McpServerFailure("unauthorized", message);
   }
-  const code = systemCode(error);
-  if (code !== undefined) {
-    const message = `${name} cannot be reached (${code}). See whether it runs and its address is right.`;
+  const why = unreachableBecause(error);
+  if (why !== undefined) {
+    const message = `${name} cannot be reached (${why}). See whether it runs and its address is right.`;
     return new McpServerFailure("unreachable", message);
   }
   const said = describe(error, way);
@@ -89,12 +89,15 @@ const UNREADABLE: ReadonlySet<SdkErrorCode> = new Set([
   SdkErrorCode.ClientHttpUnexpectedContent,
 ]);
 
-/** Such as ECONNREFUSED: `fetch` hides it in the causes of its error. */
-function systemCode(error: unknown): string | undefined {
+/** Such as ECONNREFUSED: `fetch` hides it in the causes of its error. Of a port it never asks it says so in words. */
+function unreachableBecause(error: unknown): string | undefined {
   let current = error;
+  let isFetch = false;
   for (let depth = 0; depth < 10 && current instanceof Error; depth += 1) {
     const { code } = current as NodeJS.ErrnoException;
     if (typeof code === "string" && SYSTEM_CODE.test(code)) return code;
+    if (isFetch && current.message === "bad port") return current.message;
+    isFetch = current.message === "fetch failed";
     const inner = current instanceof AggregateError ? (current.errors as unknown[])[0] : undefined;
     const { data } = current as { data?: { cause?: unknown } };
     current = current.cause ?? inner ?? data?.cause;

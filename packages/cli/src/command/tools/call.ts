@@ -45,7 +45,7 @@ export const callTool: Handler<"call"> = async (context, { tool, input: words },
       // No one could be asked, and that was all that was missing.
       const isUnasked = status === "denied" && error?.error_class === "permission_denied";
       if (isUnasked && !yes && !isInteractive) {
-        output.note("Add --yes to say yes to this one call.");
+        output.note("Add --yes to approve this one call.");
       }
       return interruptedWith ?? (isDenied ? EXIT.denied : is_error ? EXIT.failed : EXIT.ok);
     } finally {
