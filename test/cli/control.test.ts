@@ -209,7 +209,7 @@ describe.skipIf(!canMakeTerminals())("a second terminal (needs python3)", () => 
     const [seen, end] = await Promise.all([watching, run.ended]);
     expect([seen.code, end.code]).toEqual([0, 0]);
     expect(seen.screen).toContain("+one");
-    expect(seen.screen).toContain('"For this session" would cover:');
+    expect(seen.screen).toContain('"For this session"');
     expect(seen.screen).toMatch(
       /Then I write\..*And once more\..*Done\..*The session has ended\./s,
     );

@@ -51,7 +51,7 @@ describe.skipIf(!canMakeTerminals())("a question at a terminal (needs python3)",
     expect(code).toBe(0);
     expect(screen).toContain("\u001b[31m-old\u001b[39m");
     expect(screen).toContain("\u001b[32m+new\u001b[39m");
-    expect(screen).toContain('"For this session" would cover:');
+    expect(screen).toContain('"For this session"');
     expect(await place.read("a.txt")).toBe("new\n");
   });
 
@@ -69,7 +69,6 @@ describe.skipIf(!canMakeTerminals())("a question at a terminal (needs python3)",
       { NO_COLOR: "1" },
     );
     expect(code).toBe(3);
-    expect(screen).toContain("$ touch 'two words'");
     expect(screen).toContain("Run `touch 'two words'` in .\r\n");
     expect(screen).not.toContain("(dangerous");
     expect(screen).toMatch(/said no to code\.run_command: not on a Monday/);

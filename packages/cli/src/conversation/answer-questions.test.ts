@@ -218,8 +218,32 @@ test("what covers nothing offers two answers, and what a child asks says whose i
   expect(printed[0]).toMatch(/^Run `rm 'two words'` in sub\n/);
   expect(printed[0]).toContain("The model says: Tidy\\u001b[2J up\n");
   expect(printed[0]).toContain("Asked by the sub agent agent_2, started by agent_1, in run_1");
-  expect(printed[0]).toContain("$ rm 'two words'\nin /p/sub");
-  expect(printed[0]).not.toContain("would cover");
+  expect(printed[0]).toContain("\nin /p/sub\n");
+  expect(printed[0]).not.toContain("$ rm");
+  expect(printed[0]).not.toContain("For this session");
+  asked.press({ kind: "key", key: "n" });
+  expect(await answer).toMatchObject({ decision: "deny" });
+});
+
+test.each([
+  ["once where the first line has all of it", "a".repeat(100), false],
+  ["whole below a first line that is cut", "b".repeat(300), true],
+])("a command is shown %s", async (_where, argument, isBelow) => {
+  verifies("PERM-19");
+  const { ask, question, printed } = atTerminal();
+  const command = { argv: ["echo", argument], cwd: "/p" };
+  const answer = ask({
+    tool_name: "code.run_command",
+    preview: { kind: "command", ...command },
+    resources: [{ kind: "command", executable: "/bin/my echo", ...command }],
+    scopes: [{ kind: "argv", executable: "/bin/my echo", ...command }],
+    project: "/p",
+  });
+  const asked = await question(1);
+  expect(printed[0]?.split(argument)).toHaveLength(2);
+  expect(printed[0]?.includes(`\n$ echo ${argument}\n`)).toBe(isBelow);
+  expect(printed[0]).toContain("\nruns '/bin/my echo' in /p\n");
+  expect(printed[0]).toContain('"For this session" covers exactly this command');
   asked.press({ kind: "key", key: "n" });
   expect(await answer).toMatchObject({ decision: "deny" });
 });

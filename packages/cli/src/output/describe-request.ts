@@ -22,22 +22,19 @@ export function describeRequest(
   const claim = describeClaim(request);
   const hosts =
     request.network_hosts === "unknown" ? ["a host that is not known"] : request.network_hosts;
-  const preview = previewLines(request, colours);
+  const headline = describeQuestion(request);
+  const preview = previewLines(request, headline, colours);
   const kept = screen === undefined ? preview.length : linesThatFit(preview, screen);
   const hiddenLines = preview.length - kept;
   const text = [
-    `${bold(describeQuestion(request))}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
+    `${bold(headline)}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
     ...originLines(request, colours),
     ...(claim === undefined ? [] : prose(claim)),
     ...preview.slice(0, kept),
     ...(hiddenLines === 0 ? [] : [dim(`… ${hiddenLines} more lines`)]),
     ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(exactLine).join(", ")}`]),
     ...prose(`Asked because: ${visibleLine(request.reason)}`),
-    ...prose(
-      request.scopes.length === 0
-        ? visibleLine(request.session_scope)
-        : `"For this session" would cover: ${visibleLine(request.session_scope)}`,
-    ),
+    ...prose(describeSession(request)),
   ].join("\n");
   return { text, hiddenLines };
 
@@ -58,20 +55,23 @@ function originLines(request: PermissionRequest, { yellow }: Colours): string[] 
   ];
 }
 
-function previewLines(request: PermissionRequest, colours: Colours): string[] {
+/** Nothing that the headline or the line above says in full. */
+function previewLines(request: PermissionRequest, headline: string, colours: Colours): string[] {
   const { preview } = request;
   switch (preview?.kind) {
-    case "diff":
+    case "diff": {
+      const hunks = preview.diff.replace(/^--- .*\n\+\+\+ .*\n/, "").replace(/\n$/, "");
+      return [exactLine(preview.path), ...renderDiff(hunks, colours).split("\n")];
+    }
+    case "command": {
+      const command = commandText(preview.argv);
+      const place = `in ${commandText([preview.cwd])}`;
+      const programs = findPrograms(request);
       return [
-        exactLine(preview.path),
-        ...renderDiff(preview.diff.replace(/\n$/, ""), colours).split("\n"),
+        ...(headline.includes(`\`${command}\``) ? [] : [`$ ${command}`]),
+        programs.length === 0 ? place : `runs ${commandText(programs)} ${place}`,
       ];
-    case "command":
-      return [
-        `$ ${commandText(preview.argv)}`,
-        ...programLines(request),
-        `in ${exactLine(preview.cwd)}`,
-      ];
+    }
     case "text":
       return exactText(preview.text).split("\n");
     case undefined:
@@ -80,10 +80,24 @@ function previewLines(request: PermissionRequest, colours: Colours): string[] {
 }
 
 /** The name in a command says little: the program that was found may be one of the project. */
-function programLines({ resources }: PermissionRequest): string[] {
-  return resources.flatMap((one) =>
-    one.kind === "command" ? [`runs ${exactLine(one.executable)}`] : [],
-  );
+function findPrograms({ resources }: PermissionRequest): string[] {
+  return resources.flatMap((one) => (one.kind === "command" ? [one.executable] : []));
+}
+
+/** What "for this session" would cover. */
+function describeSession({ scopes, session_scope, preview }: PermissionRequest): string {
+  const sentence = visibleLine(session_scope);
+  const [first, ...more] = scopes;
+  if (first === undefined) return sentence;
+  const isThisCommand =
+    more.length === 0 &&
+    first.kind === "argv" &&
+    preview?.kind === "command" &&
+    first.cwd === preview.cwd &&
+    JSON.stringify(first.argv) === JSON.stringify(preview.argv);
+  return isThisCommand
+    ? '"For this session" covers exactly this command, in this directory.'
+    : `"For this session": ${sentence.replace(/^For the rest of the session, /, "")}`;
 }
 
 /** Always one: a single long line is better seen whole than not at all. */

@@ -84,7 +84,7 @@ export const READONLY_ALLOWED = defaults(
   "Readonly calls are allowed by default.",
 );
 const ASKS = {
-  dangerous: defaults("dangerous_asks", "ask", "A dangerous tool needs an explicit yes."),
+  dangerous: defaults("dangerous_asks", "ask", "Calls that can change anything require approval."),
   network: defaults(
     "network_asks",
     "ask",
