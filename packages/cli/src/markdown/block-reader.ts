@@ -1,8 +1,7 @@
 // Reads Markdown line by line and shows each block as soon as it is over: what the lines are within, and which block is open, is
 // all it keeps.
 
-import { visible, type Colours } from "../output/index.ts";
-import { measureWidth } from "../terminal/grapheme-width.ts";
+import { visible, type Colours, measureWidth } from "../output/index.ts";
 import {
   countSpaces,
   matchContainers,

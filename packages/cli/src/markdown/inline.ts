@@ -2,7 +2,7 @@
 // colours it stays as it was written, or its marks would be lost.
 
 import { Lexer, type Token } from "marked";
-import { borderNear } from "../terminal/grapheme-width.ts";
+import { borderNear } from "../output/index.ts";
 import type { Span, Style } from "./wrap-words.ts";
 
 /** `text` is visible already. */

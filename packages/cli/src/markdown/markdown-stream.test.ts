@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { coloursFor } from "../output/index.ts";
-import { measureWidth } from "../terminal/grapheme-width.ts";
+import { measureWidth } from "../output/grapheme-width.ts";
 import { createMarkdownStream } from "./markdown-stream.ts";
 
 const PLAIN = coloursFor({}, {});

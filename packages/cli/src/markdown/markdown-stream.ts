@@ -2,7 +2,7 @@
 // open can be looked at meanwhile. Line by line and never twice, so a long answer costs what its length does. Where the
 // stream was cut makes no difference. Line breaks within a paragraph are kept, as terminals do.
 
-import { borderNear } from "../terminal/grapheme-width.ts";
+import { borderNear } from "../output/index.ts";
 import {
   copyState,
   createBlockReader,

@@ -1,8 +1,7 @@
 // A table in rows of a screen: columns as wide as their text where there is room for that, else cells of several rows, and
 // where there is no room for columns one line for each cell.
 
-import type { Colours } from "../output/index.ts";
-import { measureWidth } from "../terminal/grapheme-width.ts";
+import { type Colours, measureWidth } from "../output/index.ts";
 import { renderInline } from "./inline.ts";
 import {
   measureRow,

@@ -1,8 +1,7 @@
 // Styled text in rows: words are kept whole where a row has room for them, Chinese and Japanese break between
 // characters, and anything wider than a row is cut.
 
-import type { Colours } from "../output/index.ts";
-import { graphemeWidth, measureWidth, splitGraphemes } from "../terminal/grapheme-width.ts";
+import { type Colours, graphemeWidth, measureWidth, splitGraphemes } from "../output/index.ts";
 
 export type Style = keyof Colours;
 

@@ -9,7 +9,8 @@ import {
   exactLine,
   exactText,
 } from "@soong/core/internal";
-import { measureText, renderDiff, wrap, type Colours } from "./output.ts";
+import { measureWidth } from "./grapheme-width.ts";
+import { renderDiff, wrap, type Colours } from "./output.ts";
 
 /** `screen`: how wide it is, and how many rows the preview may take; without it, it is shown whole. `hiddenLines`: of the preview, dropped to fit the screen. */
 export function describeRequest(
@@ -110,7 +111,7 @@ function linesThatFit(
 ): number {
   let used = 0;
   const over = lines.findIndex((line) => {
-    used += Math.max(1, Math.ceil(measureText(line) / columns));
+    used += Math.max(1, Math.ceil(measureWidth(line) / columns));
     return used > rows;
   });
   return over === -1 ? lines.length : Math.max(1, over);

@@ -2,12 +2,12 @@
 
 export { describeAge } from "./describe-age.ts";
 export { describeRequest } from "./describe-request.ts";
+export { borderNear, graphemeWidth, measureWidth, splitGraphemes } from "./grapheme-width.ts";
 export { CommandError, EXIT, describeFailure, UsageError } from "./failure.ts";
 export {
   coloursFor,
   createOutput,
   fit,
-  measureText,
   pad,
   renderDiff,
   wrap,

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { SoongError } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
-import { createOutput, describeFailure, fit, UsageError, wrap } from "./index.ts";
+import { createOutput, describeFailure, fit, pad, UsageError, wrap } from "./index.ts";
 
 function streamOf(about: { isTTY?: boolean; columns?: number } = {}) {
   return Object.assign(new PassThrough(), about);
@@ -32,9 +32,13 @@ describe("the width", () => {
   });
 
   it("bounds lines", () => {
-    expect(fit("😀😀😀😀", 3)).toBe("😀😀…");
+    expect(fit("😀😀😀😀", 5)).toBe("😀😀…");
+    expect(fit("项目说明", 8)).toBe("项目说明");
+    expect(fit("项目说明", 7)).toBe("项目说…");
+    expect(pad("项目", 6)).toBe("项目  ");
     expect(fit("abc", 3)).toBe("abc");
     expect(wrap("one two three", 9, "  ")).toEqual(["  one two", "  three"]);
+    expect(wrap("请先读文件。 then 再改", 10)).toEqual(["请先读文", "件。 then", "再改"]);
   });
 });
 

@@ -4,6 +4,7 @@
 import type { Writable } from "node:stream";
 import { visibleJson, type JsonObject, type Redactor } from "@soong/core";
 import { exactText } from "@soong/core/internal";
+import { graphemeWidth, measureWidth, splitGraphemes } from "./grapheme-width.ts";
 
 /** A stream as the process has them; a terminal knows its width. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -146,20 +147,27 @@ export function renderDiff(diff: string, colours: Colours): string {
     .join("\n");
 }
 
-/** Cut with an ellipsis where it is longer. */
+/** Cut with an ellipsis where it is wider. */
 export function fit(text: string, width: number): string {
-  const characters = Array.from(text);
-  if (characters.length <= width) return text;
-  return `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;
+  if (measureWidth(text) <= width) return text;
+  let taken = "";
+  let room = width - 1;
+  for (const grapheme of splitGraphemes(text)) {
+    room -= graphemeWidth(grapheme);
+    if (room < 0) break;
+    taken += grapheme;
+  }
+  return `${taken}…`;
 }
 
 /** In lines of at most this width, behind an indent; a longer word has a line of its own. */
 export function wrap(text: string, width: number, indent = ""): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(/\s+/).filter((part) => part !== "")) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && measureText(longer) + indent.length > width) {
+  for (const [part] of text.matchAll(PARTS)) {
+    const word = part.trimStart();
+    const longer = line === "" ? word : line + (word === part ? "" : " ") + word;
+    if (line !== "" && measureWidth(longer) + indent.length > width) {
       lines.push(indent + line);
       line = word;
     } else line = longer;
@@ -168,12 +176,11 @@ export function wrap(text: string, width: number, indent = ""): string[] {
   return lines;
 }
 
+/** A word with the blanks before it; Chinese and Japanese break between characters, and not before what closes. */
+const PARTS =
+  /\s*(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][\p{M}\p{Pe}\p{Pf}\p{Po}ー々]*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+)/gu;
+
 /** Padded to a width, by what is seen of it. */
 export function pad(text: string, width: number): string {
-  return text + " ".repeat(Math.max(0, width - measureText(text)));
-}
-
-/** In characters, not code units. */
-export function measureText(text: string): number {
-  return Array.from(text).length;
+  return text + " ".repeat(Math.max(0, width - measureWidth(text)));
 }

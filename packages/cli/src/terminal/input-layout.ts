@@ -2,8 +2,7 @@
 // cursor.
 
 import { isLowSurrogate } from "@soong/schema";
-import { visibleLine } from "../output/index.ts";
-import { splitGraphemes, graphemeWidth, measureWidth } from "./grapheme-width.ts";
+import { visibleLine, splitGraphemes, graphemeWidth, measureWidth } from "../output/index.ts";
 import { layOutRows, type Row } from "./styled-text.ts";
 
 export interface InputView {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitGraphemes } from "./grapheme-width.ts";
+import { splitGraphemes } from "../output/grapheme-width.ts";
 import { createKeyDecoder, type Key } from "./key-decoder.ts";
 import {
   createLineEditor,

@@ -1,7 +1,7 @@
 // A text of one line or several while it is typed, as a value: every key makes a new one. The cursor always
 // is between two characters as a reader sees them.
 
-import { borderNear, splitGraphemes, measureWidth } from "./grapheme-width.ts";
+import { borderNear, splitGraphemes, measureWidth } from "../output/index.ts";
 import type { Key } from "./key-decoder.ts";
 
 export interface LineEditor {

@@ -94,7 +94,7 @@ describe("a list to choose from", () => {
   });
 
   it("no row is wider than the screen", async () => {
-    const { measureWidth } = await import("./grapheme-width.ts");
+    const { measureWidth } = await import("../output/grapheme-width.ts");
     const wide = [{ label: "修".repeat(90), hint: "很久以前".repeat(30) }];
     for (const columns of [8, 21, 40]) {
       for (const line of open(wide, { columns }).lines().slice(1)) {

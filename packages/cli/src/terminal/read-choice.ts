@@ -1,8 +1,7 @@
 // One item of a list: arrows move, typed words filter, Enter chooses, Esc leaves it.
 
-import { visibleLine, type Colours } from "../output/index.ts";
+import { visibleLine, type Colours, measureWidth } from "../output/index.ts";
 import { createLineEditor, pressKey } from "./line-editor.ts";
-import { measureWidth } from "./grapheme-width.ts";
 import { cutToWidth } from "./styled-text.ts";
 import type { Key } from "./key-decoder.ts";
 import type { Read, Readable } from "./reads.ts";

@@ -1,8 +1,7 @@
 // The two things that can be read, each as what it does with a key: a line with editing, and one key as the
 // answer to a question. Neither knows where keys come from.
 
-import { visibleLine } from "../output/index.ts";
-import { splitGraphemes, measureWidth } from "./grapheme-width.ts";
+import { visibleLine, splitGraphemes, measureWidth } from "../output/index.ts";
 import type { Key } from "./key-decoder.ts";
 import {
   createLineEditor,

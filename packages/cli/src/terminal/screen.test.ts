@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitGraphemes, graphemeWidth, measureWidth } from "./grapheme-width.ts";
+import { splitGraphemes, graphemeWidth, measureWidth } from "../output/grapheme-width.ts";
 import { createScreen, type Screen } from "./screen.ts";
 
 describe("the screen", () => {

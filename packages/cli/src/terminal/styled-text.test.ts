@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { measureWidth } from "./grapheme-width.ts";
+import { measureWidth } from "../output/grapheme-width.ts";
 import { cutToWidth, layOutRows, styleBehind } from "./styled-text.ts";
 
 const [RED, DIM, BOLD, PLAIN] = ["\u001b[31m", "\u001b[2m", "\u001b[1m", "\u001b[39m"] as const;

@@ -1,8 +1,7 @@
 // Text with colours in it, taken apart into rows of a screen. Every row has its colours to itself: what it
 // begins it ends, so that rows can be drawn in any order.
 
-import { visible } from "../output/index.ts";
-import { splitGraphemes, graphemeWidth } from "./grapheme-width.ts";
+import { visible, splitGraphemes, graphemeWidth } from "../output/index.ts";
 
 export interface Row {
   readonly text: string;

@@ -8,7 +8,7 @@ import {
   CommandError,
   EXIT,
   fit,
-  measureText,
+  measureWidth,
   visibleLine,
   type Output,
 } from "../../output/index.ts";
@@ -105,7 +105,7 @@ async function pickPoint(
 function printPoints(output: Output, session_id: string, points: readonly RewindPoint[]): number {
   for (const { node_id, prompt } of points) {
     const head = `${visibleLine(node_id)}  before: `;
-    output.line(`${head}${fit(visibleLine(prompt), output.width - measureText(head))}`);
+    output.line(`${head}${fit(visibleLine(prompt), output.width - measureWidth(head))}`);
   }
   output.note(
     `\`soong rewind ${visibleLine(session_id)} NODE\` continues the session from one of these.`,

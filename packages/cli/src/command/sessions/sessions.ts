@@ -5,7 +5,7 @@ import type { Store, Tombstone, Verification } from "@soong/store";
 import {
   EXIT,
   fit,
-  measureText,
+  measureWidth,
   UsageError,
   visibleLine,
   type Colours,
@@ -94,7 +94,7 @@ function renderSummary(
   const indent = " ".repeat(4);
   const rest = fit(` · ${about.join(" · ")}`, width - indent.length - state.length);
   return [
-    `${bold(name)}${fit(visibleLine(title), width - measureText(name))}`,
+    `${bold(name)}${fit(visibleLine(title), width - measureWidth(name))}`,
     `${indent}${colours[STATUS_COLOURS[status]](state)}${dim(rest)}`,
     ...(showsProject && project !== undefined
       ? [dim(`${indent}${fit(visibleLine(project), width - indent.length)}`)]

@@ -1,7 +1,7 @@
 // A task as lines for users: its steps by level, each below those it waits for, with who works on it and why it failed.
 
 import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/tasks";
-import { fit, measureText, pad, visibleLine, wrap, type Colours } from "../../output/index.ts";
+import { fit, measureWidth, pad, visibleLine, wrap, type Colours } from "../../output/index.ts";
 
 interface TaskLinesOptions {
   readonly width: number;
@@ -72,7 +72,7 @@ function stepLines(
   const first = fit(`${head}${visibleLine(title)}${from}`, width);
   const line = COLOUR_OF[status] === undefined ? first : colours[COLOUR_OF[status]](first);
   const about = describeStep(step);
-  const indent = " ".repeat(measureText(head));
+  const indent = " ".repeat(measureWidth(head));
   return [line, ...wrap(about, width, indent).map((one) => colours.dim(one))];
 }
 

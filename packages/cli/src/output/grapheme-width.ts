@@ -7,6 +7,7 @@ export function splitGraphemes(text: string): string[] {
   // Most text by far; and taking it apart properly is slow.
   if (ONE_EACH.test(text)) return text.split("");
   if (text.length <= LONGEST_PIECE) {
+    segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
     return Array.from(segmenter.segment(text), ({ segment }) => segment);
   }
   // Of a long text, each step of the segmenter takes longer than the last.
@@ -49,7 +50,8 @@ function characterWidth(character: string): number {
   return code >= FIRST_WIDE && WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
 }
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Made when it is first needed: most commands print plain text alone. */
+let segmenter: Intl.Segmenter | undefined;
 
 const LONGEST_PIECE = 1024;
 const PLAIN_PAIR = /^[\u0020-\u007e]{2}$/;
