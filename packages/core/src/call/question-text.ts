@@ -1,7 +1,7 @@
 // A question before a call in one line, what and where first: terminals, the inspector and the gateway all begin with it.
 // All of it is escaped, so that what the user reads is what runs (PERM-19).
 
-import { asRecord, firstChars } from "@soong/schema";
+import { asRecord, shorten } from "@soong/schema";
 import { shellWord } from "../result/shell-word.ts";
 import { exactLine, visibleLine } from "../result/visible.ts";
 import { primaryArgument, type Resource } from "../tool/index.ts";
@@ -14,7 +14,7 @@ export function describeQuestion(request: PermissionRequest): string {
   const run = preview?.kind === "command" ? preview : command;
   if (run !== undefined) {
     const program = tool_name === RUN_COMMAND ? "" : `${exactLine(tool_name)}: `;
-    return `${program}Run \`${cutText(commandText(run.argv))}\` in ${placeText(request, run.cwd)}`;
+    return `${program}Run \`${shorten(commandText(run.argv), MOST_SHOWN)}\` in ${placeText(request, run.cwd)}`;
   }
   const changed = preview?.kind === "diff" ? preview.path : undefined;
   const written = resources.find(isWrittenPath)?.path ?? changed;
@@ -80,19 +80,15 @@ function countLines({ preview }: PermissionRequest): string {
 
 function describeTarget(request: PermissionRequest): string | undefined {
   const { url } = asRecord(request.arguments);
-  if (typeof url === "string") return cutText(exactLine(url));
+  if (typeof url === "string") return shorten(exactLine(url), MOST_SHOWN);
   const path = request.resources.find((one) => one.kind === "path")?.path;
   if (path !== undefined) return placeText(request, path);
   const said = primaryArgument(request.arguments);
-  return said === undefined ? undefined : cutText(exactLine(said));
+  return said === undefined ? undefined : shorten(exactLine(said), MOST_SHOWN);
 }
 
 /** All of it is in the preview or the arguments below. */
-function cutText(text: string): string {
-  return text.length > MOST_SHOWN ? `${firstChars(text, MOST_SHOWN)}…` : text;
-}
-
-const MOST_SHOWN = 160;
+const MOST_SHOWN = 161;
 
 function isWrittenPath(resource: Resource): resource is Extract<Resource, { kind: "path" }> {
   return resource.kind === "path" && resource.access === "write";
