@@ -8,24 +8,25 @@ import { baseName, foldCase } from "./path.ts";
 export function selfRunningBy(given: string): string | undefined {
   const path = foldCase(given);
   const name = baseName(path);
-  if (NAMES.has(name)) return name;
+  if (NAMES.has(name) || name.endsWith(".code-workspace")) return name;
   return PLACES.find((place) => `${path}/`.includes(`${place}/`))?.slice(1);
 }
 
 const NAMES: ReadonlySet<string> = new Set(
-  `.bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin
+  `.bashrc .bash_aliases .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin
   .zlogout .kshrc .cshrc .tcshrc .login .xprofile .xinitrc .xsession .envrc .gitconfig .npmrc
   .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs bunfig.toml mise.toml .mise.toml mise.local.toml
   .mise.local.toml .pre-commit-config.yaml .pre-commit-config.yml lefthook.yml lefthook.yaml
   .lefthook.yml .vimrc .gvimrc .exrc .nvimrc .nvim.lua .emacs .dir-locals.el .gdbinit .lldbinit
-  .pdbrc .irbrc .rprofile .tmux.conf .screenrc sitecustomize.py usercustomize.py .mcp.json`.split(
-    /\s+/,
-  ),
+  .pdbrc .irbrc .rprofile .tmux.conf .screenrc sitecustomize.py usercustomize.py .mcp.json
+  .pnp.cjs .pnp.loader.mjs .devcontainer.json opencode.json opencode.jsonc`.split(/\s+/),
 );
 
 /** Files, and directories with all that is in them. */
-const PLACES = `/.git /.husky /.vscode/tasks.json /.vscode/settings.json /.vscode/launch.json /.idea
+const PLACES =
+  `/.git /.hg /.husky /.vscode/tasks.json /.vscode/settings.json /.vscode/launch.json /.idea
   /.cargo/config /.cargo/config.toml /.yarn/releases /.yarn/plugins /.mise /.config/mise
   /.devcontainer /.emacs.d /.vim /.config/nvim /.config/fish /.config/git /.config/autostart
   /.config/systemd /library/launchagents /.claude/settings.json /.claude/settings.local.json
-  /.claude/hooks /.codex/config.toml /.gemini/settings.json /.cursor`.split(/\s+/);
+  /.claude/hooks /.codex/config.toml /.gemini/settings.json /.cursor
+  /.opencode /.zed /.helix`.split(/\s+/);
