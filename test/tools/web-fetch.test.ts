@@ -240,6 +240,14 @@ describe("web.fetch", () => {
     expect((await fetchIt({ url: "http://localhost:1/" })).error?.message).toContain("Port 1");
   });
 
+  test("does not wait for a server that changes to another protocol", async () => {
+    pages.set("/upgrade", (_, { socket }) => {
+      socket?.write("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
+    });
+    const { error } = await fetchIt({ url: at("/upgrade") });
+    expect(error?.message).toContain("it answers in another protocol");
+  });
+
   test("ends with its call when a server never answers", async () => {
     pages.set("/never", () => {});
     const kernel = createKernel({ tools: [webFetchTool({ mayReachPrivate: () => true })] });

@@ -62,4 +62,10 @@ describe("HTML as Markdown", () => {
     },
     20_000,
   );
+
+  test("line ends of a page within deep lists take no more than the bound", async () => {
+    const html = `${"<ul><li><blockquote>".repeat(30)}<pre>${"\n".repeat(9_000_000)}x`;
+    const { text, isCut } = await convert(html);
+    expect([text.length < 2_100_000, isCut]).toEqual([true, true]);
+  });
 });

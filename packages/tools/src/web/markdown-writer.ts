@@ -180,7 +180,9 @@ export function createMarkdownWriter({ plain, base, maxChars }: MarkdownWriterOp
     if (pre > 0) {
       const prefix = linePrefix();
       flush();
-      push(prefix === "" ? given : given.replaceAll("\n", `\n${prefix}`));
+      // A line end may become many characters.
+      const fitting = given.slice(0, maxChars - size);
+      push(prefix === "" ? fitting : fitting.replaceAll("\n", `\n${prefix}`));
       return;
     }
     const words = given.replaceAll(/[\s\u200b]+/g, " ");

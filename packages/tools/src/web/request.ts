@@ -34,6 +34,11 @@ export async function requestPage(url: URL, options: RequestOptions): Promise<In
           "user-agent": "soong (web.fetch)",
         },
       });
+      // Nothing else is spoken: an answer in another protocol would be waited for in vain.
+      sent.once("upgrade", (_, socket) => {
+        socket.destroy();
+        reject(new Error("it answers in another protocol"));
+      });
       sent.once("response", resolve).once("error", reject).end();
     });
   } catch (error) {
