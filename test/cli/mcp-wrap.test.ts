@@ -177,6 +177,25 @@ describe("soong mcp wrap", () => {
     expectEnd(unknown, 2, "Did you mean gone?");
   });
 
+  it("leaves both files to others: what is written while it tries the server stays, and Ctrl-C takes only its own entry out", async () => {
+    const place = await bundle.place();
+    const file = join(place.home, "..", ".codex", "config.toml");
+    const servers = join(place.home, "mcp.json");
+    const before = '[mcp_servers.slow]\ncommand = "sleep"\nargs = ["1000"]\n';
+    await place.write(file, before);
+    const wrapping = place.start(["mcp", "wrap", "slow", "--yes"]);
+    await expect.poll(() => existsSync(servers), { timeout: 20_000 }).toBe(true);
+    const added = await place.run(["mcp", "add", "other", "--no-connect", "--", "some-server"]);
+    expect(added.code).toBe(0);
+    wrapping.child.kill("SIGINT");
+    expect((await wrapping.ended).code).toBe(130);
+    expect(await place.read(file)).toBe(before);
+    expect(await readServers(place)).toEqual({ other: { command: "some-server" } });
+    const taken = await place.run(["mcp", "wrap", "other", "--", "another-server"]);
+    expectEnd(taken, 2, "has another server other already");
+    expect(await readServers(place)).toEqual({ other: { command: "some-server" } });
+  });
+
   it("takes a server that no agent has yet, and doctor says what is not known of it", async () => {
     const place = await bundle.place();
     const wrapped = await place.run(["mcp", "wrap", "new", "--", "some-server", "--flag"]);

@@ -66,6 +66,21 @@ export async function changeServers(
   });
 }
 
+/** Takes an entry out again that was just added: the file as it was, unless someone has written it since. */
+export async function undoAddition(
+  home: string,
+  env: Environment,
+  id: string,
+  { file, before, after }: ChangedServers,
+): Promise<void> {
+  if (before === after) return;
+  await withFileLock(file, {}, async () => {
+    const planned = await planServerChanges(home, env, { [id]: undefined });
+    const isOurs = planned.before === after;
+    await writeWholeFile(file, isOurs ? (before === "" ? "{}\n" : before) : planned.after);
+  });
+}
+
 /** A link stays a link. */
 async function findFile(home: string): Promise<string> {
   const named = homePaths(home).servers;

@@ -5,11 +5,11 @@
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createRedactor, type KnownSecret } from "@soong/core";
-import { findExecutable, parseDocument, writeWholeFile } from "@soong/platform";
+import { findExecutable, parseDocument } from "@soong/platform";
 import { nearestName } from "@soong/schema";
 import { wholeFileDiff } from "@soong/tools";
 import { CommandError, EXIT, renderDiff, UsageError, visibleLine } from "../../output/index.ts";
-import { changeServers, planServerChanges } from "../../runtime/change-servers.ts";
+import { changeServers, planServerChanges, undoAddition } from "../../runtime/change-servers.ts";
 import {
   findHostServers,
   HOST_NAMES,
@@ -34,7 +34,10 @@ export const wrapServer: Handler<"mcp wrap"> = async (context, { server, command
   const gateway = (id: string) => gatewayCommand(context, home, id);
   if (server !== undefined && command.length > 0) {
     const id = options.as ?? server;
-    const changed = await changeServers(home, env, { [id]: readEntry(command, options) });
+    const wanted = readEntry(command, options);
+    const { before } = await planServerChanges(home, env, { [id]: wanted });
+    refuseOther(before, id, wanted, homePaths(home).servers);
+    const changed = await changeServers(home, env, { [id]: wanted });
     noteWarnings(context, changed);
     const entry = gateway(id);
     print({ server_id: id, file: changed.file, outcome: "added", entry }, () => [
@@ -92,11 +95,14 @@ export const wrapServer: Handler<"mcp wrap"> = async (context, { server, command
   }
   const changed = await changeServers(home, env, { [id]: wanted });
   if (options.connect === false) noteWarnings(context, changed);
-  const status = options.connect === false ? undefined : await tryServer(context, id);
+  const isTried = options.connect !== false;
+  const status = isTried ? await tryServer(context, id) : undefined;
+  if (isTried && status === undefined) {
+    await undoAddition(home, env, id, changed);
+    return EXIT.interrupted;
+  }
   if (status !== undefined && !isUsable(status)) {
-    if (planned.before !== planned.after) {
-      await writeWholeFile(planned.file, planned.before === "" ? "{}\n" : planned.before);
-    }
+    await undoAddition(home, env, id, changed);
     if (!json) for (const line of renderTried(context, status).slice(0, -1)) output.line(line);
     throw new CommandError(
       `${visibleLine(server)} does not answer when Soong starts it, so nothing was changed. \`--env NAME\` passes a variable on; --no-connect does it anyway.`,
