@@ -22,6 +22,8 @@ import { createPerson } from "./person.ts";
 interface Options {
   readonly allow?: readonly string[];
   readonly mode?: Mode;
+  /** The prompt of the command line. */
+  readonly first?: string;
   readonly files?: Readonly<Record<string, string>>;
   /** Of the home, by path. */
   readonly homeFiles?: Readonly<Record<string, string>>;
@@ -47,7 +49,7 @@ async function begin(script: string, options: Options = {}) {
 }
 
 async function talkIn(project: string, home: string, options: Options & { resume?: string } = {}) {
-  const { allow = [], mode, resume } = options;
+  const { allow = [], mode, resume, first } = options;
   const config = await loadConfig({ home });
   const model = scriptedModel(await loadScript(join(project, "s.yaml")), { id: "script:s.yaml" });
   const broker = createApprovalBroker();
@@ -81,6 +83,7 @@ async function talkIn(project: string, home: string, options: Options & { resume
     project,
     own: createSharedCommands({ runtime, config, env: {}, terminal }),
     rows: () => 40,
+    ...(first !== undefined && { first }),
     onTermination(listener) {
       terminate = listener;
       return () => {};
@@ -499,6 +502,20 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await soon();
 }
 
+it("takes what a command line begins with ! or # for a prompt: it runs and remembers nothing", async () => {
+  verifies("CLI-7", "PERM-7");
+  const { person, ended, project, facts } = await begin(
+    'turns:\n  - expect: [ { last_user: { contains: "!touch made.txt" } } ]\n    text: I only read it.\n',
+    { first: "!touch made.txt" },
+  );
+  await person.until("I only read it.");
+  await person.until("1 request");
+  await person.type("exit");
+  expect(await ended).toBe(0);
+  expect(existsSync(join(project, "made.txt"))).toBe(false);
+  expect((await facts()).some(({ type }) => type === "tool.started")).toBe(false);
+});
+
 it("runs what is typed behind !: unasked, but under deny and every_time, and the model reads what came of it", async () => {
   verifies("CLI-7", "PERM-7");
   const rule = (program: string, rest: string) =>
@@ -637,6 +654,10 @@ turns:
     Buffer.concat([Buffer.from(PIXEL, "base64"), Buffer.alloc(4_000_000)]),
   );
   await writeFile(join(project, "not.png"), "text\n");
+  await writeFile(join(around, "secret.txt"), "a secret\n");
+  await symlink(join(around, "secret.txt"), join(around, "link.png"));
+  await person.type(`see @${join(around, "link.png")}`);
+  await person.until("it is outside the project and no image");
   await person.type("see @huge.png");
   await person.until("@huge.png cannot be attached");
   await person.until("Nothing was sent.");

@@ -57,6 +57,10 @@ async function attach(path: string, files: FileReader): Promise<ContentBlock[] |
   const link = { type: "resource_link", uri: pathToFileURL(absolute).href, name: place } as const;
   const image = result.content.find((block) => block.type === "image");
   if (image !== undefined) return files.takesImages ? [link, image] : refuseImage(name, files);
+  // The user said yes to a picture, whatever a link of that name leads to.
+  if (!isInside) {
+    return `${name} cannot be attached: it is outside the project and no image of at most 3.75 MB (PNG, JPEG, GIF or WebP).`;
+  }
   const { encoding, truncated, truncated_lines } = (result.data ?? {}) as Partial<ReadData>;
   if (encoding === "binary" && isImage) {
     return `${name} cannot be attached: ${visibleLine(result.summary)}; an image may have 3.75 MB, as PNG, JPEG, GIF or WebP.`;

@@ -30,6 +30,7 @@ import {
   readPrompt,
   readTypedLine,
   type TypedLine,
+  writePrompt,
 } from "./typed-line.ts";
 import { showCall, type UserCall } from "./user-call.ts";
 
@@ -105,7 +106,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     if (talk.isKept) talk.meter.reset(await own.usedBefore(talk.session_id));
     if (options.first !== undefined) {
       terminal.print(PROMPT + visible(options.first).replaceAll("\n", "\n  "));
-      await take({ kind: "text", text: options.first });
+      await takeFirst(options.first);
     } else if (talk.wasInterrupted) {
       terminal.print(dim("The runtime was stopped in the middle of this run; it continues now."));
       begin("", () => talk.resume());
@@ -213,6 +214,11 @@ export async function converse(options: ConverseOptions): Promise<number> {
         if (typed.text.trim() !== "") await takeText(typed.text);
         return;
     }
+  }
+
+  /** Of the command line, where a script may have put it together: it is a prompt, or a command of the conversation that runs nothing. */
+  async function takeFirst(text: string): Promise<void> {
+    await takeText(readTypedLine(text).kind === "command" ? text : writePrompt(text));
   }
 
   async function takeText(text: string): Promise<void> {

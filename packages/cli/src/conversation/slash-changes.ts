@@ -8,6 +8,7 @@ import { pickOne } from "../terminal/pick-one.ts";
 import { expandResult, readOutputWish, showRawAnswer } from "./expand-result.ts";
 import type { SlashCommands } from "./slash-command.ts";
 import { typedText } from "./transcript.ts";
+import { writePrompt } from "./typed-line.ts";
 
 export const CHANGE_COMMANDS: SlashCommands = {
   diff: {
@@ -70,7 +71,7 @@ export const CHANGE_COMMANDS: SlashCommands = {
       if (point.before === undefined) await talk.startAnew();
       else await talk.rewindTo(point.before);
       terminal.print("Rewound; files are as they were (/undo takes changes back).");
-      return { draft: point.text };
+      return { draft: writePrompt(point.text) };
     },
   },
   compact: {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { readPaste, readTypedLine, writeMention } from "./typed-line.ts";
+import { readPaste, readTypedLine, writeMention, writePrompt } from "./typed-line.ts";
 
 test.each([
   ["/model  script:a.yaml ", { kind: "command", name: "model", rest: "script:a.yaml" }],
@@ -20,6 +20,15 @@ test.each([
   verifies("CLI-7");
   expect(readTypedLine(typed)).toEqual(line);
 });
+
+test.each(["!rm -rf x", " ! id", "# remember this", "/undo", "//x", "plain", "# A page\nof text"])(
+  "the prompt %j is typed so that it stays a prompt",
+  (prompt) => {
+    verifies("CLI-7");
+    const line = readTypedLine(writePrompt(prompt));
+    expect(line).toEqual({ kind: "prompt", text: prompt.trim(), mentions: [] });
+  },
+);
 
 test.each([
   ["look at @a.txt.", ["a.txt"]],

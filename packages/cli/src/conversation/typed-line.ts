@@ -15,9 +15,10 @@ export type TypedLine =
   | { readonly kind: "note"; readonly text: string }
   | { readonly kind: "prompt"; readonly text: string; readonly mentions: readonly string[] };
 
-/** `//` begins a prompt with one slash, `@@` a word with one at sign. */
+/** `//` begins a prompt with one slash, `\!` and `\#` one with what is behind the backslash, `@@` a word with one at sign. */
 export function readTypedLine(typed: string): TypedLine {
   const line = typed.trim();
+  if (/^\\[!#]/.test(line)) return readPrompt(line.slice(1));
   if (line === "exit" || line === "quit") return { kind: "command", name: "quit", rest: "" };
   if (line.startsWith("!")) return { kind: "shell", command: line.slice(1).trim() };
   // A pasted page may begin with a heading.
@@ -38,6 +39,13 @@ export function readPrompt(line: string): Extract<TypedLine, { kind: "prompt" }>
     return path === "" ? [] : [path];
   });
   return { kind: "prompt", text, mentions: [...new Set(mentions)] };
+}
+
+/** How this prompt is typed, so that reading it back runs and remembers nothing. */
+export function writePrompt(text: string): string {
+  const line = text.trim();
+  if (line.startsWith("/")) return `/${line}`;
+  return ["shell", "note"].includes(readTypedLine(line).kind) ? `\\${line}` : text;
 }
 
 /** How a path is mentioned, so that it is read as one word. */
