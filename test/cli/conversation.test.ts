@@ -135,7 +135,7 @@ turns:
   await person.until("-n29\n");
   const asked = await person.press("n");
   expect(asked.question).toMatch(/Remove .*b\.txt/);
-  await person.until("Nothing was taken back.");
+  await person.until("Nothing was restored.");
   await person.type("/undo");
   await person.press("y");
   await person.until("Removed ");
@@ -259,7 +259,7 @@ turns:
   // Anything else between the two, and it was none of two.
   const before = person.shown().length;
   await person.type("/help");
-  await person.until("or Ctrl-D, leaves.");
+  await person.until("Ctrl-D, exit");
   const help = person.shown().slice(before).split("\n");
   expect(help.filter((line) => line.length > 79)).toEqual([]);
   await person.interruptLine();
@@ -578,7 +578,7 @@ turns:
     { homeFiles: { "commands/hi.md": "Say hi to $ARGUMENTS.\n", "commands/help.md": "no\n" } },
   );
   await person.type("/context");
-  await person.until("No request was made yet.");
+  await person.until("No request was made since");
   await person.type("/compact");
   await person.until("Nothing was said yet.");
   await person.type("/resume");
@@ -657,7 +657,7 @@ turns:
   await writeFile(join(around, "secret.txt"), "a secret\n");
   await symlink(join(around, "secret.txt"), join(around, "link.png"));
   await person.type(`see @${join(around, "link.png")}`);
-  await person.until("it is outside the project and no image");
+  await person.until("and no image");
   await person.type("see @huge.png");
   await person.until("@huge.png cannot be attached");
   await person.until("Nothing was sent.");

@@ -38,9 +38,12 @@ describe.skipIf(!canUseTmux())("a story of a command (needs tmux)", () => {
         await screen.place.write("go", "");
         await screen.moment("it failed", /does not build\.[^]*request/);
         await screen.press("C-o");
-        await screen.moment("the last result whole", /\(1 of 2\)/);
+        await screen.moment(
+          "the last result whole",
+          /\(result 1 of 2, newest first; \/output 2: the one before\)/,
+        );
         await screen.press("C-o");
-        await screen.moment("the one before it", /\(2 of 2\)/);
+        await screen.moment("the one before it", /\(result 2 of 2, newest first\)/);
       },
     );
     await expect(told).toMatchFileSnapshot("command-output.txt");

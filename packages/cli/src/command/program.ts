@@ -96,9 +96,8 @@ export async function runProgram(typed: readonly string[], host: NodeJS.Process)
     const isUsage = error instanceof CommanderError;
     if (isUsage && error.exitCode === 0) return EXIT.ok;
     if (isUsage && error.code === "commander.help") return EXIT.usage;
-    const command = program.commands.find((one) => one.name() === args[0]);
     const failure = isUsage
-      ? { message: describeUsageError(error, command?.name(), args), exitCode: EXIT.usage }
+      ? { message: describeUsageError(error, program, args), exitCode: EXIT.usage }
       : describeFailure(error);
     output.note(`${output.noteColours.red("soong:")} ${failure.message}`);
     return failure.exitCode;
@@ -116,19 +115,40 @@ function readCwd(host: NodeJS.Process): string {
 
 function describeUsageError(
   { code, message }: CommanderError,
-  command: string | undefined,
+  program: Command,
   args: readonly string[],
 ): string {
+  const path = findCommandPath(program, args);
+  const words = [...path.map((one) => one.name()), "--help"];
   const sentence = visible(message)
     .replace(/^error: /, "")
+    .replace(/^missing required argument '(.*)'$/, (_, name: string) => {
+      const usage = [...path.map((one) => one.name()), path.at(-1)?.usage()].join(" ");
+      return `missing ${name.toUpperCase()}: \`${usage}\``;
+    })
+    .replace(
+      /^(?:option '(--[\w-]+)[^']*' argument|command-argument value) '(.*)' is invalid(?: for argument '(.*)')?\. Allowed choices are (.*)\.$/s,
+      (_, option: string | undefined, given: string, name: string, choices: string) =>
+        `${option ?? name.toUpperCase()} cannot be '${given}': it is one of ${choices}`,
+    )
     .replace(/\n\(Did you mean (.*)\?\)$/s, "; did you mean $1?");
   const end = /[.?]$/.test(sentence) ? "" : ".";
-  const words = ["soong", ...(command === undefined ? [] : [command]), "--help"];
   // `soong show me the parser` was hardly meant for the command.
   const isSentence =
     code === "commander.excessArguments" && !args.some((arg) => arg.startsWith("-"));
   const hint = isSentence ? ` As a prompt: \`soong -p ${quoteWords(args)}\`.` : "";
-  return `${sentence}${end}${hint} \`${words.join(" ")}\` lists what there is.`;
+  return `${sentence}${end}${hint} \`${words.join(" ")}\` has options and examples.`;
+}
+
+/** From the program to the command that was meant, as far as the words name one. */
+function findCommandPath(program: Command, args: readonly string[]): readonly Command[] {
+  const path = [program];
+  for (const word of args) {
+    const next = path.at(-1)?.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    path.push(next);
+  }
+  return path;
 }
 
 /** As one word of a shell. */

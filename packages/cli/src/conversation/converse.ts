@@ -16,6 +16,7 @@ import { createInputQueue } from "./input-queue.ts";
 import { expandResult, showRawAnswer } from "./expand-result.ts";
 import { createKeyboard } from "./keyboard.ts";
 import { offerMemories } from "./offer-memories.ts";
+import { printError, printText } from "./print-text.ts";
 import type { PromptHistory } from "./prompt-history.ts";
 import { showRun } from "./show-run.ts";
 import { createShownResults } from "./shown-results.ts";
@@ -136,7 +137,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
   function expand(key: Shortcut): void {
     if (key === "show_raw") return showRawAnswer({ terminal, results });
     void expandResult({ terminal, talk, results }, results.next()).catch((error: unknown) =>
-      terminal.print(red(visible(error instanceof Error ? error.message : String(error)))),
+      printError(terminal, error),
     );
   }
 
@@ -280,13 +281,13 @@ export async function converse(options: ConverseOptions): Promise<number> {
     try {
       await work();
     } catch (error) {
-      terminal.print(red(visible(error instanceof Error ? error.message : String(error))));
+      printError(terminal, error);
     }
   }
 
   async function remember(text: string): Promise<void> {
     const problem = await history.add(text);
-    if (problem !== undefined) terminal.print(dim(visible(problem)));
+    if (problem !== undefined) printText(terminal, problem, dim);
   }
 
   function begin(typed: string, start: Start): void {
@@ -307,7 +308,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
         while (next !== undefined) next = await conductRun(next);
       } catch (error) {
         // Such as a store that cannot be written: the words are not lost.
-        terminal.print(red(visible(error instanceof Error ? error.message : String(error))));
+        printError(terminal, error);
         keyboard.giveBack(typed);
         giveQueuedBack();
       }
@@ -370,7 +371,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     const { text } = queue.shift() ?? { text: "" };
     showSaid(text);
     if (blocked !== undefined) {
-      terminal.print(red(`A hook blocked this prompt: ${visible(blocked)}`));
+      printText(terminal, `A hook blocked this prompt: ${blocked}`, red);
     }
   }
 
@@ -395,7 +396,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
       readFile: (path, isTyped) => talk.readFile(path, { about: text, isTyped }),
     });
     if (attached.ok) return [{ type: "text", text }, ...attached.blocks];
-    for (const problem of attached.problems) terminal.print(red(problem));
+    for (const problem of attached.problems) printText(terminal, problem, red);
     terminal.print("Nothing was sent.");
     return undefined;
   }
@@ -423,7 +424,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
   function reportEnd(end: RunEnd, ms: number, isOurs: boolean): void {
     const { error, reason } = end;
     if (isOurs) terminal.print(dim("Stopped. What was done is on record."));
-    else if (error !== undefined) terminal.print(red(`${reason}: ${visible(error.message)}`));
+    else if (error !== undefined) printText(terminal, `${reason}: ${error.message}`, red);
     // One that failed before it asked has used nothing.
     const used = [describeUsage(end.usage), formatDuration(ms)].filter((part) => part !== "");
     terminal.print(dim(used.join(" · ")));

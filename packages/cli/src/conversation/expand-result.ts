@@ -41,7 +41,9 @@ export async function expandResult(
       ...(artifacts.length === 0
         ? []
         : [dim(`/output ${number} 1 shows the first page of what was kept.`)]),
-      dim(`(${number} of ${results.count})`),
+      dim(
+        `(result ${number} of ${results.count}, newest first${number < results.count ? `; /output ${number + 1}: the one before` : ""})`,
+      ),
     ].join("\n"),
   );
 }

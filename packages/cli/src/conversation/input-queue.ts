@@ -67,7 +67,10 @@ export function createInputQueue(changed: () => void) {
       const more = entries.length - MOST_SHOWN;
       return [
         ...(more > 0 ? [`  … ${more} more`] : []),
-        ...entries.slice(-MOST_SHOWN).map(({ text }) => `  queued: ${visibleLine(text)}`),
+        ...entries.slice(-MOST_SHOWN).map((entry) => {
+          const hint = entry === entries.at(-1) ? " · Up takes it back" : "";
+          return `  queued: ${visibleLine(entry.text)}${hint}`;
+        }),
       ];
     },
   };

@@ -168,6 +168,7 @@ export async function showRun(
     const lines = diff.trimEnd().split("\n");
     terminal.print(renderDiff(lines.slice(0, MOST_DIFF_LINES).join("\n"), terminal.colours));
     const more = lines.length - MOST_DIFF_LINES;
-    if (more > 0) terminal.print(dim(`… ${more} more lines; /diff shows all.`));
+    if (more > 0)
+      terminal.print(dim(`… ${more} more ${more === 1 ? "line" : "lines"}; /diff shows all.`));
   }
 }

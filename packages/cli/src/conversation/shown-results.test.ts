@@ -49,7 +49,7 @@ describe("what is shown of a result", () => {
       "  │ 2",
       "  │ 3",
       "  │ 4",
-      "  … 1 more lines; Ctrl-O shows all",
+      "  … 1 more line; Ctrl-O shows all",
     ]);
     expect(excerpt(resultOf("(It wrote nothing.)", { data }))).toEqual([]);
     expect(excerpt(resultOf("a file\n"))).toEqual([]);

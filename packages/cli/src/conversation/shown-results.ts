@@ -122,7 +122,9 @@ export function renderExcerpt(
   const more = lines.length - picked.length;
   return [
     ...picked.map((line) => outputLine(line, columns, colours)),
-    ...(more > 0 ? [colours.dim(`  … ${more} more lines; ${key} shows all`)] : []),
+    ...(more > 0
+      ? [colours.dim(`  … ${more} more ${more === 1 ? "line" : "lines"}; ${key} shows all`)]
+      : []),
   ];
 }
 

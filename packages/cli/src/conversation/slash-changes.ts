@@ -3,9 +3,10 @@
 import { readMessage } from "@soong/agent";
 import type { ConversationNode } from "@soong/core";
 import { oneLine } from "@soong/schema";
-import { renderDiff, visible } from "../output/index.ts";
+import { renderDiff } from "../output/index.ts";
 import { pickOne } from "../terminal/pick-one.ts";
 import { expandResult, readOutputWish, showRawAnswer } from "./expand-result.ts";
+import { printText } from "./print-text.ts";
 import type { SlashCommands } from "./slash-command.ts";
 import { typedText } from "./transcript.ts";
 import { writePrompt } from "./typed-line.ts";
@@ -52,7 +53,7 @@ export const CHANGE_COMMANDS: SlashCommands = {
         terminal.readKey({ question, keys: ["y", "n"], signal }),
       );
       const isYes = pressed.kind === "key" && pressed.key === "y";
-      terminal.print(isYes ? visible(await change.revert()) : "Nothing was taken back.");
+      printText(terminal, isYes ? await change.revert() : "Nothing was restored.");
     },
   },
   rewind: {

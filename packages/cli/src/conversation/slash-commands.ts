@@ -4,6 +4,7 @@
 import { nearestName } from "@soong/schema";
 import { fit, pad, visible, visibleLine, wrap } from "../output/index.ts";
 import { fillCommand } from "./own-commands.ts";
+import { printError, printText } from "./print-text.ts";
 import { CHANGE_COMMANDS } from "./slash-changes.ts";
 import type { SlashCommands, SlashEnd, SlashHost, SharedCommands } from "./slash-command.ts";
 import { SESSION_COMMANDS } from "./slash-sessions.ts";
@@ -19,13 +20,12 @@ export async function runSlashCommand(
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command === undefined) return await runOwnCommand(host, name, rest);
     if (command.waits === true && isRunning) {
-      terminal.print(`/${name} has to wait for the end of the turn; Esc ends it.`);
+      printText(terminal, `/${name} has to wait for the end of the turn; Esc ends it.`);
       return "not_now";
     }
     return (await command.run(host, rest)) ?? "stay";
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    terminal.print(terminal.colours.red(visible(message)));
+    printError(terminal, error);
     return "stay";
   }
 
@@ -37,7 +37,7 @@ export async function runSlashCommand(
     const hint = nearest === undefined ? "" : ` Did you mean /${nearest}?`;
     const known = "/help lists them; // begins a prompt with a slash.";
     const sentence = `There is no command /${visibleLine(wanted)}.${hint} ${known}`;
-    terminal.print(wrap(sentence, terminal.columns - 1).join("\n"));
+    printText(terminal, sentence);
     return "stay";
   }
 }
@@ -51,55 +51,82 @@ export async function listCommandNames(
 }
 
 const USAGE_WIDTH = 25;
-const KEYS = [
-  "@path attaches a file of the project, or an image; @@ writes an @.",
-  "!command runs a command here, and the model reads what came of it.",
-  "# text remembers something for this project. // begins a prompt with a /.",
-  "Alt-Enter, or \\ before Enter, begins a new line. Tab completes @paths and",
-  "/commands; the arrows bring back what was typed before.",
-  "Enter during a turn queues your text for its next request; Up on the",
-  "empty line takes it back. Esc stops the turn; twice, it clears the line.",
-  "Ctrl-O shows the last result whole, again the one before it; Alt-M shows the",
-  "last answer as Markdown.",
-  "Ctrl-C stops the turn or clears the line; twice at the empty line, exit",
-  "or Ctrl-D, leaves.",
+const FEWEST_COLUMNS = 60;
+
+type HelpLine = readonly [typed: string, says: string];
+
+const KEYS: readonly HelpLine[] = [
+  ["@path", "attach a file of the project, or an image; @@ writes an @"],
+  ["!command", "run a command; the model reads its output"],
+  ["# text", "remember something for this project"],
+  ["//", "begin a prompt with a /"],
+  ["Alt-Enter, \\ Enter", "new line"],
+  ["Tab", "complete @paths and /commands"],
+  ["Up, Down", "earlier input; on the empty line, Up takes back queued text"],
+  ["Enter during a turn", "queue your text for the next request of the turn"],
+  ["Esc", "stop the turn; twice: clear the line, or /rewind"],
+  ["Ctrl-O", "the last result whole; again: the one before it"],
+  ["Alt-M", "the last answer as Markdown"],
+  ["Ctrl-C", "stop the turn, or clear the line; twice: leave"],
+  ["Ctrl-D, exit", "leave"],
 ];
 
-const COMMANDS: SlashCommands = {
+const HELP: SlashCommands = {
   help: {
     usage: "/help",
     says: "what can be typed here",
     async run({ terminal, own }) {
       const { bold, dim, red } = terminal.colours;
-      const width = terminal.columns - 1;
       const { commands, problems } = await own.ownCommands();
-      const builtIn = Object.values(COMMANDS).map(({ usage, says }) => [usage, says] as const);
-      const ofUser = commands.map(({ name, hint, description }) => {
+      const ofUser = commands.map(({ name, hint, description }): HelpLine => {
         const about = Object.hasOwn(COMMANDS, name)
           ? "(hidden by the command of this name)"
           : description;
-        return [`/${name} ${hint}`.trimEnd(), about] as const;
+        return [`/${name} ${hint}`.trimEnd(), about];
       });
-      const line = ([usage, says]: readonly [string, string]): string => {
-        const shown = pad(visibleLine(usage), USAGE_WIDTH);
-        const room = width - Array.from(shown).length - 1;
-        return `${bold(shown)} ${fit(visibleLine(says), Math.max(1, room))}`;
-      };
+      const groups: readonly (readonly [string, readonly HelpLine[]])[] = [
+        ["Model, tools and rules", readLines(SETTINGS_COMMANDS)],
+        ["Results and changes", readLines(CHANGE_COMMANDS)],
+        ["Session", readLines({ ...SESSION_COMMANDS, ...LEAVING, ...HELP })],
+        ["Your own", ofUser],
+        ["Keys", KEYS],
+      ];
       terminal.print(
         [
-          ...builtIn.map(line),
-          ...(ofUser.length === 0 ? [] : ["", "Your own:", ...ofUser.map(line)]),
+          ...groups
+            .filter(([, lines]) => lines.length > 0)
+            .flatMap(([title, lines]) => [dim(title), ...lines.flatMap(renderLine)]),
           ...problems.map((problem) => red(visible(problem))),
-          "",
-          ...KEYS.map((text) => dim(text)),
         ].join("\n"),
       );
+
+      function renderLine([typed, says]: HelpLine): string[] {
+        const width = terminal.columns - 1;
+        if (width < FEWEST_COLUMNS) {
+          return [`  ${bold(visibleLine(typed))}`, ...wrap(visibleLine(says), width, "    ")];
+        }
+        const shown = `  ${pad(visibleLine(typed), USAGE_WIDTH)}`;
+        const room = width - Array.from(shown).length - 1;
+        return [`${bold(shown)} ${fit(visibleLine(says), Math.max(1, room))}`];
+      }
     },
   },
+};
+
+const LEAVING: SlashCommands = {
+  quit: { usage: "/quit", says: "leave; everything is kept", run: () => "quit" },
+};
+
+const COMMANDS: SlashCommands = {
+  ...HELP,
   ...SETTINGS_COMMANDS,
   ...CHANGE_COMMANDS,
   ...SESSION_COMMANDS,
-  quit: { usage: "/quit", says: "leave; everything is kept", run: () => "quit" },
+  ...LEAVING,
 };
+
+function readLines(commands: SlashCommands): HelpLine[] {
+  return Object.values(commands).map(({ usage, says }) => [usage, says]);
+}
 
 const BUILT_IN: readonly string[] = Object.keys(COMMANDS);

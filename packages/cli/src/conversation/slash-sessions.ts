@@ -7,6 +7,7 @@ import { messageOf } from "@soong/core";
 import { pad, visibleLine } from "../output/index.ts";
 import { pickOne } from "../terminal/pick-one.ts";
 import { describeCount, type ContextData } from "./session-meter.ts";
+import { printText } from "./print-text.ts";
 import type { SlashCommands, SlashHost } from "./slash-command.ts";
 import { openingText } from "./talk.ts";
 
@@ -25,7 +26,11 @@ export const SESSION_COMMANDS: SlashCommands = {
     async run({ terminal, talk }) {
       const { meter, window } = talk;
       const context = meter.context();
-      if (context === undefined) return terminal.print("No request was made yet.");
+      if (context === undefined)
+        return printText(
+          terminal,
+          "No request was made since the conversation began or was summed up.",
+        );
       const recalled = (await talk.readPath()).filter(({ kind }) => kind === "memory_context");
       const memory = recalled.flatMap(({ content }) => content);
       const figures = { counted: meter.contextTokens, window, memory: messageText(memory).length };
@@ -54,7 +59,7 @@ export const SESSION_COMMANDS: SlashCommands = {
     },
   },
   new: { usage: "/new", says: "begin a new session", waits: true, run: startAnew },
-  clear: { usage: "/clear", says: "the same", waits: true, run: startAnew },
+  clear: { usage: "/clear", says: "the same as /new", waits: true, run: startAnew },
   export: {
     usage: "/export [FILE]",
     says: "write the conversation into a file, as Markdown",
@@ -74,16 +79,15 @@ export const SESSION_COMMANDS: SlashCommands = {
         );
       }
       const shown = relative(project, file);
-      terminal.print(`Written: ${visibleLine(shown.startsWith("..") ? file : shown)}`);
+      printText(terminal, `Written: ${visibleLine(shown.startsWith("..") ? file : shown)}`);
     },
   },
 };
 
 async function startAnew({ terminal, talk }: SlashHost): Promise<void> {
   await talk.startAnew();
-  terminal.print(
-    `A new session: ${visibleLine(talk.session_id)}. It knows nothing of what was said.`,
-  );
+  const said = "It knows nothing of what was said.";
+  printText(terminal, `A new session: ${visibleLine(talk.session_id)}. ${said}`);
 }
 
 async function pickSession({ terminal, keyboard, talk, own, left: signal }: SlashHost) {

@@ -1,7 +1,8 @@
 // Commands about who answers and what is allowed: the model, the mode, tools, servers, agents, rules and grants.
 
 import { describeScopes, MODES } from "@soong/core/internal";
-import { visibleLine } from "../output/index.ts";
+import { visibleLine, wrap } from "../output/index.ts";
+import { printText } from "./print-text.ts";
 import type { SlashCommands } from "./slash-command.ts";
 
 export const SETTINGS_COMMANDS: SlashCommands = {
@@ -11,11 +12,12 @@ export const SETTINGS_COMMANDS: SlashCommands = {
     async run({ terminal, talk, own }, reference) {
       if (reference !== "") {
         await talk.useModel(reference);
-        return terminal.print(`From the next prompt on ${visibleLine(talk.model)} answers.`);
+        return printText(terminal, `From the next prompt on ${visibleLine(talk.model)} answers.`);
       }
       const about = `${visibleLine(talk.model)} answers. /model takes a profile of the config, provider:model or script:FILE.`;
       const others = (await own.models()).map((name) => `  /model ${visibleLine(name)}`);
-      terminal.print([about, ...others].join("\n"));
+      printText(terminal, about);
+      if (others.length > 0) terminal.print(others.join("\n"));
     },
   },
   mode: {
@@ -25,10 +27,10 @@ export const SETTINGS_COMMANDS: SlashCommands = {
       const next = MODES.find((one) => one === wanted);
       if (next !== undefined) {
         talk.useMode(next);
-        return terminal.print(`From the next prompt on the mode is ${next}.`);
+        return printText(terminal, `From the next prompt on the mode is ${next}.`);
       }
       const wrong = wanted === "" ? "" : `There is no mode ${visibleLine(wanted)}. `;
-      terminal.print(`${wrong}The mode is ${talk.mode}; there are ${MODES.join(", ")}.`);
+      printText(terminal, `${wrong}The mode is ${talk.mode}; there are ${MODES.join(", ")}.`);
     },
   },
   tools: {
@@ -66,20 +68,23 @@ export const SETTINGS_COMMANDS: SlashCommands = {
       const [, id] = /^revoke\s+(\S+)$/.exec(rest) ?? [];
       if (id !== undefined) {
         const revoked = talk.revokeGrant(id);
-        return terminal.print(
+        return printText(
+          terminal,
           revoked === undefined
             ? `There is no grant ${visibleLine(id)}; /grants lists them.`
             : `Revoked: ${visibleLine(revoked.tool_name)} requires approval again.`,
         );
       }
       if (rest !== "") {
-        return terminal.print(
+        return printText(
+          terminal,
           "/grants lists what you allowed for this session, /grants revoke ID takes it back.",
         );
       }
       const lines = talk.grants().map(({ grant_id, tool_name, scopes, granted_by }) => {
         const heading = `${terminal.colours.bold(visibleLine(grant_id))} by ${visibleLine(granted_by)}`;
-        return `${heading}\n    ${visibleLine(describeScopes(tool_name, scopes))}`;
+        const covers = visibleLine(describeScopes(tool_name, scopes));
+        return [heading, ...wrap(covers, terminal.columns - 1, "    ")].join("\n");
       });
       const nothing = "Nothing is allowed for this session beyond the rules.";
       terminal.print(lines.length === 0 ? nothing : lines.join("\n"));

@@ -32,7 +32,9 @@ export function describeRequest(
     ...originLines(request, colours),
     ...(claim === undefined ? [] : prose(claim)),
     ...preview.slice(0, kept),
-    ...(hiddenLines === 0 ? [] : [dim(`… ${hiddenLines} more lines`)]),
+    ...(hiddenLines === 0
+      ? []
+      : [dim(`… ${hiddenLines} more ${hiddenLines === 1 ? "line" : "lines"}`)]),
     ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(exactLine).join(", ")}`]),
     ...prose(`Asked because: ${visibleLine(request.reason)}`),
     ...prose(describeSession(request)),

@@ -49,7 +49,7 @@ export const wrapServer: Handler<"mcp wrap"> = async (context, { server, command
   const file = options.file === undefined ? undefined : resolve(cwd, options.file);
   const host = options.from;
   const found = await findHostServers(env, { cwd, ...(host && { host }), ...(file && { file }) });
-  if (server === undefined) return listFound(context, found);
+  if (server === undefined) return listFound(context, found, host);
   const one = chooseServer(found, server, { env, host });
   const id = options.as ?? server;
   const { entry: translated, notes, problem } = translateServer(one, env);
@@ -168,7 +168,16 @@ export const unwrapServer: Handler<"mcp unwrap"> = async (context, { server }, o
   return EXIT.ok;
 };
 
-function listFound({ print }: CommandContext, found: readonly HostServer[]): number {
+function listFound(
+  { print, json, output, env }: CommandContext,
+  found: readonly HostServer[],
+  host: HostId | undefined,
+): number {
+  if (found.length === 0 && !json) {
+    output.note(
+      `No other agent has an MCP server: looked at ${listHostFiles(env, host)}; --file names another file.`,
+    );
+  }
   for (const one of found) {
     const is_wrapped = isGateway(one.entry);
     print({ name: one.name, host: one.host, file: one.file, is_wrapped }, () =>
@@ -178,6 +187,11 @@ function listFound({ print }: CommandContext, found: readonly HostServer[]): num
     );
   }
   return EXIT.ok;
+}
+
+function listHostFiles(env: CommandContext["env"], host: HostId | undefined): string {
+  const ids = host === undefined ? (Object.keys(HOST_NAMES) as HostId[]) : [host];
+  return ids.flatMap((id) => hostFiles(id, env).slice(0, 1)).join(", ");
 }
 
 function chooseServer(
@@ -191,8 +205,7 @@ function chooseServer(
       server,
       found.map(({ name }) => name),
     );
-    const ids = host === undefined ? (Object.keys(HOST_NAMES) as HostId[]) : [host];
-    const looked = ids.flatMap((id) => hostFiles(id, env).slice(0, 1)).join(", ");
+    const looked = listHostFiles(env, host);
     throw new UsageError(
       `No server ${visibleLine(server)} is configured in ${looked}.${near === undefined ? "" : ` Did you mean ${near}?`} \`soong mcp wrap\` lists those that are; --file names another file.`,
     );

@@ -39,7 +39,7 @@ export const listStoredMemories: Handler<"memory list"> = async (context) => {
       const tags = memory.tags.length === 0 ? "" : `  ${memory.tags.map(visibleLine).join(", ")}`;
       const others = dim(`    says something else than ${conflicts_with.join(", ")}`);
       return [
-        `${bold(visibleLine(id))}  ${whose}${tags}  ${dim(created_at)}`,
+        `${bold(visibleLine(id))}  ${whose}${tags}  ${dim(created_at.slice(0, 10))}`,
         ...wrap(visibleLine(content), output.width, "    "),
         ...(conflicts_with.length === 0 ? [] : [others]),
       ];
