@@ -2,7 +2,7 @@
 // colours it stays as it was written, or its marks would be lost.
 
 import { Lexer, type Token } from "marked";
-import { borderNear } from "../output/index.ts";
+import { borderNear, visible, visibleLine } from "../output/index.ts";
 import type { Span, Style } from "./wrap-words.ts";
 
 /** `text` is visible already. */
@@ -12,7 +12,11 @@ export function renderInline(
   styles: readonly Style[] = [],
 ): Span[] {
   if (!isColoured || !MARKS.test(text)) return [{ text, styles }];
-  return renderTokens(lexInline(text), styles);
+  // Again: what the lexer makes of a text may hold what the text did not.
+  return renderTokens(lexInline(text), styles).map((span) => ({
+    ...span,
+    text: visible(span.text),
+  }));
 }
 
 /** A text the lexer cannot read is shown as it is: an answer ends no conversation. */
@@ -75,23 +79,26 @@ function renderToken(token: Token, styles: readonly Style[]): Span[] {
       return [...inner("underline"), ...target];
     }
     case "text":
-      return [{ text: (token.text as string).replaceAll(ENTITY, decodeEntity), styles }];
+      // As it was written: the lexer decodes any entity, a line end or an escape sequence among them.
+      return [{ text: token.raw.replaceAll(ENTITY, decodeEntity), styles }];
     default:
       return [{ text: token.raw, styles }];
   }
 }
 
 function decodeEntity(entity: string, name: string): string {
-  return ENTITIES[name] ?? entity;
+  const code = /^#(?:x([0-9a-f]{1,6})|(\d{1,7}))$/i.exec(name);
+  if (code === null) return ENTITIES[name] ?? entity;
+  const char = Number.parseInt(code[1] ?? code[2] ?? "", code[1] === undefined ? 10 : 16);
+  return char > 0x10ffff ? entity : visibleLine(String.fromCodePoint(char));
 }
 
 const MARKS = /[*_`~[\]<&\\@]|:\/\/|www\./;
-const ENTITY = /&(amp|lt|gt|quot|#39|nbsp);/g;
+const ENTITY = /&(amp|lt|gt|quot|nbsp|#x[0-9a-f]{1,6}|#\d{1,7});/gi;
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",
   gt: ">",
   quot: '"',
-  "#39": "'",
   nbsp: " ",
 };

@@ -19,6 +19,24 @@ function seen(row: string): string {
 }
 
 describe("Markdown at a terminal", () => {
+  it("writes out what a terminal would obey, however it was written", () => {
+    const written = [
+      "\u001b]52;c;x\u0007",
+      "&#27;]52;c;x&#7;",
+      "&#x1B;[2J",
+      "&#155;31m",
+      "&#x202e;",
+    ];
+    for (const one of written) {
+      for (const text of [one, `**${one}**`, `[${one}](http://a/${one})`, `| ${one} |\n|-|\n`]) {
+        const shown = render(text, 40, COLOURED).map(seen).join("\n");
+        // oxlint-disable-next-line no-control-regex -- nothing of that kind is left
+        expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+      }
+    }
+    expect(render("a &#8212; &amp; &#39;b&#39;&#10;", 40, COLOURED)).toEqual(["a — & 'b'\\n"]);
+  });
+
   it("shows lists with hanging indents, nested, numbered, with tasks and paragraphs", () => {
     const text = `
 - one that is long enough to be wrapped somewhere
