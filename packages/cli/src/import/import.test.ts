@@ -91,7 +91,7 @@ describe("Claude Code", () => {
     const world = await createWorld(FILES);
     const plan = await world.plan(findInClaudeCode);
     expect(lines(plan)).toEqual([
-      "new server github npx gh",
+      "new server github GITHUB_TOKEN=${GITHUB_TOKEN} LEVEL=1 npx gh",
       'new rule deny Read(./secrets/**) { tool = "code.read_file", path = "secrets/**", decision = "deny" }',
       'new rule allow Bash(npm test:*) { tool = "code.run_command", argv = ["npm", "test", "**"], decision = "allow" }',
       "new agent reviewer Reviews.",

@@ -12,6 +12,7 @@ import { planServerChanges } from "../runtime/change-servers.ts";
 import { homePaths, SetupError } from "../runtime/home.ts";
 import { loadUserServers } from "../runtime/servers.ts";
 import type { Found, Unmapped } from "./found.ts";
+import { asTable } from "./read-files.ts";
 
 export type ItemKind = "server" | "rule" | "agent" | "skill" | "command" | "instructions";
 
@@ -67,8 +68,7 @@ export async function planImport(
     const { entries } = await loadUserServers(home, env, values.mcp);
     const there = new Set(entries.map(({ server_id }) => server_id));
     for (const { id, entry, from, notes } of found.servers) {
-      const words = [entry["command"], ...((entry["args"] as unknown[] | undefined) ?? [])];
-      const detail = typeof entry["url"] === "string" ? entry["url"] : words.join(" ");
+      const detail = describeServer(entry);
       const item = { kind: "server", name: id, file, from, detail } as const;
       if (there.has(id)) {
         items.push({ ...item, state: "exists", notes: [] });
@@ -219,6 +219,13 @@ const COMMAND_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/i;
 const MOST_COMMAND_BYTES = 64 * 1024;
 const MOST_FILES = 500;
 const MOST_SKILL_BYTES = 20 * 1024 * 1024;
+
+/** All that decides what is run or reached; keys are not in it (servers.ts). */
+function describeServer({ command, args, env, url }: Readonly<Record<string, unknown>>): string {
+  if (typeof url === "string") return url;
+  const variables = Object.entries(asTable(env)).map(([name, value]) => `${name}=${String(value)}`);
+  return [...variables, command, ...((args as unknown[] | undefined) ?? [])].join(" ");
+}
 
 /** The reason of a rule is no condition of it. */
 function describeCondition(rule: PermissionRule): string {

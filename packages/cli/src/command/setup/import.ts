@@ -108,7 +108,10 @@ function renderPlan({ colours, width }: Output, { items, unmapped }: ImportPlan)
       const mark = state === "new" ? green(pad("new", 7)) : dim(pad("exists", 7));
       const says = state === "new" ? detail : "kept as it is";
       const label = pad(visibleLine(name), NAME_WIDTH);
-      const isLong = kind === "rule" && state === "new";
+      // What will be run is not cut.
+      const isLong =
+        state === "new" &&
+        (kind === "rule" || (kind === "server" && visibleLine(says).length > width - 31));
       if (isLong) lines.push(`  ${mark} ${visibleLine(name)}`, ...explain(says));
       else lines.push(`  ${mark} ${label} ${dim(fit(visibleLine(says), width - 31))}`.trimEnd());
       lines.push(...notes.flatMap(explain));
