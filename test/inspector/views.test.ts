@@ -61,7 +61,7 @@ describe("the surface of a run", () => {
 
     // As it became by the search, and as it was before.
     await says(group("Loaded"), /text\.count_words.*allowed.*\d+ tokens/);
-    await says(group("Deferred"), /^Deferred 1\n/);
+    await says(group("Deferred"), /^Deferred 2\n/);
     await says(group("Excluded"), /code\.list_dir.*disabled: switched off by "code\.list_dir"/);
     await says(group("Excluded"), /code\.run_command.*denied.*policy blocked: no programs here/);
     await says(group("Excluded"), /agent\.task_create.*role not allowed/);
@@ -70,7 +70,7 @@ describe("the surface of a run", () => {
     const sent = await tokensIn(cost);
     await page.getByText(/^It changed/).click();
     await page.getByRole("button", { name: "Revision 1" }).click();
-    await says(group("Deferred"), /^Deferred 4\n/);
+    await says(group("Deferred"), /^Deferred 5\n/);
     expect(await tokensIn(cost)).toBeLessThan(sent);
 
     await reach(page, page.getByRole("searchbox", { name: "Search as the model does" }));
