@@ -205,7 +205,9 @@ function quoteProvider(
   if (kind === "malformed_stream" || kind === "aborted") return "";
   const said = oneLine(redact(message), MAX_QUOTE);
   if (said === "") return "";
-  return kind === "network" ? ` The error was: ${said}` : ` It said: ${said}`;
+  return kind === "network" || kind === "disconnect"
+    ? ` The error was: ${said}`
+    : ` It said: ${said}`;
 }
 
 const MAX_QUOTE = 400;

@@ -16,6 +16,12 @@ test("a retry is one line: why, which and when", () => {
   );
 });
 
+test("what a provider said ends before what comes next", () => {
+  expect(describeRetry({ ...event, reason: "m: It said: boom" })).toBe(
+    "m: It said: boom. Retry 1 of 4 in 3 s.",
+  );
+});
+
 test("an answer broke off only where it had begun", () => {
   expect(describeRetry({ ...event, had_begun: true, wait_ms: 0 })).toBe(
     "The answer broke off, and what it had said does not count. m: the provider is overloaded; try again later or use another model. Retry 1 of 4.",

@@ -12,5 +12,7 @@ export function describeRetry(event: Extract<LoopEvent, { type: "abandoned" }>):
       ? `Asking ${visibleLine(model)} instead.`
       : `Retry ${retry.count} of ${retry.of}${when}.`;
   const lost = had_begun ? "The answer broke off, and what it had said does not count. " : "";
-  return `${lost}${visibleLine(reason)} ${next}`;
+  // What a provider said ends as it likes.
+  const why = visibleLine(reason).replace(/[^.!?…]$/, "$&.");
+  return `${lost}${why} ${next}`;
 }
