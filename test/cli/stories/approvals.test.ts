@@ -23,7 +23,7 @@ const CONFIG = '# My own rules.\n[permissions]\ndestructive = "ask" # as it is\n
 test.skipIf(!canUseTmux())(
   "a command once, for the session by how it begins, and always",
   async () => {
-    verifies("PERM-4", "PERM-5", "PERM-6", "PERM-18", "REPLAY-1", "CLI-1");
+    verifies("PERM-4", "PERM-5", "PERM-6", "PERM-18", "REPLAY-1", "CLI-1", "CLI-9");
     const told = await tellStory(
       {
         script: SCRIPT,

@@ -23,7 +23,7 @@ turns:
 
 describe.skipIf(!canUseTmux())("a story of a command (needs tmux)", () => {
   it("shows the end of its output live, what matters of a failure, and all of it on request", async () => {
-    verifies("CLI-1", "CMD-5");
+    verifies("CLI-1", "CMD-5", "CLI-9");
     const told = await tellStory(
       {
         script,

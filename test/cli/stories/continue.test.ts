@@ -27,7 +27,7 @@ const STORY = { script: SCRIPT, files: { "a.txt": "hello\n" }, rows: 20, before:
 
 describe.skipIf(!canUseTmux())("a story (needs tmux)", () => {
   it("tells of a conversation that continues, by -c and from a list", async () => {
-    verifies("CLI-4");
+    verifies("CLI-4", "CLI-9");
     const newest = await tellStory({ ...STORY, args: ["-c", "go on", ...MODEL] }, async (story) => {
       await story.moment("-c continues the newest, with a prompt", /goes on\.[^]*›$/);
       await story.press("C-d");

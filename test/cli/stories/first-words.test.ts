@@ -1,11 +1,13 @@
 // The smallest story: a conversation is opened, says one thing, and is left.
 
+import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
 import { canUseTmux } from "../tmux.ts";
 import { tellStory } from "./story.ts";
 
 describe.skipIf(!canUseTmux())("a story of a first prompt (needs tmux)", () => {
   it("opens a conversation, answers and is left", async () => {
+    verifies("CLI-1", "CLI-9");
     const told = await tellStory(
       { script: "turns: [ { text: Hello. } ]", rows: 12 },
       async (screen) => {

@@ -1,6 +1,7 @@
 // An MCP server is added and called, and one that another agent uses is put behind Soong: nothing is called unasked.
 
 import { join } from "node:path";
+import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
 import { canUseTmux } from "../tmux.ts";
 import { tellStory } from "./story.ts";
@@ -26,6 +27,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 
 describe.skipIf(!canUseTmux())("a story of a governed server (needs tmux)", () => {
   it("adds a server, calls it once approved, and wraps one of another agent", async () => {
+    verifies("GATE-1", "CLI-9");
     const told = await tellStory(
       {
         inShell: true,

@@ -38,7 +38,7 @@ turns:
 
 describe.skipIf(!canUseTmux())("a story of Markdown (needs tmux)", () => {
   it("shows an answer laid out, and as it was written", async () => {
-    verifies("CLI-1");
+    verifies("CLI-1", "CLI-9");
     const told = await tellStory(
       {
         script,
@@ -60,7 +60,7 @@ describe.skipIf(!canUseTmux())("a story of Markdown (needs tmux)", () => {
   });
 
   it("fits a screen of 40 columns", async () => {
-    verifies("CLI-1");
+    verifies("CLI-1", "CLI-9");
     const told = await tellStory(
       { script: `turns: [ { text: ${JSON.stringify(BEGINNING + END)} } ]`, columns: 40, rows: 50 },
       async (screen) => {

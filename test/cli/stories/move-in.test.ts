@@ -1,5 +1,6 @@
 // A user of Claude Code moves in: what would be taken over is shown, then written, and an agent is added.
 
+import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
 import { canUseTmux } from "../tmux.ts";
 import { tellStory } from "./story.ts";
@@ -20,6 +21,7 @@ const OLD = {
 
 describe.skipIf(!canUseTmux())("a story of moving in (needs tmux)", () => {
   it("shows what would be written, asks, writes, and makes an agent", async () => {
+    verifies("CLI-1", "CLI-9");
     const shell = {
       args: ["import", "claude-code", "--from", "old"],
       files: OLD,

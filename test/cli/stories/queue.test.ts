@@ -16,7 +16,7 @@ turns:
 
 describe.skipIf(!canUseTmux())("a story (needs tmux)", () => {
   it("tells of prompts that wait for the next request, and of Esc", async () => {
-    verifies("CLI-1", "PIPE-7");
+    verifies("CLI-1", "PIPE-7", "CLI-9");
     const args = ["--model", "script:s.yaml", "--allow", "code.run_command"];
     const told = await tellStory({ script: SCRIPT, args }, async (story) => {
       await story.waitFor(/›$/);

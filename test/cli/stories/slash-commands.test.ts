@@ -30,7 +30,7 @@ Review the branch "$1" in a sentence.
 
 describe.skipIf(!canUseTmux())("a story of commands (needs tmux)", () => {
   it("tells of a slip, an own command, a command that is run here, and the way out", async () => {
-    verifies("CLI-7");
+    verifies("CLI-7", "CLI-9");
     const before = (place: Parameters<NonNullable<Parameters<typeof tellStory>[0]["before"]>>[0]) =>
       place.write(join(place.home, "commands", "review.md"), REVIEW);
     const told = await tellStory({ script: SCRIPT, before, rows: 34 }, async (story) => {

@@ -1,5 +1,6 @@
 // What is stored, at a terminal: the sessions of a project, a transcript, facts as sentences, and going back to before a prompt.
 
+import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
 import type { Place } from "../cli-bundle.ts";
 import { canUseTmux } from "../tmux.ts";
@@ -44,6 +45,7 @@ function normalise(told: string): string {
 
 describe.skipIf(!canUseTmux())("the story of what is stored (needs tmux)", () => {
   it("lists sessions, shows one, and tells its facts", async () => {
+    verifies("CLI-4", "CLI-9");
     const told = [
       await tell("soong sessions", ["sessions"], /What do the notes say\?/),
       await tell("soong show", ["show"], /不客气/),
@@ -53,6 +55,7 @@ describe.skipIf(!canUseTmux())("the story of what is stored (needs tmux)", () =>
   });
 
   it("goes back to before a prompt that is picked by its text", async () => {
+    verifies("CLI-4", "CLI-9");
     const told = await tellStory(
       { script: SCRIPT, args: ["rewind"], rows: 12, before: talkTwice },
       async (screen) => {

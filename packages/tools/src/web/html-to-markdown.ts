@@ -81,7 +81,12 @@ export async function htmlToMarkdown(html: string, options: HtmlOptions): Promis
     tokenizer.resume();
   }
   if (!writer.isFull) tokenizer.end();
-  const named = title?.join("").replaceAll(/\s+/g, " ").trim().slice(0, 300);
+  const named = title
+    ?.join("")
+    .slice(0, MAX_ATTRIBUTE)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, 300);
   return { text: writer.end(), title: named === "" ? undefined : named, isCut: writer.isFull };
 
   /** Others have their turn now and then, and a page that is too long ends here. */

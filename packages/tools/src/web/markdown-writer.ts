@@ -12,6 +12,7 @@ export interface MarkdownWriterOptions {
 
 /** Deeper is not told apart. */
 const MAX_DEPTH = 20;
+const PIECE = 65_536;
 
 interface OpenList {
   /** Of the next item; undefined for a list without numbers. */
@@ -185,6 +186,11 @@ export function createMarkdownWriter({ plain, base, maxChars }: MarkdownWriterOp
       push(prefix === "" ? fitting : fitting.replaceAll("\n", `\n${prefix}`));
       return;
     }
+    // Millions of blanks at once take more of the stack than a thread has.
+    for (let at = 0; at < given.length; at += PIECE) addPiece(given.slice(at, at + PIECE));
+  }
+
+  function addPiece(given: string): void {
     const words = given.replaceAll(/[\s\u200b]+/g, " ");
     const isBlank = words === " " || words === "";
     if (words.startsWith(" ")) isSpaced = true;
