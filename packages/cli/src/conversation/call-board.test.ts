@@ -72,6 +72,10 @@ test("every line fits the screen, and a crowd is counted", () => {
     expect(line.length).toBeLessThan(columns);
     expect(line).toMatch(/^✓ a\.b p+… many.*… 3\.2 s$/);
   }
+  // In a narrow window what came of it is worth more than what it was about.
+  const narrow = resultOf({ summary, tool_name: "internal.write_memory" });
+  board.requested({ tool_call_id: "c1", name: "x", arguments: '{"path":"三个汉字"}' });
+  expect(board.ended(narrow, 44).line).toBe("✓ internal.write_memory many words m… 3.2 s");
 });
 
 test("what failed says why, what it was about is not said twice, and nothing reaches the terminal unseen", () => {

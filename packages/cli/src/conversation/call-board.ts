@@ -4,7 +4,7 @@
 import { describeArguments, type Fact, type FactData, type ToolResult } from "@soong/core";
 import { oneLine } from "@soong/schema";
 import { cutToWidth } from "../terminal/styled-text.ts";
-import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
+import { fit, measureWidth, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
 
 interface OpenCall {
   name: string;
@@ -116,9 +116,11 @@ function finalLine(
       .flatMap((line) => wrapLine(line, columns - 1));
     return [red(first), ...more].join("\n");
   }
-  const room = columns - 3 - name.length - time.length;
-  const said = fit(oneLine(words), Math.max(FEWEST_WORDS, room - 1));
-  return `${green("✓")} ${name} ${dim(said + time)}`;
+  const roomBeside = (shown: string): number => columns - 4 - measureWidth(shown) - time.length;
+  // What it is about gives way to what came of it.
+  const shown = roomBeside(name) < FEWEST_WORDS ? visibleLine(tool_name) : name;
+  const said = fit(oneLine(words), Math.max(FEWEST_WORDS, roomBeside(shown)));
+  return `${green("✓")} ${shown} ${dim(said + time)}`;
 }
 
 /** Its indent is kept: messages of several lines are lists. */

@@ -427,6 +427,6 @@ export async function converse(options: ConverseOptions): Promise<number> {
     else if (error !== undefined) printText(terminal, `${reason}: ${error.message}`, red);
     // One that failed before it asked has used nothing.
     const used = [describeUsage(end.usage), formatDuration(ms)].filter((part) => part !== "");
-    terminal.print(dim(used.join(" · ")));
+    printText(terminal, used.join(" · "), dim);
   }
 }

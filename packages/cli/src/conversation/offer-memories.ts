@@ -1,8 +1,9 @@
 // What agents proposed to remember, put to the user when a turn has ended: one key for each (MEM-3).
 
-import { visible, visibleLine } from "../output/index.ts";
+import { visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Keyboard } from "./keyboard.ts";
+import { printText } from "./print-text.ts";
 import type { ProposedMemory } from "./slash-command.ts";
 
 export async function offerMemories(
@@ -17,14 +18,15 @@ export async function offerMemories(
   const { dim } = terminal.colours;
   for (const memory of proposed) {
     if (signal.aborted) return;
-    terminal.print(`Proposed to remember: ${visibleLine(memory.text)}`);
+    printText(terminal, `Proposed to remember: ${visibleLine(memory.text)}`);
     const question = "Remember it? [y]es / [n]o / [l]ater: ";
     const pressed = await keyboard.first(() =>
       terminal.readKey({ question, keys: ["y", "n", "l"], signal }),
     );
     const key = pressed.kind === "key" ? pressed.key : "l";
-    if (key === "y") terminal.print(dim(visible(await memory.accept())));
+    if (key === "y") printText(terminal, await memory.accept(), dim);
     else if (key === "n") await memory.discard();
-    else return terminal.print(dim("Later: `soong memory extract` keeps all that is proposed."));
+    else
+      return printText(terminal, "Later: `soong memory extract` keeps all that is proposed.", dim);
   }
 }
