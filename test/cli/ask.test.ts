@@ -150,10 +150,12 @@ describe("--output-schema", () => {
     ['{\n  "type": "objekt"\n}', /out\.json:2:11: type: /],
     ["7", /out\.json/],
     [undefined, /out\.json cannot be read: it is not there/],
+    ["/dev/zero", /dev.zero cannot be read: it is no file of at most/],
   ])("refuses the schema %j, and says where", async (text, sentence) => {
     const place = await scripted("turns: []");
-    if (text !== undefined) await place.write("out.json", text);
-    const ended = await place.run(["run", "x", ...MODEL, "--output-schema", "out.json"]);
+    const file = text?.startsWith("/") === true ? text : "out.json";
+    if (text !== undefined && file !== text) await place.write(file, text);
+    const ended = await place.run(["run", "x", ...MODEL, "--output-schema", file]);
     expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: "" });
     expect(ended.stderr).toMatch(sentence);
   });

@@ -1,20 +1,30 @@
 // `--output-schema FILE`: what a final answer has to fit.
 
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { compileExpectedOutput, type ExpectedOutput } from "@soong/agent";
-import { describeProblem, parseDocument, problemAt, type Problem } from "@soong/platform";
+import {
+  describeProblem,
+  parseDocument,
+  problemAt,
+  readBoundedFile,
+  type Problem,
+} from "@soong/platform";
 import { readSchema } from "@soong/schema";
 import { UsageError, visible, visibleLine } from "../../output/index.ts";
+
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /** A file that cannot be used is a usage error that names the place. */
 export async function loadOutputSchema(cwd: string, file: string): Promise<ExpectedOutput> {
   const path = resolve(cwd, file);
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "ENOENT" ? "it is not there" : `the system says ${error.code}`;
+  const refuse = (why: string): never => {
     throw new UsageError(`--output-schema: ${visibleLine(path)} cannot be read: ${why}.`);
-  });
-  const parsed = parseDocument(text, path, "json");
+  };
+  const read = await readBoundedFile(path, MOST_BYTES).catch((error: NodeJS.ErrnoException) =>
+    refuse(error.code === "ENOENT" ? "it is not there" : `the system says ${error.code}`),
+  );
+  if (read.kind !== "file") return refuse(`it is no file of at most ${MOST_BYTES} bytes`);
+  const parsed = parseDocument(read.bytes.toString("utf8"), path, "json");
   if (!parsed.ok) throw refuseSchema(parsed.problems);
   const { document } = parsed;
   const schema = readSchema(document.value);
