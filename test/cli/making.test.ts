@@ -232,5 +232,7 @@ describe("soong import", () => {
     expect(explained.stdout).toContain("allow");
     expect((await place.run(["import", "claude-code", "--from", "nowhere"])).code).toBe(2);
     expect((await place.run(["import", "cursor"])).code).toBe(2);
+    const none = await place.run(["import", "codex", "--from", "."]);
+    expect(none.stdout).toMatch(/^Nothing of Codex was found in .*; --from names another/);
   });
 });

@@ -164,7 +164,7 @@ describe("what is wrong is reported with its place", () => {
     verifies("AGENT-1");
     const named = parseAgentDefinition(MINIMAL(""), "a/My Helper.md");
     expect(named).toMatchObject({
-      problems: [{ message: expect.stringContaining("give it one") as string }],
+      problems: [{ message: expect.stringContaining("lower-case letters") as string }],
     });
     const long = parseAgentDefinition(MINIMAL("", "x".repeat(100_001)), "x.md");
     expect(long).toMatchObject({
@@ -300,7 +300,7 @@ You review changes.
     });
     expect(warnings.map((one) => describeProblem(one).slice(file.length + 1))).toEqual([
       '3:14: description: holds ": " or " #" without quotes; it was read as one text: put it in quotes',
-      '4:8: tools: "Bash(git diff:*)" stands for Bash as a whole: each call is decided by the policy',
+      '4:8: tools: "Bash(git diff:*)" is read as Bash as a whole: each call is decided by the policy',
       '4:8: tools: "TodoWrite" has no counterpart here: an orchestrator keeps steps as a task; it was skipped',
       '6:8: model: "sonnet" is no profile of the config, so it uses the model of its caller: add [models.profiles.sonnet], or write provider:model',
       "7:17: permissionMode: has no effect here: no file of an agent grants anything",

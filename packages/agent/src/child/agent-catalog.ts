@@ -355,7 +355,10 @@ export function parseAgentDefinition(
   const id = written.id ?? basename(file, ".md");
   if (!isDefinitionId(id)) {
     const given = JSON.stringify(id.slice(0, 80));
-    return rejectDocument(file, `has a name that is not an id (${given}): give it one`);
+    return rejectDocument(
+      file,
+      `has a name that is not an id (${given}): use lower-case letters, digits, "_" and "-"`,
+    );
   }
   const rules = written.rules?.map((rule, index): PermissionRule => {
     if (rule.origin !== undefined) return rule;

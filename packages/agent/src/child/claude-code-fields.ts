@@ -93,7 +93,7 @@ export function readClaudeCodeFields(
       } else if (specifier !== undefined && specifier !== "*") {
         warn(
           key,
-          `${JSON.stringify(one)} stands for ${tool} as a whole: each call is decided by the policy`,
+          `${JSON.stringify(one)} is read as ${tool} as a whole: each call is decided by the policy`,
         );
       }
       return mapped;

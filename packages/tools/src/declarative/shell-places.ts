@@ -104,7 +104,7 @@ export function findShellPlaces(script: string, templates: readonly FieldPart[])
   function takeDollar(): void {
     const template = templateAt.get(at + 1);
     if (template !== undefined) {
-      refuse(template, 'stands behind "$", which would change the meaning of its quotes');
+      refuse(template, 'is behind "$", which would change the meaning of its quotes');
       at += 1;
     } else if (
       plainExpansion(script, at) === undefined &&

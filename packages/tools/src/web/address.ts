@@ -16,7 +16,7 @@ export function findUrlProblem(
   if (username !== "" || password !== "") {
     return "The address has a user or password in it; such addresses are not fetched.";
   }
-  if (isClosedPort(port)) return `Port ${port} is not one of the web.`;
+  if (isClosedPort(port)) return `Port ${port} is blocked for web requests.`;
   const address = hostname.replaceAll(/^\[|\]$/g, "");
   const isHere = isIP(address) === 0 ? LOCAL_NAME.test(hostname) : isPrivateAddress(address);
   return isHere && !mayReachPrivate(hostname) ? describePrivate(hostname) : undefined;

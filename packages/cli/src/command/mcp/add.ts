@@ -141,7 +141,7 @@ export function renderTried({ output }: CommandContext, status: McpServerStatus)
       ...heading,
       isUsable(status)
         ? `Log in with \`soong mcp login ${server_id}\`, or set what is missing.`
-        : `The entry stays. Fix it with \`soong mcp add ${server_id} --replace …\`, or take it out with \`soong mcp remove ${server_id}\`.`,
+        : `The entry is kept. Fix it with \`soong mcp add ${server_id} --replace …\`, or remove it with \`soong mcp remove ${server_id}\`.`,
     ];
   }
   const shown = tools.slice(0, MOST_SHOWN).map((name) => `  ${visibleLine(name)}`);

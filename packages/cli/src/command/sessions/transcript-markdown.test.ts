@@ -37,7 +37,7 @@ test("a long result is cut, and whole where all is wanted, with the arguments", 
   const cut = renderEntry({ ...CALL, result }, { full: false });
   expect(cut.at(-2)).toBe("… 390 more lines; `soong show --full` shows all");
   const wide = renderEntry({ ...CALL, result: "x".repeat(5000) }, { full: false });
-  expect(wide.at(-2)).toBe("… it goes on; `soong show --full` shows all");
+  expect(wide.at(-2)).toBe("… it continues; `soong show --full` shows all");
   const full = renderEntry({ ...CALL, result }, { full: true });
   expect(full).toContain(CALL.arguments);
   expect(full.at(-2)).toBe("line 399");

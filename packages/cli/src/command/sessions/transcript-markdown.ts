@@ -80,7 +80,7 @@ function cut(text: string): string {
     kept.length > MOST_CHARS ? `${Array.from(kept).slice(0, MOST_CHARS).join("")}…` : kept;
   const left = lines.length - most.length;
   if (left === 0 && short === kept) return short;
-  const what = left === 0 ? "it goes on" : `${left} more ${left === 1 ? "line" : "lines"}`;
+  const what = left === 0 ? "it continues" : `${left} more ${left === 1 ? "line" : "lines"}`;
   return `${short}\n… ${what}; \`soong show --full\` shows all`;
 }
 

@@ -84,7 +84,7 @@ async function tryHooks(
     }
     print({ hook: id, event, answer }, () =>
       Object.keys(answer).length === 0
-        ? `${green("pass")}  ${visibleLine(id)} answers nothing: the call goes on`
+        ? `${green("pass")}  ${visibleLine(id)} answers nothing: the call continues`
         : `${yellow("says")}  ${visibleLine(id)} ${visibleJson(answer)}`,
     );
   }

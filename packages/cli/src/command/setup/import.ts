@@ -43,7 +43,12 @@ export const importFromProgram: Handler<"import"> = async (
   if (!context.json) for (const line of renderPlan(output, plan)) output.line(line);
   const count = plan.items.filter(({ state }) => state === "new").length;
   if (count === 0) {
-    print({ written: [] }, () => `Nothing of ${name} is new here.`);
+    const isEmpty = plan.items.length + plan.unmapped.length === 0;
+    print({ written: [] }, () =>
+      isEmpty
+        ? `Nothing of ${name} was found in ${visibleLine(places.userHome)}; --from names another home directory.`
+        : `Nothing of ${name} is new here.`,
+    );
     return EXIT.ok;
   }
   if (!yes && !isInteractive) {
