@@ -2,6 +2,7 @@
 // program makes through Soong by the entry it was given.
 
 import { existsSync } from "node:fs";
+import { chmod, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -108,6 +109,7 @@ describe("soong mcp wrap", () => {
 }
 `;
     await place.write(file, before);
+    await chmod(file, 0o644);
     const shown = await place.run(["mcp", "wrap", "plain"]);
     expectEnd(shown, 0, "Nothing was written");
     expect(shown.stdout).toContain('+        "--server",');
@@ -121,6 +123,7 @@ describe("soong mcp wrap", () => {
     expect(shown.stdout + shown.stderr + wrapped.stdout + wrapped.stderr).not.toContain(TOKEN);
     expect((await readServers(place))["plain"]).toMatchObject({ env: { PLAIN_TOKEN: TOKEN } });
     const after = await place.read(file);
+    expect((await stat(file)).mode & 0o777).toBe(0o644);
     expect(after).toContain("// what I like");
     expect(after).toContain("// mine");
     expect(after).not.toContain(TOKEN);

@@ -1,7 +1,7 @@
 // The entry of a server in the file of another program, replaced by one that starts Soong, and put back. Comments and layout
 // of the rest of that file stay; a form that cannot be changed safely is left to the user.
 
-import { realpath } from "node:fs/promises";
+import { chmod, realpath, stat } from "node:fs/promises";
 import { messageOf } from "@soong/core";
 import { editJson, editTomlTable, writeTomlValue, writeWholeFile } from "@soong/platform";
 import { CommandError } from "../../output/index.ts";
@@ -85,7 +85,10 @@ export async function writeIfSame(
   }
   try {
     if (backup) await writeWholeFile(`${place}.before-soong`, before);
+    const { mode } = await stat(place);
     await writeWholeFile(place, after);
+    // Who could read it still can.
+    await chmod(place, mode & 0o777);
   } catch (error) {
     throw new CommandError(`${messageOf(error)}. Nothing was changed there.`);
   }
