@@ -61,6 +61,12 @@ describe.skipIf(!canUseTmux())("a story of commands (needs tmux)", () => {
         "a slip, an own command, commands, an image, figures",
         /\n3 requests,[^]*\n›$/,
       );
+      await story.press("BTab");
+      await story.waitFor(/ · accept_edits\n›$/);
+      await story.press("BTab");
+      await story.waitFor(/ · plan\n›$/);
+      await story.press("BTab");
+      await story.waitFor(/ · normal\n›$/);
       await story.type("exit\r");
       expect(await story.end()).toBe(0);
     });

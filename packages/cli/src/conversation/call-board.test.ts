@@ -92,6 +92,11 @@ test("what failed says why, what it was about is not said twice, and nothing rea
   expect(board.ended(resultOf({ status: "failed", is_error: true, error }), 30).line).toBe(
     "✗ code.run_command failed:\na.txt \\u001b]0;gone\\u0007 3.2\ns",
   );
+  const long = { ...error, message: "It does not fit:\n- a\n- b\n- c\n- d" };
+  board.requested({ tool_call_id: "c1", name: "x", arguments: "{}" });
+  expect(board.ended(resultOf({ status: "failed", is_error: true, error: long }), 80).line).toBe(
+    "✗ code.run_command failed: It does not fit:\n- a\n- b\n… 2 more lines 3.2 s",
+  );
   board.requested({ tool_call_id: "c1", name: "x", arguments: "{not json \u001b" });
   expect(board.live(80)[0]).toContain("{not json \\u001b");
 });

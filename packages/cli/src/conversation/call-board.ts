@@ -110,10 +110,13 @@ function finalLine(
   const name = `${visibleLine(tool_name)}${target}`;
   if (is_error) {
     // A command says itself that it failed.
-    const said = words.startsWith(FAILED) ? words.slice(FAILED.length) : `${status}: ${words}`;
-    const [first = "", ...more] = `✗ ${name} ${said}${time}`
-      .split("\n")
-      .flatMap((line) => wrapLine(line, columns - 1));
+    const said = words.startsWith(FAILED)
+      ? words.slice(FAILED.length)
+      : `${status}: ${words.replace(ABORTED, "")}`;
+    const lines = `✗ ${name} ${said}${time}`.split("\n");
+    const hidden = lines.splice(MOST_ERROR_LINES).length;
+    if (hidden > 0) lines.push(`… ${hidden} more ${hidden === 1 ? "line" : "lines"}${time}`);
+    const [first = "", ...more] = lines.flatMap((line) => wrapLine(line, columns - 1));
     return [red(first), ...more].join("\n");
   }
   const roomBeside = (shown: string): number => columns - 4 - measureWidth(shown) - time.length;
@@ -130,6 +133,9 @@ function wrapLine(line: string, width: number): string[] {
 }
 
 const FAILED = "The command ";
+const ABORTED = /^The run was aborted: /;
+/** Arguments of a model may have a mistake in every field. */
+const MOST_ERROR_LINES = 3;
 const LONGEST_WORDS = 600;
 const FEWEST_WORDS = 12;
 

@@ -2,7 +2,7 @@
 // a turn continues, so that a user can always type, and Ctrl-C always means something.
 
 import { describeUsage, type LoopRun, type RunEnd } from "@soong/agent";
-import type { Clock, ContentBlock, ToolResult } from "@soong/core";
+import type { Clock, ContentBlock, Mode, ToolResult } from "@soong/core";
 import type { ApprovalBroker } from "@soong/control";
 import { oneLine } from "@soong/schema";
 import { EXIT, visible, visibleLine } from "../output/index.ts";
@@ -70,6 +70,8 @@ type Start = (isStopping: () => boolean) => Promise<LoopRun | UserCall | undefin
 type Prompt = Extract<TypedLine, { kind: "prompt" }>;
 
 const STOPPED = "interrupted by the user";
+/** Of Shift-Tab, as in other agents. */
+const MODES_IN_TURN: readonly Mode[] = ["normal", "accept_edits", "plan"];
 
 /** Answers with the exit code; everything is on record by then. */
 export async function converse(options: ConverseOptions): Promise<number> {
@@ -98,7 +100,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
       }),
     ),
     terminal.onInterrupt(interrupt),
-    terminal.onShortcut(expand),
+    terminal.onShortcut(pressShortcut),
     options.onTermination((code) => leave(code)),
   ];
   talk.meter.onChange(showPinned);
@@ -134,11 +136,21 @@ export async function converse(options: ConverseOptions): Promise<number> {
     for (const end of endings) end();
   }
 
-  function expand(key: Shortcut): void {
+  function pressShortcut(key: Shortcut): void {
+    if (key === "next_mode") return useNextMode();
     if (key === "show_raw") return showRawAnswer({ terminal, results });
     void expandResult({ terminal, talk, results }, results.next()).catch((error: unknown) =>
       printError(terminal, error),
     );
+  }
+
+  /** The status line shows it; a turn keeps the mode it began with. */
+  function useNextMode(): void {
+    const next = MODES_IN_TURN[MODES_IN_TURN.indexOf(talk.mode) + 1] ?? "normal";
+    talk.useMode(next);
+    if (turn !== undefined)
+      printText(terminal, `From the next prompt on the mode is ${next}.`, dim);
+    showPinned();
   }
 
   function leave(code: number): void {

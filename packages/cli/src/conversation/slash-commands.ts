@@ -65,6 +65,7 @@ const KEYS: readonly HelpLine[] = [
   ["Up, Down", "earlier input; on the empty line, Up takes back queued text"],
   ["Enter during a turn", "queue your text for the next request of the turn"],
   ["Esc", "stop the turn; twice: clear the line, or /rewind"],
+  ["Shift-Tab", "the next mode: normal, accept_edits, plan"],
   ["Ctrl-O", "the last result whole; again: the one before it"],
   ["Alt-M", "the last answer as Markdown"],
   ["Ctrl-C", "stop the turn, or clear the line; twice: leave"],

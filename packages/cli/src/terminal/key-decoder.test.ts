@@ -37,6 +37,7 @@ describe("keys", () => {
     ["escape", ["\u001b", "\u001b\u001b"]],
     ["show_output", ["\u000f"]],
     ["show_raw", ["\u001bm"]],
+    ["next_mode", ["\u001b[Z", "\u001b[1;2Z"]],
     ["clear_screen", ["\u000c"]],
     ["interrupt", ["\u0003"]],
     ["end_of_input", ["\u0004"]],
@@ -62,7 +63,6 @@ describe("keys", () => {
       "\u001b[24~",
       "\u001b[15;5~",
       "\u001b[[A",
-      "\u001b[Z",
       "\u001b[2~",
       "\u001bOP",
       // Answers and reports: attributes, the cursor, the focus, mice, colours, names.

@@ -52,6 +52,8 @@ const LETTERS = {
   D: "left",
   F: "line_end",
   H: "line_start",
+  /** Shift-Tab. */
+  Z: "next_mode",
 } as const;
 const LETTERS_BY_WORD = { C: "word_right", D: "word_left" } as const;
 /** The keypad's Enter, and rxvt's arrows with Ctrl. */

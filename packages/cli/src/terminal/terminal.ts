@@ -37,9 +37,9 @@ export interface Terminal {
 /** Made when they are drawn, and again when the width has changed, where making them takes time. */
 export type LiveLines = readonly string[] | (() => readonly string[]);
 
-/** Ctrl-O, Alt-M. Esc is for what is read. */
+/** Ctrl-O, Alt-M, Shift-Tab. Esc is for what is read. */
 export type Shortcut = (typeof SHORTCUTS)[number];
-export const SHORTCUTS = ["show_output", "show_raw"] as const;
+export const SHORTCUTS = ["show_output", "show_raw", "next_mode"] as const;
 
 export interface ReadInput {
   readonly prompt: string;
