@@ -146,6 +146,7 @@ describe("soong tools", () => {
     expect(listed.stdout).toMatch(/^code\.write_file +loaded +ask$/m);
     expect(listed.stdout).toMatch(/^local\.greet +loaded +allowed$/m);
     expect(listed.stdout).toMatch(/^internal\.search_tools +excluded +nothing_deferred$/m);
+    expect(listed.stdout).toMatch(/^For other roles or modes: [^]*agent\.task_create[^]*$/m);
     expect(Math.max(...listed.stdout.split("\n").map((line) => line.length))).toBeLessThan(81);
     expect(recordsOf(planned)).toContainEqual({
       schema: "soong.tools/1",

@@ -4,7 +4,7 @@
 import { createSearchIndex, type CatalogEntry, type Run, type SearchMatch } from "@soong/core";
 import { catalogEntries, toolRecord } from "@soong/core/internal";
 import { createSearchDocument } from "@soong/search";
-import { EXIT, fit, pad, visibleLine, type Output } from "../../output/index.ts";
+import { EXIT, fit, pad, visibleLine, wrap, type Output } from "../../output/index.ts";
 import { withReadyRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { renderTool } from "./tool-page.ts";
@@ -28,7 +28,17 @@ export function printTools(
   const { surface, policy } = run;
   const entries = catalogEntries(surface, policy);
   if (query === "") {
-    for (const tool of entries) print({ tool }, () => renderEntry(output, tool));
+    const ofOthers = entries.filter(isOfOtherRoles);
+    for (const tool of entries) {
+      print({ tool }, () => (isOfOtherRoles(tool) ? [] : renderEntry(output, tool)));
+    }
+    if (ofOthers.length > 0 && !json) {
+      const names = ofOthers.map(({ tool_name }) => visibleLine(tool_name)).join(", ");
+      const { dim } = output.colours;
+      for (const row of wrap(`For other roles or modes: ${names}`, output.width)) {
+        output.line(dim(row));
+      }
+    }
     return EXIT.ok;
   }
   const byName = new Map(entries.map((entry) => [entry.tool_name, entry]));
@@ -54,6 +64,11 @@ export function printTools(
   if (matches.length > 0) return EXIT.ok;
   if (!json) output.note("No tool matches that; `soong tools` without words lists all of them.");
   return EXIT.failed;
+}
+
+/** Nothing that the user could change about this run. */
+function isOfOtherRoles({ state, reason }: CatalogEntry): boolean {
+  return state === "excluded" && reason === "role_not_allowed";
 }
 
 /** The model searches what is deferred; a user may mean any tool of the surface. */
