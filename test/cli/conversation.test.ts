@@ -356,7 +356,7 @@ turns:
   await writeFile(join(around, "outside.txt"), "out");
   await symlink(join(around, "outside.txt"), join(project, "link.txt"));
   const refused: [string, string][] = [
-    ["see @a.txt and @missing.txt", '@missing.txt: There is no file "missing.txt"'],
+    ["see @a.txt and @missing.txt", "@missing.txt: There is no such file in the project"],
     ["@../outside.txt", "@../outside.txt is outside the project"],
     ["@link.txt", "@link.txt is outside the project"],
     ["@long.txt", "@long.txt is too long"],

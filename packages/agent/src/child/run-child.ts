@@ -351,7 +351,7 @@ export function findDefinition(
   }
   const meant = nearestName(id, startable);
   const hint =
-    meant === undefined ? `There are ${startable.join(", ")}.` : `Did you mean "${meant}"?`;
+    meant === undefined ? `Those that exist: ${startable.join(", ")}.` : `Did you mean "${meant}"?`;
   throw startFailure("unknown_agent_definition", `There is no agent definition "${id}". ${hint}`);
 }
 

@@ -49,6 +49,10 @@ async function attach(path: string, files: FileReader): Promise<ContentBlock[] |
     return `${name} is outside the project; copy it here, or ask for it in words.`;
   }
   const result = await files.readFile(isInside ? path : absolute, !isInside);
+  // What the tool advises is for a model.
+  if (result.error?.code === "file_not_found") {
+    return `${name}: There is no such file in the project; Tab completes paths, and @@ writes an @.`;
+  }
   if (result.is_error) {
     return `${name}: ${visible(result.error?.message ?? result.summary)} (@@ writes an @ that is not a file.)`;
   }

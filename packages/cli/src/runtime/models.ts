@@ -68,7 +68,7 @@ export async function loadMainAgent(
   const known =
     names.length === 0
       ? `No agent in ${folder} has the role main.`
-      : `There are ${names.join(", ")}.`;
+      : `Agents with the role main: ${names.join(", ")}.`;
   if (found !== undefined) {
     throw new SetupError(
       [`The agent ${id} is for the roles ${found.roles.join(", ")}, and a run begins with main.`],

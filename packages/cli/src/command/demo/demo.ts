@@ -141,7 +141,7 @@ function reportNextSteps(
     ["every fact of this run, in order", `${soong} events ${run_id}`],
     ["who decides about publishing, and where that is written", `${soong} ${publish}`],
     [
-      "the same run decided again from its record; nothing is carried out",
+      "the same run decided again from its record; nothing is executed",
       `${soong} replay ${run_id}`,
     ],
     ["the task with its steps, and who did them", `${soong} tasks ${task_id}`],

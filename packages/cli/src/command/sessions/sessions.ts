@@ -118,7 +118,7 @@ export const removeSessions: Handler<"sessions rm"> = async (
 ) => {
   if (ids.length === 0 && olderThan === undefined && keepBytes === undefined) {
     throw new UsageError(
-      "Say which sessions go: their ids, --older-than 90d, or --keep-bytes N. `soong sessions` lists them.",
+      "Say which sessions to remove: their ids, --older-than 90d, or --keep-bytes N. `soong sessions` lists them.",
     );
   }
   const retention = {

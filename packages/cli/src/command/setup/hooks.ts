@@ -160,7 +160,7 @@ function readSample({
   if (!Object.hasOwn(SAMPLES, event)) {
     const names = Object.keys(SAMPLES);
     const near = nearestName(event, names);
-    const hint = near === undefined ? `There are ${names.join(", ")}.` : `Did you mean ${near}?`;
+    const hint = near === undefined ? `Events: ${names.join(", ")}.` : `Did you mean ${near}?`;
     throw new UsageError(`${visibleLine(event)} is no event of hooks. ${hint}`);
   }
   const known = event as HookEvent;
