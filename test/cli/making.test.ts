@@ -107,6 +107,9 @@ describe("soong agents new and soong skills new", () => {
       "There is an agent reviewer already",
     );
     expect((await place.run(["agents", "new", "default_sub_agent"])).code).not.toBe(0);
+    expect((await place.run(["agents", "new", "../../outside"])).stderr).toContain(
+      "cannot be the id of an agent",
+    );
     expect((await place.run(["agents", "new", "a", "--tools", "Read"])).stderr).toContain(
       "allowed_tools[0]: has no dot",
     );

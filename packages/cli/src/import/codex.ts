@@ -67,7 +67,7 @@ const DECISIONS: Readonly<Record<string, "allow" | "ask" | "deny">> = {
 function readRules(text: string, from: string, found: Found): void {
   const plain = text.replaceAll(/^\s*#.*$/gm, "");
   for (const [whole, inside = ""] of plain.matchAll(/prefix_rule\(([^()]*)\)/g)) {
-    const words = /pattern\s*=\s*\[((?:\s*"[^"\\]*"\s*,?)+)\]/.exec(inside)?.[1];
+    const words = /pattern\s*=\s*\[((?:\s*"[^"\\]*"(?:\s*,)?)+)\s*\]/.exec(inside)?.[1];
     const decision = DECISIONS[/decision\s*=\s*"(\w+)"/.exec(inside)?.[1] ?? "allow"];
     const written = whole.replaceAll(/\s+/g, " ");
     if (words === undefined || decision === undefined) {

@@ -1,7 +1,7 @@
 // What Gemini CLI keeps for a user: ~/.gemini with settings.json, GEMINI.md, commands, agents and skills.
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { mapForeignTool } from "@soong/agent";
 import { describeProblem, parseDocument } from "@soong/platform";
 import { nothingFound, type Found, type FoundText, type ImportPlaces } from "./found.ts";
@@ -30,6 +30,11 @@ export async function findInGemini(places: ImportPlaces): Promise<Found> {
   const named = asTable(settings["context"])["fileName"] ?? settings["contextFileName"];
   for (const name of new Set(["GEMINI.md", ...asTexts([named].flat())])) {
     const from = join(folder, name);
+    if (basename(name) !== name) {
+      const why = "is no name of a file in that folder";
+      found.unmapped.push({ what: `instructions ${name}`, why, from: file });
+      continue;
+    }
     const text = await readText(from, found);
     if (text !== undefined) found.instructions.push({ name, text, from });
   }

@@ -301,6 +301,33 @@ test("opencode: patterns where the last match counts, agents and commands of the
   ]);
 });
 
+test("no name in a file leads out of its folder, neither to read nor to write", async () => {
+  verifies("CONF-2");
+  const world = await createWorld({
+    ".config/opencode/opencode.json": {
+      agent: { "../../evil": { prompt: "Be evil." }, "../AGENTS": { prompt: "Be evil." } },
+      command: { "../evil": { template: "Be evil." } },
+    },
+    ".gemini/settings.json": { contextFileName: ["../.ssh/id", "MINE.md"] },
+    ".gemini/MINE.md": "Mine.",
+    ".ssh/id": "a secret",
+  });
+  const opencode = await world.plan(findInOpencode);
+  expect([...opencode.texts.keys()]).toEqual([]);
+  expect(refusals(opencode)).toHaveLength(3);
+  const gemini = await world.plan(findInGemini);
+  expect([...gemini.texts.values()]).toEqual(["Mine.\n"]);
+  expect(refusals(gemini)).toEqual([
+    "instructions ../.ssh/id: is no name of a file in that folder",
+  ]);
+});
+
+test("a rule with many blanks and no end is read at once", async () => {
+  const blanks = `pattern = [${'"a"   '.repeat(5000)}`;
+  const world = await createWorld({ ".codex/rules/a.rules": `prefix_rule(${blanks})` });
+  expect(refusals(await world.plan(findInCodex))).toHaveLength(1);
+});
+
 test("a secret of a server becomes the name of a variable, wherever it is", () => {
   verifies("CONF-2", "MCP-8");
   const { entry, variables } = nameSecrets("my-srv", {

@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isSkillName, loadAgentCatalog, parseAgentDefinition, readSkill } from "@soong/agent";
 import { messageOf, type PermissionRule } from "@soong/core";
 import { describeProblem } from "@soong/platform";
@@ -115,6 +115,10 @@ export async function planImport(
     const there = new Set(definitions.keys());
     for (const { name, text, from } of found.agents) {
       const file = join(folder, `${name}.md`);
+      if (basename(name) !== name) {
+        unmapped.push({ what: `agent ${name}`, why: "has a name no file can have", from });
+        continue;
+      }
       const parsed = parseAgentDefinition(text, file, { profiles });
       if (!parsed.ok) {
         const why = parsed.problems

@@ -120,6 +120,11 @@ export const createAgent: Handler<"agents new"> = async (
   const text = ["---", ...front, "---", "", body, ""].join("\n");
   const parsed = parseAgentDefinition(text, file);
   if (!parsed.ok) throw refuse(parsed.problems, file, file);
+  if (parsed.definition.id !== id) {
+    throw new UsageError(
+      `${visibleLine(id)} cannot be the id of an agent: lower-case letters, digits, "_" and "-".`,
+    );
+  }
   const { definitions } = await loadAgentCatalog({ folder });
   const there = definitions.get(id);
   if (there !== undefined) {
