@@ -16,6 +16,14 @@ test("a retry is one line: why, which and when", () => {
   );
 });
 
+test("a reason is not repeated from one retry to the next", () => {
+  const second = { ...event, retry: { count: 2, of: 4 } };
+  expect(describeRetry(second, event)).toBe("The same error. Retry 2 of 4 in 3 s.");
+  // The first of a later request.
+  expect(describeRetry(event, second)).toContain("the provider is overloaded");
+  expect(describeRetry(second, { ...event, reason: "m: boom" })).toContain("overloaded");
+});
+
 test("what a provider said ends before what comes next", () => {
   expect(describeRetry({ ...event, reason: "m: It said: boom" })).toBe(
     "m: It said: boom. Retry 1 of 4 in 3 s.",

@@ -7,7 +7,8 @@ import { renderDiff, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { TERMINAL } from "./ask-permission.ts";
 import { createCallBoard, formatDuration } from "./call-board.ts";
-import { describeRetry } from "./describe-retry.ts";
+import { describeRetry, type Abandoned } from "./describe-retry.ts";
+import { printText } from "./print-text.ts";
 import { renderExcerpt, type ShownResults } from "./shown-results.ts";
 
 export interface ShowRunOptions {
@@ -44,6 +45,7 @@ export async function showRun(
   let quietSince = clock.monotonic();
   /** When a request is made again that failed. */
   let retryAt = quietSince;
+  let abandoned: Abandoned | undefined;
   let forgetTick = clock.after(TICK_MS, tick);
   try {
     for await (const event of run.events()) {
@@ -124,7 +126,8 @@ export async function showRun(
       case "abandoned": {
         board.clear();
         retryAt = clock.monotonic() + event.wait_ms;
-        terminal.print(dim(describeRetry(event)));
+        printText(terminal, describeRetry(event, abandoned), dim);
+        abandoned = event;
         return;
       }
       case "compacted":
