@@ -293,6 +293,8 @@ describe("the path boundary", () => {
     "/p/.husky/pre-push",
     "/p/.opencode/plugin/x.ts",
     "/p/opencode.json",
+    "/p/.claude/skills/x/SKILL.md",
+    "/p/.gemini/commands/x.toml",
     "/p/x.code-workspace",
     "/p/.hg/hgrc",
     "/p/.vscode/tasks.json",

@@ -27,6 +27,6 @@ const PLACES =
   `/.git /.hg /.husky /.vscode/tasks.json /.vscode/settings.json /.vscode/launch.json /.idea
   /.cargo/config /.cargo/config.toml /.yarn/releases /.yarn/plugins /.mise /.config/mise
   /.devcontainer /.emacs.d /.vim /.config/nvim /.config/fish /.config/git /.config/autostart
-  /.config/systemd /library/launchagents /.claude/settings.json /.claude/settings.local.json
-  /.claude/hooks /.codex/config.toml /.gemini/settings.json /.cursor
+  /.config/systemd /library/launchagents /.claude /.codex
+  /.gemini /.kiro /.roo /.vscode/mcp.json /.cursor
   /.opencode /.zed /.helix`.split(/\s+/);
