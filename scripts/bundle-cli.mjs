@@ -22,6 +22,14 @@ const { optionalDependencies } = /** @type {{ optionalDependencies: Record<strin
 const LATER = {
   "ajv/dist/2020.js": ["Ajv2020", "_", "Name"],
   chardet: ["analyse"],
+  "jsonc-parser": [
+    "applyEdits",
+    "createScanner",
+    "findNodeAtLocation",
+    "modify",
+    "parseTree",
+    "printParseErrorCode",
+  ],
   re2js: ["RE2JS"],
   yaml: [
     "Composer",
@@ -41,7 +49,10 @@ const LATER = {
  * 6 ms less of CPU time, a tenth of a bare Node.
  */
 const OWN_LATER = {
-  argv: ["core/src/permission/argv/inner-commands.ts"],
+  argv: [
+    "core/src/permission/argv/command-prefix.ts",
+    "core/src/permission/argv/inner-commands.ts",
+  ],
   command: [
     "tools/src/command/conduct-command.ts",
     "tools/src/command/paths-in-reach.ts",
