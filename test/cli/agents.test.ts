@@ -67,6 +67,27 @@ turns:
   });
 });
 
+it("a definition does not accept its own edits: the user does, for the run", async () => {
+  verifies("PERM-9", "PERM-12");
+  const editor = "---\ndescription: Edits.\nroles: [main, sub]\nmode: accept_edits\n---\nEdit.";
+  const place = await withAgents({ "editor.md": editor });
+  const write = "calls: [ { tool: code.write_file, input: { path: made.txt, content: x } } ]";
+  const start =
+    "calls: [ { tool: agent.create_sub_agent, input: { task: x, agent_definition_id: editor } } ]";
+  await place.write("own.yaml", `turns: [ { ${write} }, { text: end } ]`);
+  await place.write(
+    "child.yaml",
+    `turns: [ { ${start} }, { text: end } ]\nagents: { editor: [ [ { ${write} }, { text: end } ] ] }`,
+  );
+  const run = (...more: string[]) => place.run(["run", ...more, "Edit"]);
+  const own = await run("--agent", "editor", "--model", "script:own.yaml");
+  expect(own.stderr).toContain("add --mode accept_edits");
+  await run("--model", "script:child.yaml");
+  await expect(place.read("made.txt")).rejects.toThrow("ENOENT");
+  await run("--model", "script:child.yaml", "--mode", "accept_edits");
+  expect(await place.read("made.txt")).toBe("x");
+});
+
 describe("the agents of a home", () => {
   it("are listed and started, and a file that cannot be used is reported once", async () => {
     verifies("AGENT-1", "AGENT-5", "CONF-2");

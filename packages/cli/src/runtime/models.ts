@@ -2,6 +2,7 @@
 // replace it (MODEL-4); and the definition of the agent it is started as (CLI-2).
 
 import type { AgentDefinition, Model } from "@soong/agent";
+import type { Mode } from "@soong/core";
 import { nearestName, omitUndefined } from "@soong/schema";
 import type { LoadedConfig, SoongConfig } from "../config/index.ts";
 import { homePaths, SetupError } from "./home.ts";
@@ -50,6 +51,19 @@ async function open(values: SoongConfig, env: Environment, reference: string): P
     const message = error instanceof Error ? error.message : String(error);
     throw new SetupError([message], "`soong doctor` checks what a run needs.");
   }
+}
+
+/** What was asked for, or what the definition says of itself: that may take rights away, and grants none (PERM-9). */
+export function chooseMode(
+  given: Mode | undefined,
+  definition: Pick<AgentDefinition, "id" | "mode"> | undefined,
+  note: (text: string) => void,
+): Mode | undefined {
+  if (given !== undefined || definition?.mode !== "accept_edits") return given ?? definition?.mode;
+  note(
+    `The file of the agent ${definition.id} asks for the mode accept_edits: add --mode accept_edits to accept its edits.`,
+  );
+  return undefined;
 }
 
 /** An agent of the home that may be the main one. */

@@ -10,7 +10,7 @@ import { converse as runConversation } from "../../conversation/converse.ts";
 import { openingText, openTalk } from "../../conversation/talk.ts";
 import { openPromptHistory } from "../../conversation/prompt-history.ts";
 import { UsageError } from "../../output/index.ts";
-import { loadMainAgent, openModels } from "../../runtime/models.ts";
+import { chooseMode, loadMainAgent, openModels } from "../../runtime/models.ts";
 import { collectSecrets } from "../../runtime/secrets.ts";
 import type { RuntimeOptions } from "../../runtime/open-runtime.ts";
 import { openTerminal } from "../../terminal/screen-terminal.ts";
@@ -47,7 +47,8 @@ export async function converse(
   const config = await loadUserConfig(context);
   const definition =
     options.agent === undefined ? undefined : await loadMainAgent(config, options.agent);
-  const { model = definition?.model, mode = definition?.mode } = options;
+  const { model = definition?.model } = options;
+  const mode = chooseMode(options.mode, definition, (text) => context.output.note(text));
   if ((model ?? config.values.model.default ?? modelFromEnvironment(env)) === undefined) {
     throw new UsageError(
       "There is no model to talk to: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name one with --model provider:model. `soong demo` shows Soong at work without any.",

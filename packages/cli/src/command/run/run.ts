@@ -20,7 +20,7 @@ import {
   visibleLine,
   type Output,
 } from "../../output/index.ts";
-import { loadMainAgent, openModels } from "../../runtime/models.ts";
+import { chooseMode, loadMainAgent, openModels } from "../../runtime/models.ts";
 import type { StoredSession } from "../../runtime/open-runtime.ts";
 import { hasTerminal, loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
@@ -67,7 +67,8 @@ export async function runInSession(
   const config = await loadUserConfig(context);
   const definition =
     options.agent === undefined ? undefined : await loadMainAgent(config, options.agent);
-  const { model = definition?.model, mode = definition?.mode } = options;
+  const { model = definition?.model } = options;
+  const mode = chooseMode(options.mode, definition, (text) => output.note(text));
   const models = await openModels(config.values, context.env, model);
   const hooks = models.flatMap((one) => one.hooks ?? []);
   const wish = { config, agents: true, hooks, ...createUserQuestions(context) };
