@@ -119,6 +119,8 @@ turns:
   );
   expect(opening).toMatch(/^soong script:s\.yaml · .*project.*mode normal.*session_.*\/help/s);
   await person.type("  ");
+  await person.type("/undo");
+  await person.until("No file was changed in this conversation yet.");
   await person.type("look at a");
   await person.until("Looking \\u001b[2Jat it.\n");
   await person.until("✓ code.read_file Read line 1 of a.txt ");
@@ -141,7 +143,7 @@ turns:
   await person.until("Removed ");
   expect(existsSync(join(project, "b.txt"))).toBe(false);
   await person.type("/undo");
-  await person.until("No change of a file in");
+  await person.until("No change of a file by this session");
   await person.endLine();
   expect(await ended).toBe(0);
   const types = (await facts()).map(({ type }) => type);

@@ -448,7 +448,7 @@ describe("undo", () => {
     await write(a, inB, "from a\n");
     const here = await a.run(["undo", "--yes"]);
     expect(here).toMatchObject({ code: 1, stdout: "" });
-    expect(here.stderr).toContain(`in ${a.project} is left to take back`);
+    expect(here.stderr).toContain(`in ${a.project} is left to undo`);
     expect(existsSync(inB)).toBe(true);
     const there = await a.run(["undo", "--yes"], { cwd: b.project });
     expect(there).toMatchObject({ code: 0, stdout: `Removed ${inB}.\n` });
@@ -481,7 +481,7 @@ describe("undo", () => {
     expect(await place.read("a.txt")).toBe("first\n");
     const none = await undo();
     expect(none).toMatchObject({ code: 1, stdout: "" });
-    expect(none.stderr).toContain("left to take back");
+    expect(none.stderr).toContain("left to undo");
     const open = await loadSqlite();
     const database = open(join(place.home, "store", "soong.db"), { readOnly: true });
     const lines = database
@@ -528,7 +528,7 @@ describe("undo", () => {
     // From another project nothing is found.
     await mkdir(join(place.project, "elsewhere"));
     const cwd = join(place.project, "elsewhere");
-    expect((await place.run(["undo", "--yes"], { cwd })).stderr).toContain("left to take back");
+    expect((await place.run(["undo", "--yes"], { cwd })).stderr).toContain("left to undo");
   });
 });
 

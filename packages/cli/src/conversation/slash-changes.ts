@@ -17,9 +17,7 @@ export const CHANGE_COMMANDS: SlashCommands = {
     says: "the last change of a file, whole",
     run({ terminal, lastDiff }) {
       terminal.print(
-        lastDiff === undefined
-          ? "No file was changed in this conversation yet."
-          : renderDiff(lastDiff.trimEnd(), terminal.colours),
+        lastDiff === undefined ? NO_CHANGE : renderDiff(lastDiff.trimEnd(), terminal.colours),
       );
     },
   },
@@ -43,8 +41,9 @@ export const CHANGE_COMMANDS: SlashCommands = {
     usage: "/undo",
     says: "take the last change of a file back, after a question",
     waits: true,
-    async run({ terminal, keyboard, own, left: signal }) {
-      const change = await own.lastChange();
+    async run({ terminal, keyboard, talk, own, left: signal }) {
+      if (!talk.isKept) return printText(terminal, NO_CHANGE);
+      const change = await own.lastChange(talk.session_id);
       if (change.diff !== undefined) {
         terminal.print(renderDiff(change.diff.trimEnd(), terminal.colours));
       }
@@ -95,6 +94,8 @@ export const CHANGE_COMMANDS: SlashCommands = {
     run: () => ({ send: INIT }),
   },
 };
+
+const NO_CHANGE = "No file was changed in this conversation yet.";
 
 interface Point {
   readonly text: string;

@@ -40,8 +40,8 @@ export interface SharedCommands {
   usedBefore(session_id: string): Promise<UsageTotal>;
   /** A session as Markdown, whole. */
   transcript(session_id: string): Promise<string>;
-  /** The last change in the project, ready to be taken back. Throws a sentence where there is none. */
-  lastChange(): Promise<UndoPrompt>;
+  /** The last change of a session, ready to be taken back. Throws a sentence where there is none. */
+  lastChange(session_id: string): Promise<UndoPrompt>;
   /** `commands/*.md` of the home. */
   ownCommands(): Promise<OwnCommands>;
   /** Keeps a note of the user's for this project; answers with what was done. */

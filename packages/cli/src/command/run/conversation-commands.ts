@@ -98,9 +98,10 @@ export function createSharedCommands(options: SharedCommandsOptions): SharedComm
       const { showSession } = await import("../sessions/show.ts");
       return `${await capture((context) => showSession(context, { session }, { full: true }))}\n`;
     },
-    async lastChange() {
+    async lastChange(session_id) {
       const undo = await import("../sessions/undo.ts");
-      const change = await undo.findChange({ cwd: runtime.roots.project }, await runtime.store());
+      const { project: cwd } = runtime.roots;
+      const change = await undo.findChange({ cwd }, await runtime.store(), undefined, session_id);
       await undo.refuseChangedFile(change);
       return {
         question: undo.describeUndo(change),

@@ -94,8 +94,13 @@ export async function findChange(
   if (call !== undefined) return findNamedChange(changes, call);
   const last = await findLastChange(changes);
   if (last !== undefined) return last;
+  if (session !== undefined) {
+    throw new CommandError(
+      "No change of a file by this session is left to undo; `soong undo` finds those of other sessions.",
+    );
+  }
   throw new CommandError(
-    `No change of a file in ${visibleLine(project)} is left to take back. Name the CALL to take back one that is elsewhere.`,
+    `No change of a file in ${visibleLine(project)} is left to undo. Name the CALL to undo one that is elsewhere.`,
   );
 }
 
