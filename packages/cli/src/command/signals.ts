@@ -3,7 +3,7 @@
 import { EXIT } from "../output/index.ts";
 
 export interface Interrupts {
-  /** Called at the first one. Without a listener, the first one ends the process. */
+  /** Called at the first one, also where that came before. Without a listener, the first one ends the process. */
   on(listener: () => void): () => void;
 }
 
@@ -20,6 +20,8 @@ export function listenForInterrupts(source: NodeJS.Process): Interrupts {
     on(listener) {
       if (listeners.size === 0) source.on("SIGINT", received);
       listeners.add(listener);
+      // What begins after it was asked to end is not begun.
+      if (count > 0) queueMicrotask(() => void (listeners.has(listener) && listener()));
       return () => {
         listeners.delete(listener);
         if (listeners.size === 0) source.off("SIGINT", received);

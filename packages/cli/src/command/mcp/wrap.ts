@@ -23,6 +23,7 @@ import {
 import { homePaths } from "../../runtime/home.ts";
 import { loadUserConfig } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
+import { withInterrupt } from "../signals.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
 import { isUsable, noteWarnings, readEntry, renderTried, tryServer } from "./add.ts";
 import { differingLines, isGateway, putBack, replaceEntry, writeIfSame } from "./host-entry.ts";
@@ -93,34 +94,37 @@ export const wrapServer: Handler<"mcp wrap"> = async (context, { server, command
     );
     return EXIT.ok;
   }
-  const changed = await changeServers(home, env, { [id]: wanted });
-  if (options.connect === false) noteWarnings(context, changed);
-  const isTried = options.connect !== false;
-  const status = isTried ? await tryServer(context, id) : undefined;
-  if (isTried && status === undefined) {
-    await undoAddition(home, env, id, changed);
-    return EXIT.interrupted;
-  }
-  if (status !== undefined && !isUsable(status)) {
-    await undoAddition(home, env, id, changed);
-    if (!json) for (const line of renderTried(context, status).slice(0, -1)) output.line(line);
-    throw new CommandError(
-      `${visibleLine(server)} does not answer when Soong starts it, so nothing was changed. \`--env NAME\` passes a variable on; --no-connect does it anyway.`,
-    );
-  }
-  const { after } = replaced;
-  if (after !== undefined) await replaceFile(home, one, id, { before: text, after });
-  print({ ...about, outcome: after === undefined ? "added" : "wrapped", status, notes }, () => [
-    ...(status === undefined ? [] : renderTried(context, status)),
-    ...(after === undefined
-      ? []
-      : [
-          `${HOST_NAMES[one.host]} now starts ${visibleLine(server)} through Soong; start it again to see that.`,
-          "`soong sessions` lists what it did there.",
-          `\`soong mcp unwrap ${id}\` puts its own entry back.`,
-        ]),
-  ]);
-  return EXIT.ok;
+  // From here on Ctrl-C takes out again what was written.
+  return withInterrupt(context, async () => {
+    const changed = await changeServers(home, env, { [id]: wanted });
+    if (options.connect === false) noteWarnings(context, changed);
+    const isTried = options.connect !== false;
+    const status = isTried ? await tryServer(context, id) : undefined;
+    if (isTried && status === undefined) {
+      await undoAddition(home, env, id, changed);
+      return EXIT.interrupted;
+    }
+    if (status !== undefined && !isUsable(status)) {
+      await undoAddition(home, env, id, changed);
+      if (!json) for (const line of renderTried(context, status).slice(0, -1)) output.line(line);
+      throw new CommandError(
+        `${visibleLine(server)} does not answer when Soong starts it, so nothing was changed. \`--env NAME\` passes a variable on; --no-connect does it anyway.`,
+      );
+    }
+    const { after } = replaced;
+    if (after !== undefined) await replaceFile(home, one, id, { before: text, after });
+    print({ ...about, outcome: after === undefined ? "added" : "wrapped", status, notes }, () => [
+      ...(status === undefined ? [] : renderTried(context, status)),
+      ...(after === undefined
+        ? []
+        : [
+            `${HOST_NAMES[one.host]} now starts ${visibleLine(server)} through Soong; start it again to see that.`,
+            "`soong sessions` lists what it did there.",
+            `\`soong mcp unwrap ${id}\` puts its own entry back.`,
+          ]),
+    ]);
+    return EXIT.ok;
+  });
 };
 
 export const unwrapServer: Handler<"mcp unwrap"> = async (context, { server }, options) => {
