@@ -149,6 +149,7 @@ describe("--output-schema", () => {
     ["{", /out\.json:1:2: /],
     ['{\n  "type": "objekt"\n}', /out\.json:2:11: type: /],
     ["7", /out\.json/],
+    ['{ "properties": {\n  "a": { "pattern": "(" }\n} }', /out\.json:2:21: .*cannot be checked: /],
     [undefined, /out\.json cannot be read: it is not there/],
     ["/dev/zero", /dev.zero cannot be read: it is no file of at most/],
   ])("refuses the schema %j, and says where", async (text, sentence) => {

@@ -51,4 +51,4 @@ export {
   utf8Length,
 } from "./text.ts";
 export { formatIssues, type ValidationIssue } from "./validation-issues.ts";
-export { listKeywords, type SchemaProblem } from "./vocabulary.ts";
+export { forEachSchema, listKeywords, type SchemaProblem } from "./vocabulary.ts";

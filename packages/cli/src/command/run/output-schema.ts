@@ -9,7 +9,14 @@ import {
   readBoundedFile,
   type Problem,
 } from "@soong/platform";
-import { readSchema } from "@soong/schema";
+import {
+  asRecord,
+  createRegex,
+  forEachSchema,
+  readSchema,
+  type JsonSchema,
+  type SchemaProblem,
+} from "@soong/schema";
 import { UsageError, visible, visibleLine } from "../../output/index.ts";
 
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -28,16 +35,32 @@ export async function loadOutputSchema(cwd: string, file: string): Promise<Expec
   if (!parsed.ok) throw refuseSchema(parsed.problems);
   const { document } = parsed;
   const schema = readSchema(document.value);
-  if (!schema.ok) {
+  const problems = schema.ok ? findUncheckable(schema.original) : schema.problems;
+  if (problems.length > 0) {
     throw refuseSchema(
-      schema.problems.map(({ pointer, message }) =>
-        problemAt(document, parsePointer(pointer), message),
-      ),
+      problems.map(({ pointer, message }) => problemAt(document, parsePointer(pointer), message)),
     );
   }
   const expected = compileExpectedOutput(document.value);
   if (!("problem" in expected)) return expected;
   throw refuseSchema([{ file: path, message: expected.problem }]);
+}
+
+/** Of a tool such a pattern is passed over; here nothing may be printed that was not checked. */
+function findUncheckable(schema: JsonSchema): Pick<SchemaProblem, "pointer" | "message">[] {
+  const problems: Pick<SchemaProblem, "pointer" | "message">[] = [];
+  forEachSchema(schema, ({ pattern, patternProperties }, pointer) => {
+    if (typeof pattern === "string") check(pattern, `${pointer}/pattern`);
+    for (const source of Object.keys(asRecord(patternProperties))) {
+      check(source, `${pointer}/patternProperties`);
+    }
+  });
+  return problems;
+
+  function check(source: string, pointer: string): void {
+    const made = createRegex(source);
+    if (!made.ok) problems.push({ pointer, message: `cannot be checked: ${made.message}` });
+  }
 }
 
 function refuseSchema(problems: readonly Problem[]): UsageError {
