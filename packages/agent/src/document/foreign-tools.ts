@@ -26,7 +26,7 @@ const FETCH = ["web.fetch"];
 const DELEGATE = ["agent.create_sub_agent"];
 const SKILL = ["internal.list_skills", "internal.load_skill"];
 
-const TODO = "has no counterpart here: an orchestrator keeps steps as a task";
+const STEPS = "has no counterpart here: an orchestrator keeps steps as a task";
 const NOTEBOOK = "has no counterpart here: a notebook is edited as JSON with code.edit_file";
 const BACKGROUND = "has no counterpart here: a command runs to its end";
 const WEB_SEARCH = "has no counterpart here: add an MCP server that searches";
@@ -58,12 +58,12 @@ const TOOLS: Readonly<Record<ForeignProgram, Readonly<Record<string, Counterpart
     Agent: DELEGATE,
     Skill: SKILL,
     SlashCommand: "has no counterpart here: commands are for users",
-    TodoWrite: TODO,
-    TodoRead: TODO,
-    TaskCreate: TODO,
-    TaskGet: TODO,
-    TaskList: TODO,
-    TaskUpdate: TODO,
+    TodoWrite: STEPS,
+    TodoRead: STEPS,
+    TaskCreate: STEPS,
+    TaskGet: STEPS,
+    TaskList: STEPS,
+    TaskUpdate: STEPS,
     AskUserQuestion: QUESTION,
     EnterPlanMode: PLAN_MODE,
     ExitPlanMode: PLAN_MODE,
@@ -76,7 +76,7 @@ const TOOLS: Readonly<Record<ForeignProgram, Readonly<Record<string, Counterpart
     shell: RUN,
     local_shell: RUN,
     apply_patch: EDIT,
-    update_plan: TODO,
+    update_plan: STEPS,
     web_search: WEB_SEARCH,
   },
   gemini: {
@@ -92,7 +92,7 @@ const TOOLS: Readonly<Record<ForeignProgram, Readonly<Record<string, Counterpart
     web_fetch: FETCH,
     google_web_search: WEB_SEARCH,
     save_memory: ["internal.write_memory"],
-    write_todos: TODO,
+    write_todos: STEPS,
     activate_skill: SKILL,
     ask_user: QUESTION,
     ReadFileTool: READ,
@@ -121,8 +121,8 @@ const TOOLS: Readonly<Record<ForeignProgram, Readonly<Record<string, Counterpart
     codesearch: WEB_SEARCH,
     task: DELEGATE,
     skill: SKILL,
-    todowrite: TODO,
-    todoread: TODO,
+    todowrite: STEPS,
+    todoread: STEPS,
     question: QUESTION,
     lsp: "has no counterpart here: add an MCP server for it",
   },

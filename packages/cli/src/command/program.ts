@@ -175,7 +175,7 @@ function isPromptOnly(args: readonly string[]): boolean {
 
 const HELP_FLAGS = ["--help", "-h"];
 
-/** The help of the program lists them, whatever else is typed before a command. */
+/** The help of the program lists them, with any options typed before a command. */
 function needsEveryCommand([first = "", ...rest]: readonly string[]): boolean {
   if (HELP_FLAGS.includes(first)) return true;
   const isCommand = Object.keys(COMMANDS).some((name) => name.split(" ")[0] === first);

@@ -61,7 +61,7 @@ async function attach(path: string, files: FileReader): Promise<ContentBlock[] |
   const link = { type: "resource_link", uri: pathToFileURL(absolute).href, name: place } as const;
   const image = result.content.find((block) => block.type === "image");
   if (image !== undefined) return files.takesImages ? [link, image] : refuseImage(name, files);
-  // The user said yes to a picture, whatever a link of that name leads to.
+  // The user approved a picture; a link of that name may lead to something else.
   if (!isInside) {
     return `${name} cannot be attached: it is outside the project and no image of at most 3.75 MB (PNG, JPEG, GIF or WebP).`;
   }

@@ -348,7 +348,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
         clock,
         results,
         changed: showChange,
-        heard: showHeard,
+        inputTaken: showTaken,
       });
       if ("result" in run) noteCall(typed, await run.result);
       else {
@@ -379,7 +379,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
   }
 
   /** What was queued first is part of the conversation now. */
-  function showHeard(blocked: string | undefined): void {
+  function showTaken(blocked: string | undefined): void {
     const { text } = queue.shift() ?? { text: "" };
     showSaid(text);
     if (blocked !== undefined) {

@@ -19,7 +19,7 @@ export interface ShowRunOptions {
   /** A change of a file, whole: what is shown of it may be a part. */
   changed(diff: string): void;
   /** What was queued first is on its way to the model, or was blocked. */
-  heard(blocked: string | undefined): void;
+  inputTaken(blocked: string | undefined): void;
 }
 
 /** Of a change that was made; the question before it showed more. */
@@ -108,7 +108,7 @@ export async function showRun(
       case "started":
         return;
       case "input":
-        options.heard(event.blocked);
+        options.inputTaken(event.blocked);
         return;
       case "queued":
         terminal.print(dim(`waits for ${event.ahead} other runs of this session`));

@@ -132,8 +132,8 @@ export function renderExcerpt(
 function pickLines(lines: readonly string[]): string[] {
   if (lines.length <= MOST_LINES_FAILED) return [...lines];
   const ends = new Set([...lines.keys()].slice(-LAST_LINES));
-  const told = [...lines.keys()].filter((at) => !ends.has(at) && TELLS.test(lines[at] ?? ""));
-  const picked = new Set([...told.slice(0, MOST_LINES_FAILED - LAST_LINES), ...ends]);
+  const errors = [...lines.keys()].filter((at) => !ends.has(at) && TELLS.test(lines[at] ?? ""));
+  const picked = new Set([...errors.slice(0, MOST_LINES_FAILED - LAST_LINES), ...ends]);
   const missing = MOST_LINES_FAILED - picked.size;
   for (let at = lines.length - LAST_LINES - 1, left = missing; left > 0 && at >= 0; at -= 1) {
     if (picked.has(at)) continue;

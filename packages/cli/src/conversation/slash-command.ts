@@ -71,7 +71,7 @@ export interface UndoPrompt {
   revert(): Promise<string>;
 }
 
-/** `send`: a prompt that the command stands for. `compact`: a run that only sums up. `continue`: one that was cut off. */
+/** `send`: the prompt that the command sends. `compact`: a run that only sums up. `continue`: one that was cut off. */
 export type SlashEnd =
   | "stay"
   | "quit"

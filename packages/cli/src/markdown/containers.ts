@@ -1,5 +1,5 @@
 // What a line of Markdown is within: quotes and items of lists, as far as the marks and the indent of the line say so. More
-// lenient than CommonMark in one way: two columns further in are enough to be within an item, whatever its marker.
+// lenient than CommonMark in one way: two columns further in are enough to be within an item, with any marker.
 
 export type Container = { readonly kind: "quote" } | Item;
 

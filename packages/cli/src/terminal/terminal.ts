@@ -28,7 +28,7 @@ export interface Terminal {
    * "interrupt" or "end". Without a listener, Ctrl-C ends the process.
    */
   onInterrupt(listener: () => void): () => void;
-  /** A key that acts whatever is typed or asked; a list to choose from takes them itself. Never without a screen. */
+  /** A key that acts at any time, also while something is typed or asked; a list to choose from takes them itself. Never without a screen. */
   onShortcut(listener: (key: Shortcut) => void): () => void;
   /** Gives the terminal back as it was. May be called twice. */
   close(): void;

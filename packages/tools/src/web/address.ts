@@ -1,5 +1,5 @@
 // Which addresses may be fetched: http and https, without a login in them, on ports that speak HTTP. This machine and private
-// networks are closed unless the user named the host: what answers there trusts whoever can reach it.
+// networks are closed unless the user named the host: what answers there trusts any caller.
 
 import { BlockList, isIP } from "node:net";
 

@@ -10,7 +10,7 @@ export interface MarkdownWriterOptions {
   readonly maxChars: number;
 }
 
-/** Deeper is not told apart. */
+/** Deeper levels are all the same. */
 const MAX_DEPTH = 20;
 const PIECE = 65_536;
 
@@ -29,7 +29,7 @@ export function createMarkdownWriter({ plain, base, maxChars }: MarkdownWriterOp
   let isAtStart = true;
   let quotes = 0;
   const lists: OpenList[] = [];
-  /** Levels beyond the deepest that is told apart: their ends are counted, too. */
+  /** Levels beyond the deepest: their ends are counted, too. */
   let deeperLists = 0;
   let deeperQuotes = 0;
   let item = "";

@@ -1,4 +1,4 @@
-// What a list says of each session: how it stands, how many turns it had, what it used. From the last facts of its runs,
+// What a list says of each session: its status, how many turns it had, what it used. From the last facts of its runs,
 // so that the length of a session does not matter.
 
 import { describeUsageCost, sumUsage, type UsageTotal } from "@soong/agent";

@@ -101,7 +101,7 @@ const BOUNDS = [
   ["minItems", "maxItems", "item"],
 ] as const;
 
-/** `prefix`: what stands before a name, such as the dashes of a flag. */
+/** `prefix`: what is before a name, such as the dashes of a flag. */
 export function renderParameters(
   { colours, width }: Pick<Output, "colours" | "width">,
   parameters: readonly Parameter[],
@@ -117,7 +117,7 @@ export function renderParameters(
   });
 }
 
-/** A call that the schema takes, as far as can be told from it. */
+/** A call that the schema takes, as far as it says. */
 export function writeExampleCall(tool_name: string, parameters: readonly Parameter[]): string {
   const needed = parameters.filter(({ isRequired }) => isRequired);
   const shown = needed.length === 0 ? parameters.slice(0, 1) : needed;
