@@ -1,7 +1,8 @@
 // A prompt as the first word, and what a run prints: `soong "…"`, -p, -c, -r, --output-schema, and what stdout holds.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, environment, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
@@ -143,6 +144,14 @@ describe("--output-schema", () => {
     const facts = await asking(`${wrong}, ${wrong}`, "--json");
     expect(facts.code).toBe(1);
     expect(recordsOf(facts).at(-1)).toMatchObject({ type: "run.completed" });
+  });
+
+  it("does not wait for a pipe that no one writes to", async () => {
+    const place = await scripted("turns: []");
+    execFileSync("mkfifo", [join(place.project, "pipe")]);
+    const ended = await place.run(["run", "x", ...MODEL, "--output-schema", "pipe"]);
+    expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr).toContain("cannot be read");
   });
 
   it.each([

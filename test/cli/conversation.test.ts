@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setImmediate as soon } from "node:timers/promises";
 import { loadScript, scriptedModel } from "@soong/agent";
-import { systemClock, type Fact, type Mode } from "@soong/core";
+import { systemClock, type Fact, type Mode, type ToolResult } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it, onTestFinished } from "vitest";
 import { createSharedCommands } from "../../packages/cli/src/command/run/conversation-commands.ts";
@@ -674,6 +674,17 @@ turns:
   ]);
   await person.endLine();
   expect(await ended).toBe(0);
+  const text = { content: [{ type: "text", text: "a secret" }], is_error: false };
+  const linked = await attachFiles([join(around, "link.png")], {
+    project,
+    model: "m",
+    takesImages: true,
+    readFile: async () => text as Partial<ToolResult> as ToolResult,
+  });
+  expect(linked).toMatchObject({
+    ok: false,
+    problems: [expect.stringContaining("it is outside the project and no image of at most")],
+  });
   const readFileNever = () => Promise.reject(new Error("read"));
   const files = { project, model: "m", takesImages: false, readFile: readFileNever };
   const refused = await attachFiles(["a.png"], files);

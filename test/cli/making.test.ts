@@ -184,6 +184,8 @@ describe("soong hooks check", () => {
   });
 });
 
+const LONG = Array.from({ length: 30 }, (_, i) => `--option-${i}`).join(" ");
+
 describe("soong import", () => {
   it("without a terminal shows what it would write, and with --yes writes it", async () => {
     verifies("CONF-1", "CLI-6");
@@ -192,7 +194,16 @@ describe("soong import", () => {
     await mkdir(join(old, ".claude"), { recursive: true });
     await place.write(
       join(old, ".claude.json"),
-      JSON.stringify({ mcpServers: { srv: { command: "srv", env: { API_KEY: "s3cr3t-value" } } } }),
+      JSON.stringify({
+        mcpServers: {
+          srv: { command: "srv", env: { API_KEY: "s3cr3t-value" } },
+          long: {
+            command: "node",
+            args: LONG.split(" "),
+            env: { NODE_OPTIONS: "-r ./x.cjs" },
+          },
+        },
+      }),
     );
     await place.write(
       join(old, ".claude", "settings.json"),
@@ -203,6 +214,8 @@ describe("soong import", () => {
     expect(shown.code).toBe(0);
     expect(shown.stdout).toContain("Nothing was written. Run it again with --yes");
     expect(shown.stdout).not.toContain("s3cr3t-value");
+    // What would be run is shown whole, with what changes how it runs.
+    expect(shown.stdout.replaceAll(/\s+/g, " ")).toContain(`NODE_OPTIONS=-r ./x.cjs node ${LONG}`);
     expect(await readdir(place.home).catch(() => [])).toEqual(before);
     const done = await place.run([
       "import",
@@ -221,7 +234,7 @@ describe("soong import", () => {
       );
     expect(
       records.flatMap(({ item }) => (item === undefined ? [] : `${item.state} ${item.kind}`)),
-    ).toEqual(["new server", "new rule"]);
+    ).toEqual(["new server", "new server", "new rule"]);
     expect(records.at(-1)?.written).toEqual([
       join(place.home, "mcp.json"),
       join(place.home, "config.toml"),

@@ -10,6 +10,7 @@ import {
   type Exchange,
   type TerminalEnd,
 } from "./pseudo-terminal.ts";
+import { canUseTmux, openTmux } from "./tmux.ts";
 
 let bundle: CliBundle;
 
@@ -62,3 +63,27 @@ describe.skipIf(!canMakeTerminals())("at a terminal (needs python3)", () => {
     expect(await place.read(`${place.home}/mcp-pins.json`)).toContain('"add"');
   });
 });
+
+it.skipIf(!canUseTmux())(
+  "a conversation names a server that failed once, however many turns it has (needs tmux)",
+  async () => {
+    verifies("MCP-2", "CLI-9");
+    const place = await placeWithServers(bundle, () => ({ gone: { command: "no-such-program" } }));
+    await place.write("s.yaml", "turns: [ { text: One. }, { text: Two. } ]");
+    const screen = await openTmux({
+      columns: 80,
+      rows: 24,
+      argv: [process.execPath, bundle.program, "--model", "script:s.yaml"],
+      cwd: place.project,
+      env: environment(place.home),
+    });
+    await screen.waitFor(/›$/);
+    await screen.type("a\r");
+    await screen.waitFor(/One\.[^]*1 request[^]*›$/);
+    await screen.type("b\r");
+    await screen.waitFor(/Two\.[^]*1 request[^]*›$/);
+    const shown = (await screen.scrollback()).replaceAll(/\s+/g, " ");
+    expect(shown.match(/The tools of the MCP server gone are missing/g)).toHaveLength(1);
+    expect(shown).toContain("`soong mcp list gone` says more.");
+  },
+);
