@@ -117,6 +117,14 @@ export const KERNEL_FACT_TEXTS: FactTexts<keyof KernelFactPayloads> = {
       artifact_id === undefined ? "" : `; all of it is in ${artifact_id}`
     }`,
   "output.redacted": ({ replacements }) => `${countOf(replacements, "secret")} hidden`,
+  "sandbox.applied": ({ backend, roots = [], masked = [], masked_more = 0, network }) => {
+    const reached = typeof network === "object" ? network.hosts.join(", ") : "closed";
+    const hidden = countOf(masked.length + masked_more, "path");
+    return `in a sandbox (${backend}): writes to ${roots.join(", ") || "nothing"}; ${hidden} hidden; network ${reached}`;
+  },
+  "sandbox.missing": ({ why }) => phrase("without a sandbox:", why),
+  "sandbox.violation": ({ detail, certain }) =>
+    phrase(certain ? "the sandbox refused" : "the sandbox may have refused", detail),
   "mcp.server.elicitation": ({ action, message }) =>
     phrase("question answered with", action, inBrackets(message)),
   "context.rewound": ({ node_id, reason }) => phrase("continues from", node_id, inBrackets(reason)),

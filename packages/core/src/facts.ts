@@ -13,6 +13,8 @@ import type {
   ArtifactRef,
   Effects,
   InterruptBehavior,
+  SandboxLimits,
+  SandboxViolation,
   ResultMetadata,
   ToolResult,
   ToolStatus,
@@ -70,6 +72,10 @@ export interface KernelFactPayloads extends Record<TerminalFactType, TerminalDat
   "artifact.created": ArtifactRef & Partial<ArtifactRecord>;
   "output.truncated": NonNullable<ResultMetadata["truncation"]>;
   "output.redacted": { replacements: number };
+  "sandbox.applied": SandboxLimits;
+  /** A command ran without one, because this machine has none. */
+  "sandbox.missing": { why: string };
+  "sandbox.violation": SandboxViolation;
   "mcp.server.elicitation": { message: string; mode: string; action: string };
   /** `agent_id` continues from `node_id`: a rewind, or the change to another branch. */
   "context.rewound": { agent_id: string; node_id: string; reason?: string };

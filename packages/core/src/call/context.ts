@@ -5,6 +5,9 @@ import { omitUndefined, type JsonObject } from "@soong/schema";
 import type { ArtifactInput, ArtifactRecord } from "../journal/index.ts";
 import {
   READING_SUBJECT,
+  chooseSandbox,
+  commandAlone,
+  subjectUnder,
   restrictedGlobs,
   findRestriction,
   type Policy,
@@ -28,10 +31,14 @@ import type { AcceptedCall, Call } from "./call.ts";
 import { PartialOutput, Progress } from "./handler-output.ts";
 import type { RunAuthority } from "./host.ts";
 
-/** What a tool may know of the places of its run before it is judged. */
-export function createPlaces(run: RunAuthority, tool: RegisteredTool): Places {
+/** What a tool may know of the places of its run before it is judged; `effects`: of one call, where it has others. */
+export function createPlaces(
+  run: RunAuthority,
+  tool: RegisteredTool,
+  effects?: ToolFacts["effects"],
+): Places {
   let facts: ToolFacts | undefined;
-  return placesFor(run, () => (facts ??= toolFacts(run.policy, tool)));
+  return placesFor(run, () => (facts ??= toolFacts(run.policy, tool)), effects);
 }
 
 /** The same for code that reads for the model without a call. */
@@ -43,6 +50,7 @@ export function placesOfReading(run: RunAuthority): Places {
 function placesFor(
   { roots, policy, hooks, findPath }: RunAuthority,
   asking: () => ToolFacts,
+  effects?: ToolFacts["effects"],
 ): Places {
   return {
     roots,
@@ -59,6 +67,11 @@ function placesFor(
       ...restrictedGlobs(policy, asking(), access),
       ...hooks.guardedGlobs(asking(), access),
     ],
+    sandboxOf(command) {
+      const tool = asking();
+      const facts = { ...tool, effects: effects ?? tool.effects, resources: [command], hosts: [] };
+      return chooseSandbox(policy, commandAlone(subjectUnder(policy, facts)));
+    },
   };
 }
 
@@ -107,8 +120,12 @@ export class PlannerContext implements TargetsContext {
   get restrictedGlobs(): Places["restrictedGlobs"] {
     return this.#places.restrictedGlobs;
   }
+  get sandboxOf(): Places["sandboxOf"] {
+    return this.#places.sandboxOf;
+  }
   get #places(): Places {
-    return (this.#madePlaces ??= createPlaces(this.#call.run, this.#call.tool));
+    const { run, tool, effects } = this.#call;
+    return (this.#madePlaces ??= createPlaces(run, tool, effects));
   }
   get sourcesOfArtifact(): TargetsContext["sourcesOfArtifact"] {
     const { run, tool } = this.#call;
@@ -159,6 +176,21 @@ export class HandlerContext extends PlannerContext implements ToolContext {
     // As the whole result will be: a trusted tool may keep look-alikes of keys as they are.
     const scope = (source.trusted ? definition.redaction : undefined) ?? "full";
     return (text) => this.#call.run.redactor.text(text, scope);
+  }
+  get sandboxApplied(): ToolContext["sandboxApplied"] {
+    return (limits) => {
+      if (this.#traces.over) return;
+      const { recorder } = this.#call.run;
+      if ("missing" in limits)
+        recorder.record("sandbox.missing", { why: limits.missing }, this.#call);
+      else recorder.record("sandbox.applied", limits, this.#call);
+    };
+  }
+  get sandboxViolated(): ToolContext["sandboxViolated"] {
+    return (violation) => {
+      if (this.#traces.over) return;
+      this.#call.run.recorder.record("sandbox.violation", violation, this.#call);
+    };
   }
   get progress(): ToolContext["progress"] {
     return (update) => {

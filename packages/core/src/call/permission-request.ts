@@ -2,7 +2,7 @@
 
 import { omitUndefined, type JsonObject, type JsonValue } from "@soong/schema";
 import type { ChainEntry, GrantScope, PermissionRule, ScopeChoice } from "../permission/index.ts";
-import type { Permission, Preview, Resource } from "../tool/index.ts";
+import type { Permission, PlannedSandbox, Preview, Resource } from "../tool/index.ts";
 
 export interface PermissionRequest {
   request_id: string;
@@ -35,6 +35,8 @@ export interface PermissionRequest {
   project?: string;
   /** Names of environment variables the call would see, when the tool says so. */
   env_summary?: readonly string[];
+  /** How its command would run, and what is closed to it then (CMD-6). */
+  sandbox?: PlannedSandbox;
   network_hosts: readonly string[] | "unknown";
   dangerous: boolean;
   destructive: boolean;

@@ -116,7 +116,8 @@ async function readPlan(
 
 function withDigest({ tool, input }: AcceptedCall, plan: Plan): PreparedPlan {
   const { name: tool_name } = tool;
-  const about = { tool_name, definition: tool.digest(), input: recordable(input), plan };
+  const { sandbox: _shown, ...judged } = plan;
+  const about = { tool_name, definition: tool.digest(), input: recordable(input), plan: judged };
   return { ...plan, digest: digestOf(about) };
 }
 

@@ -232,6 +232,7 @@ function createRequest(call: AcceptedCall, { facts, judgement }: Judged): Permis
     cwd: command?.cwd ?? project,
     project: project === "" ? undefined : project,
     env_summary: Array.isArray(env) ? env.map(String) : undefined,
+    sandbox: plan?.sandbox,
     network_hosts: facts.hosts,
     dangerous,
     destructive,

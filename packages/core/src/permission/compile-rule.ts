@@ -1,7 +1,13 @@
 // When a permission rule matches a call (CONF-4). Rules that restrict are read broadly and rules that
 // allow narrowly, so that doubt never opens anything.
 
-import { type Resource, type RestrictedAccess, isExactName, matchesName } from "../tool/index.ts";
+import {
+  type Resource,
+  type RestrictedAccess,
+  type SandboxMode,
+  isExactName,
+  matchesName,
+} from "../tool/index.ts";
 import { type ArgvMatch, compileArgv } from "./argv-pattern.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Decision } from "./decision.ts";
@@ -10,13 +16,31 @@ import { matchesHost } from "./host.ts";
 import { type PathPattern, type PatternPlaces, compilePathPattern } from "./path-pattern.ts";
 import { type PermissionRule, entriesOfRule } from "./permission-rule.ts";
 
-export type CompiledRule = ReturnType<typeof compileRule>;
+export interface CompiledRule {
+  readonly rule: PermissionRule;
+  /** Of a rule with a path. */
+  readonly path: PathPattern | undefined;
+  readonly entries: ReturnType<typeof entriesOfRule>;
+  /** Names this very tool, which is what a dangerous one needs (PERM-7). */
+  readonly names: (toolName: string) => boolean;
+  readonly matches: (subject: Subject) => RuleMatch;
+  /** Whether it restricts its paths for calls of this tool: what it says of reading, it says of all that shows contents. */
+  readonly restricts: (subject: Subject, access: RestrictedAccess) => boolean;
+  /** Which of its conditions the call does not meet; undefined where it matches. */
+  readonly mismatch: (subject: Subject) => RuleCondition | undefined;
+  /** How it wants a command to run (CMD-6). To leave the sandbox is read as narrowly as a rule that allows. */
+  readonly sandboxOf: (command: Subject) => SandboxMode | undefined;
+  /** Whether it lets a command in the sandbox reach its hosts, or keeps one from them, with any tool. */
+  readonly opensHosts: (command: Subject) => boolean;
+  readonly closesHosts: (command: Subject) => boolean;
+}
 
 /**
  * `maybe`: only a host that is not known is between this rule and the call. `reach`: the call runs a
- * program that may get at a path of this rule, and it is unknown whether it does.
+ * program that may get at a path of this rule, and it is unknown whether it does. `masked`: it would, and the sandbox
+ * hides the path from it.
  */
-export type RuleMatch = ArgvMatch | "maybe" | "reach";
+export type RuleMatch = ArgvMatch | "maybe" | "reach" | "masked";
 
 export type RuleCondition =
   | "project"
@@ -32,8 +56,8 @@ export function compileRule(
   rule: PermissionRule,
   id: string,
   places: PatternPlaces & { boundary: Boundary },
-) {
-  const { tool, tags, argv, host, decision } = rule;
+): CompiledRule {
+  const { tool, tags, argv, host, decision, sandbox } = rule;
   const restricts = decision !== "allow";
   const holds = <T>(items: readonly T[], fits: (item: T) => boolean): boolean =>
     restricts ? items.some(fits) : ofEvery(items, fits);
@@ -102,15 +126,18 @@ export function compileRule(
           (ofWriting === undefined && one.only_read !== true),
       );
       if (!holds(counting, (target) => pathFits(path, target, restricts))) {
-        const reached =
+        const { resources, isSandboxed } = subject;
+        const isRead =
           restricts &&
-          subject.resources.some(
-            (one) =>
-              (mismatchOfTool(READING_SUBJECT) === undefined && mayReach(path, one)) ||
-              (ofWriting === undefined && mayWrite(path, one)),
-          );
-        if (!reached) return { condition: ofTool ?? "path" };
-        return argv === undefined ? { match: "reach" } : { condition: "argv" };
+          mismatchOfTool(READING_SUBJECT) === undefined &&
+          resources.some((one) => mayReach(path, one));
+        const isWritten =
+          restricts && ofWriting === undefined && resources.some((one) => mayWrite(path, one));
+        if (!isRead && !isWritten) return { condition: ofTool ?? "path" };
+        if (argv !== undefined) return { condition: "argv" };
+        // What a rule asks about writing stays open inside: the command may be meant to write it.
+        const isMasked = isSandboxed && (decision === "deny" || !isWritten);
+        return { match: isMasked ? "masked" : "reach" };
       }
     }
     const ofCommands =
@@ -124,18 +151,26 @@ export function compileRule(
     return { match: ofHosts === "yes" ? ofCommands : ofHosts };
   };
 
-  return Object.freeze({
+  const inSandbox =
+    sandbox === undefined
+      ? undefined
+      : compileRule(
+          { ...rule, sandbox: undefined, decision: sandbox === "off" ? "allow" : "deny" },
+          id,
+          places,
+        );
+  const fitsCommand = (command: Subject): boolean =>
+    matchCommand === undefined || SURE.has(matchCommands(command, decision, matchCommand));
+
+  return Object.freeze<CompiledRule>({
     rule,
-    /** Of a rule with a path. */
     path,
     entries: entriesOfRule(rule, id),
-    /** Names this very tool, which is what a dangerous one needs (PERM-7). */
     names: (toolName: string) => tool !== undefined && isExactName(tool) && tool === toolName,
     matches(subject: Subject): RuleMatch {
       const found = unmet(subject);
       return "match" in found ? found.match : "no";
     },
-    /** Whether it restricts its paths for calls of this tool: what it says of reading, it says of all that shows contents. */
     restricts(subject: Subject, access: RestrictedAccess): boolean {
       if (!restricts || path === undefined || argv !== undefined || host !== undefined)
         return false;
@@ -143,13 +178,31 @@ export function compileRule(
       if (mismatchOfTool(subject) === undefined && !isAboutWriting) return true;
       return showsContent({ access }) && mismatchOfTool(READING_SUBJECT) === undefined;
     },
-    /** Which of its conditions the call does not meet; undefined where it matches. */
     mismatch(subject: Subject): RuleCondition | undefined {
       const found = unmet(subject);
       return "match" in found ? undefined : found.condition;
     },
+    sandboxOf(command) {
+      const match = inSandbox?.matches(command) ?? "no";
+      const isMeant = sandbox === "off" ? SURE.has(match) : match !== "no";
+      return isMeant ? sandbox : undefined;
+    },
+    opensHosts: (command) =>
+      host !== undefined &&
+      decision === "allow" &&
+      path === undefined &&
+      mismatchOfTool(command) === undefined &&
+      fitsCommand(command),
+    closesHosts: (command) =>
+      host !== undefined &&
+      restricts &&
+      (rule.project === undefined || isSameDirectory(rule.project, places.project)) &&
+      (matchCommand === undefined || matchCommands(command, decision, matchCommand) !== "no"),
   });
 }
+
+/** The command is one that the rule is meant for, beyond doubt. */
+const SURE: ReadonlySet<RuleMatch> = new Set<RuleMatch>(["yes", "spelled", "whole"]);
 
 /** A call that reads one path and does nothing else: what a rule says of it, it says of every way to read. */
 export const READING_SUBJECT: Subject = Object.freeze<Subject>({
@@ -168,6 +221,7 @@ export const READING_SUBJECT: Subject = Object.freeze<Subject>({
   resources: [],
   malformed: undefined,
   hosts: { known: [], unknown: false },
+  isSandboxed: false,
 });
 
 /** The same for calls that write one path. */

@@ -31,12 +31,18 @@ const EDITING_TOOLS: ReadonlySet<string> = new Set(["code.edit_file", "code.writ
 export function defaultEntries(policy: Policy, subject: Subject): readonly ChainEntry[] {
   // Bookkeeping that asks would leave nothing working unattended (SURF-10).
   if (isOwnSource(subject.tool.source_kind) && !subject.dangerous) return [OWN_ALLOWED];
+  if (policy.sandbox.auto_allow && isSandboxedCommand(subject)) return [SANDBOXED];
   const asks: ChainEntry[] = [];
   if (subject.dangerous) asks.push(ASKS.dangerous);
   if (subject.network && !reachesListedHostsOnly(policy, subject)) asks.push(ASKS.network);
   if (!subject.readOnly) asks.push(subject.tool.source_kind === "mcp" ? ASKS.mcp : ASKS.write);
   if (subject.destructive) asks.push(ASKS.destructive);
   return asks.length === 0 ? [READONLY_ALLOWED] : asks;
+}
+
+/** Not of a declared tool: what else it is for, beside its command, only its author knows. */
+function isSandboxedCommand({ tool, isSandboxed, network, malformed }: Subject): boolean {
+  return isSandboxed && tool.source_kind === "code" && !network && malformed === undefined;
 }
 
 /** A rule begins with the name of its layer. */
@@ -82,6 +88,11 @@ export const READONLY_ALLOWED = defaults(
   "readonly_allowed",
   "allow",
   "Readonly calls are allowed by default.",
+);
+const SANDBOXED = defaults(
+  "sandboxed_allowed",
+  "allow",
+  "The command runs in a sandbox, and sandbox.auto_allow lets such commands run without approval.",
 );
 const ASKS = {
   dangerous: defaults("dangerous_asks", "ask", "Calls that can change anything require approval."),

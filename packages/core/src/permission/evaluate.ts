@@ -23,7 +23,9 @@ export function evaluate(policy: Policy, facts: PermissionFacts, grants: GrantLo
   const verdict = judge(policy, (judging) =>
     judging === policy ? subject : subjectUnder(judging, facts),
   );
-  const isAnswered = facts.hook?.unspelled === true && spellsOutCommand(topmost(policy), subject);
+  const isAnswered =
+    facts.hook?.unspelled === true &&
+    (subject.isSandboxed || spellsOutCommand(topmost(policy), subject));
   const hook = hookEntry(facts.hook);
   const skills = (facts.requested_by ?? []).map(requestEntry);
   const shownHook: ChainEntry[] =

@@ -56,6 +56,10 @@ export interface Subject {
   /** Why one of the resources was omitted from `resources`: such a call is refused. */
   readonly malformed: string | undefined;
   readonly hosts: CallHosts;
+  /** Its command would run in a sandbox (CMD-6). */
+  readonly isSandboxed: boolean;
+  /** Why there is none, where it is required. */
+  readonly sandboxMissing?: string;
 }
 
 export interface CallHosts {
@@ -87,6 +91,7 @@ export function subjectOfCall(
     resources,
     malformed,
     hosts: hostsOfCall(facts.hosts, resources, network),
+    isSandboxed: false,
   };
 }
 
@@ -105,6 +110,7 @@ export function subjectOfTool(
     resources: [],
     malformed: undefined,
     hosts: NO_HOSTS,
+    isSandboxed: false,
   };
 }
 
@@ -177,7 +183,9 @@ export function resourceProblem(resource: unknown): string | undefined {
     return firstProblem("the path", [path, ...also, ...reached]);
   }
   if (kind !== "command") return "a resource is of no known kind";
-  const { argv, config_runs: config } = resource;
+  const { argv, config_runs: config, sandbox } = resource;
+  if (sandbox !== undefined && !isRecord(sandbox))
+    return "what is known of a sandbox is not an object";
   if (!isList(reached) || !isList(written)) {
     return "what a command may reach is not a list";
   }

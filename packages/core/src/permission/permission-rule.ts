@@ -2,7 +2,7 @@
 // the rule alone, so they are made once.
 
 import { omitUndefined } from "@soong/schema";
-import type { NamePattern } from "../tool/index.ts";
+import type { NamePattern, SandboxMode } from "../tool/index.ts";
 import type { ChainEntry, Decision, RuleOrigin } from "./decision.ts";
 
 /** All conditions must hold. For an allow they hold of every target, for ask and deny of any one. */
@@ -26,6 +26,8 @@ export interface PermissionRule {
   readonly reason?: string;
   /** For ask: no grant satisfies it. */
   readonly every_time?: boolean;
+  /** How a command that it matches runs, instead of `sandbox.mode`. */
+  readonly sandbox?: SandboxMode;
   readonly origin?: RuleOrigin;
 }
 
@@ -58,6 +60,7 @@ export function entriesOfRule(rule: PermissionRule, id: string) {
       `This program ${reaches}, and what it reads and writes cannot be judged. A rule that allows this very command answers it.`,
       { code: "restricted_path", unspelled: true },
     ),
+    masked: entry("no_opinion", `This program ${reaches}, but in its sandbox that path is closed.`),
     reach_below: entry("ask", `This call ${reaches}, and what it reads cannot be judged.`, {
       ...every,
       code: "restricted_path",

@@ -3,6 +3,7 @@
 // worst way to be wrong.
 
 import { isRecord, nearestName } from "@soong/schema";
+import { SANDBOX_MODES } from "../tool/index.ts";
 import { MODES } from "./decision.ts";
 import { hostPatternProblem } from "./host.ts";
 import { pathPatternProblem } from "./path-pattern.ts";
@@ -31,6 +32,11 @@ export function policyProblems(
     destructive: checkOneOf("ask", "deny"),
     read_only_commands: checkOneOf("allow", "ask"),
     network: checkNetwork,
+    sandbox: record("sandbox", {
+      mode: checkOneOf(...SANDBOX_MODES),
+      auto_allow: BOOLEAN,
+      tools: checkSandboxedTools,
+    }),
     roots: record("roots", { project: one(pathProblem), write: PATHS }, ["project", "write"]),
     protected_roots: PATHS,
     sensitive_paths: list(text((pattern) => sensitivePatternProblem(pattern, places))),
@@ -151,6 +157,7 @@ function checkRule(places: { project?: string; home?: string }): Check {
             rule.decision === "ask" ? undefined : 'belongs to a rule with decision = "ask" only',
           ),
         ),
+        sandbox: one((value) => sandboxProblem(value, rule)),
         origin: record("an origin", {
           file: text(),
           line: one((line) => (Number.isSafeInteger(line) ? undefined : "is not a line number")),
@@ -166,6 +173,31 @@ function checkRule(places: { project?: string; home?: string }): Check {
       { field, message: 'has no condition; write tool = "*" to mean every call' },
     ];
   };
+}
+
+const checkMode = checkOneOf(...SANDBOX_MODES);
+
+/** A rule says how a command runs by the command alone. */
+function sandboxProblem(
+  value: unknown,
+  rule: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const [problem] = checkMode(value, "");
+  if (problem !== undefined) return problem.message;
+  if (rule.decision === "deny")
+    return 'belongs to no rule with decision = "deny": what is denied does not run';
+  const other = ["path", "host"].find((key) => rule[key] !== undefined);
+  return other && `cannot depend on a ${other}; write a rule of its own with tool, tags or argv`;
+}
+
+function checkSandboxedTools(value: unknown, field: string): PolicyProblem[] {
+  if (!isRecord(value)) {
+    return [{ field, message: `is ${describeKind(value)}, not an object of tools and modes` }];
+  }
+  return Object.entries(value).flatMap(([pattern, mode]) => [
+    ...TOOL_PATTERN(pattern, field),
+    ...checkMode(mode, `${field}.${pattern}`),
+  ]);
 }
 
 function wordsProblem(value: unknown): string | undefined {

@@ -13,6 +13,7 @@ import {
   sensitivePatternProblem,
 } from "./sensitive-paths.ts";
 import type { PermissionRule } from "./permission-rule.ts";
+import { commandAlone, findMode, isStricterMode, type SandboxPolicy } from "./sandbox.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
 import { type JsonObject, asJson, omitUndefined } from "@soong/schema";
 
@@ -23,6 +24,7 @@ export interface PolicyInput {
   /** Whether a command that is proven to only read runs without approval (CMD-4). Default: `allow`. */
   readonly read_only_commands?: "allow" | "ask";
   readonly network?: NetworkPolicy;
+  readonly sandbox?: SandboxPolicy;
   readonly roots?: Roots;
   /** Never written to, with any rules (PERM-14). */
   readonly protected_roots?: readonly string[];
@@ -51,6 +53,7 @@ export interface Policy {
   readonly destructive: "ask" | "deny";
   readonly read_only_commands: "allow" | "ask";
   readonly network: Required<NetworkPolicy>;
+  readonly sandbox: Required<SandboxPolicy>;
   readonly rules: readonly CompiledRule[];
   readonly boundary: Boundary;
   readonly ceiling: Policy | undefined;
@@ -78,6 +81,11 @@ export function compilePolicy(input: PolicyInput): CompiledPolicy {
     network: Object.freeze({
       mode: kept.network?.mode ?? "default",
       hosts: kept.network?.hosts ?? [],
+    }),
+    sandbox: Object.freeze({
+      mode: kept.sandbox?.mode ?? "on",
+      auto_allow: kept.sandbox?.auto_allow ?? false,
+      tools: kept.sandbox?.tools ?? {},
     }),
     rules: Object.freeze(
       (kept.rules ?? []).map((rule, index) => compileRule(rule, `rules[${index}]`, places)),
@@ -123,11 +131,25 @@ export function isMarkedReadonly(
 
 /** A call as this policy sees it: what counts as readonly, and as dangerous, is policy, too. */
 export function subjectUnder(policy: Policy, facts: PermissionFacts): Subject {
-  return subjectOfCall(facts, {
+  const subject = subjectOfCall(facts, {
     markedReadonly: isMarkedReadonly(policy, facts),
     trustsProofs: policy.read_only_commands === "allow",
   });
+  const commands = subject.resources.filter((one) => one.kind === "command");
+  if (commands.length === 0) return subject;
+  const { mode } = findMode(policy, commandAlone(subject));
+  if (mode === "off") return subject;
+  const without = commands.find(({ sandbox = NO_SANDBOX }) => !("backend" in sandbox));
+  if (without === undefined) return { ...subject, isSandboxed: true };
+  if (mode === "on") return subject;
+  const { sandbox = NO_SANDBOX } = without;
+  return {
+    ...subject,
+    sandboxMissing: "missing" in sandbox ? sandbox.missing : NO_SANDBOX.missing,
+  };
 }
+
+const NO_SANDBOX = { missing: "this tool runs its commands without one" };
 
 const compiled = new WeakSet<object>();
 
@@ -151,6 +173,7 @@ export function describePolicy(policy: Policy): JsonObject {
     destructive: policy.destructive,
     read_only_commands: policy.read_only_commands,
     network: { mode: policy.network.mode, hosts: policy.network.hosts },
+    sandbox: policy.sandbox,
     rules: (input.rules ?? []).map((rule) => ({ ...rule })),
     roots: input.roots ?? null,
     tmp_dir: input.tmp_dir ?? null,
@@ -190,7 +213,7 @@ export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInp
     destructive: session.destructive === "deny" || run.destructive === "deny" ? "deny" : "ask",
     read_only_commands:
       session.read_only_commands === "ask" || run.read_only_commands === "ask" ? "ask" : "allow",
-    ...omitUndefined({ network }),
+    ...omitUndefined({ network, sandbox: stricterSandbox(session.sandbox, run.sandbox) }),
     protected_roots: [...(session.protected_roots ?? []), ...(run.protected_roots ?? [])],
     sensitive_paths: [...(session.sensitive_paths ?? []), ...(run.sensitive_paths ?? [])],
     ...(session.links === undefined && run.links === undefined
@@ -199,6 +222,20 @@ export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInp
     ...omitUndefined({ readonly_mcp: readonlyMcp }),
     case_insensitive_paths:
       session.case_insensitive_paths === true || run.case_insensitive_paths === true,
+  };
+}
+
+function stricterSandbox(
+  session: SandboxPolicy | undefined,
+  run: SandboxPolicy | undefined,
+): SandboxPolicy | undefined {
+  if (session === undefined || run === undefined) return session ?? run;
+  const { mode = "on", auto_allow = false, tools = {} } = session;
+  const isStricter = isStricterMode(run.mode ?? "off", mode);
+  return {
+    mode: isStricter ? (run.mode ?? mode) : mode,
+    auto_allow: auto_allow && run.auto_allow !== false,
+    tools: isStricter ? {} : tools,
   };
 }
 

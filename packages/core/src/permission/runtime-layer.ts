@@ -16,6 +16,10 @@ export function runtimeEntries(boundary: Boundary, subject: Subject): readonly C
     const sentence = `What this call would touch cannot be judged: ${subject.malformed}.`;
     findings.unshift(createFinding("deny", "not_canonical", "path_not_canonical", sentence));
   }
+  if (subject.sandboxMissing !== undefined) {
+    const sentence = `Its command has to run in a sandbox, and there is none: ${subject.sandboxMissing}.`;
+    findings.unshift(createFinding("deny", "sandbox_required", "sandbox_unavailable", sentence));
+  }
   if (findings.length === 0) return NOTHING_FOUND;
   const first = findings.filter(
     (finding, index) => findings.findIndex((other) => other.rule === finding.rule) === index,

@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from "@soong/schema";
 import type { PreparedPlan, Resource } from "./plan.ts";
 import type { ArtifactRef } from "./result.ts";
+import type { SandboxChoice, SandboxLimits, SandboxViolation } from "./sandbox.ts";
 
 /** Where a run may work: canonical, absolute paths. */
 export interface Roots {
@@ -38,9 +39,13 @@ export interface Places {
   ) => Restriction | undefined;
   /** Absolute globs of what that may name beside the built-in list. */
   readonly restrictedGlobs: (access: RestrictedAccess) => readonly string[];
+  /** Whether, and how, a command of this tool is to run in a sandbox (CMD-6). */
+  readonly sandboxOf: (command: CommandTarget) => SandboxChoice;
   /** Looks a path up on the disk, with every name that a rule could know it by; undefined where there is no disk. */
   readonly findPath?: FindPath | undefined;
 }
+
+export type CommandTarget = Extract<Resource, { kind: "command" }>;
 
 export type RestrictedAccess = "read" | "list" | "search" | "write";
 
@@ -93,6 +98,9 @@ export interface ToolContext extends TargetsContext {
   readonly inlineLimitBytes: number;
   /** Hides what must not leave: for a tool that cuts text, because half a secret is not recognised (REDACT-1). */
   readonly redact: (text: string) => string;
+  /** Records that its command starts in a sandbox, or why it starts without one. */
+  readonly sandboxApplied: (limits: SandboxLimits | { missing: string }) => void;
+  readonly sandboxViolated: (violation: SandboxViolation) => void;
   readonly progress: (update: ProgressUpdate) => void;
   /** Output so far. It is what is left of a call that is aborted or times out. */
   readonly output: (chunk: string) => void;

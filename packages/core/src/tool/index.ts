@@ -10,4 +10,5 @@ export * from "./errors.ts";
 export * from "./name.ts";
 export type * from "./plan.ts";
 export * from "./result.ts";
+export * from "./sandbox.ts";
 export * from "./primary-argument.ts";

@@ -1,6 +1,7 @@
 // What one call would touch (DEF-5). A tool describes it here; only the evaluator decides about it.
 
 import type { JsonValue } from "@soong/schema";
+import type { PlannedSandbox, SandboxSupport } from "./sandbox.ts";
 
 /** Every target is canonical: resolved paths, lower-case hosts, the executable that would really run. */
 export type Resource =
@@ -40,6 +41,8 @@ export type Resource =
       may_reach?: string[];
       /** Paths that may not be written and that the program could change without naming them (PERM-15). */
       may_write?: string[];
+      /** Whether it can be run in a sandbox here. Absent where the policy wants none, or its tool has none. */
+      sandbox?: SandboxSupport;
       /** A program of the system that this user cannot change, also where the project is around it. */
       fixed_program?: boolean;
       /** Why the config of the repository it uses may run another program, as a clause; `foreign`: not the project's own (PERM-16). */
@@ -71,6 +74,8 @@ export interface Plan {
   env_summary?: string[];
   /** This very call destroys something, or does not, unlike what the definition says. */
   destructive?: boolean;
+  /** How its command would run. The digest has no part in it: what is masked may change until the call runs. */
+  sandbox?: PlannedSandbox;
   /** Further facts that belong under the digest. */
   facts?: JsonValue;
 }
