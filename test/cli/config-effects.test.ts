@@ -38,6 +38,10 @@ const PRICED: Proof = [
 const CHAIN: Proof = [HERE, "the default model answers, and those of the fallback behind it"];
 const PROFILE: Proof = [HERE, "a profile is asked where it says, with its key, limits and prices"];
 const POLICY: Proof = ["packages/cli/src/config/build-policy.test.ts", "comes from the config:"];
+const SANDBOX: Proof = [
+  "packages/cli/src/config/build-policy.test.ts",
+  "is the mode, and what tools and rules say instead",
+];
 const SERVERS: Proof = [
   "packages/cli/src/runtime/user-servers.test.ts",
   "has the times of the config where it says none",
@@ -54,7 +58,6 @@ const kernel = (file: string, name: string): readonly Proof[] => [
 
 /** What shows the effect; or what it comes with. */
 const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
-  sandbox: "the sandbox",
   "model.default": [CHAIN],
   "model.max_output_tokens": [WIRED, ["test/agent/provider/requests.test.ts", "max_output_tokens"]],
   "model.retries": [WIRED, [RETRIES, "waits double, vary by run and not by time"]],
@@ -96,6 +99,9 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
     ["packages/cli/src/config/override-tool.test.ts", "bounds its calls in a run"],
   ],
   "tools.overrides.*.readonly": [POLICY],
+  "tools.overrides.*.sandbox": [SANDBOX],
+  "sandbox.mode": [SANDBOX],
+  "sandbox.auto_allow": [SANDBOX],
   "permissions.rules": [
     ["packages/cli/src/config/build-policy.test.ts", "is found again by explain, with its file"],
   ],

@@ -82,6 +82,7 @@ export { PORTABLE_PROFILE } from "./surface/profile.ts";
 export { SEARCH_TOOLS } from "./surface/defer.ts";
 export { resolveSurface } from "./surface/resolve-surface.ts";
 export {
+  SANDBOX_MODES,
   SoongError,
   ToolFailure,
   defineTool,

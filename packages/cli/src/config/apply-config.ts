@@ -26,7 +26,7 @@ export interface PolicyFlags {
 
 /** Each rule carries where it was written (PERM-11). Throws on a pattern that could fit no tool. */
 export function buildPolicy(values: SoongConfig, flags: PolicyFlags): PolicyInput {
-  const { permissions, tools } = values;
+  const { permissions, sandbox, tools } = values;
   return {
     rules: [
       ...permissions.rules,
@@ -36,6 +36,14 @@ export function buildPolicy(values: SoongConfig, flags: PolicyFlags): PolicyInpu
     destructive: permissions.destructive,
     read_only_commands: permissions.read_only_commands,
     network: permissions.network,
+    sandbox: {
+      ...sandbox,
+      tools: Object.fromEntries(
+        Object.entries(tools.overrides).flatMap(([pattern, override]) =>
+          override.sandbox === undefined ? [] : [[pattern, override.sandbox]],
+        ),
+      ),
+    },
     sensitive_paths: tools.sensitive_paths,
     readonly_mcp: Object.entries(tools.overrides).flatMap(([pattern, { readonly }]) =>
       readonly === true ? [pattern] : [],

@@ -143,6 +143,48 @@ describe("a rule of the config", () => {
   });
 });
 
+describe("the sandbox of the config", () => {
+  test("is the mode, and what tools and rules say instead", () => {
+    verifies("CONF-3", "CMD-6");
+    const text = `[sandbox]
+mode = "required"
+auto_allow = true
+[tools.overrides."code.run_command"]
+sandbox = "on"
+timeout_ms = 5
+[tools.overrides."code.*"]
+timeout_ms = 9
+[[permissions.rules]]
+argv = ["docker", "**"]
+decision = "ask"
+sandbox = "off"
+`;
+    const { sandbox, rules } = buildPolicy(parseConfig(text, FILE), NO_FLAGS);
+    expect(sandbox).toEqual({
+      mode: "required",
+      auto_allow: true,
+      tools: { "code.run_command": "on" },
+    });
+    expect(rules).toEqual([
+      {
+        argv: ["docker", "**"],
+        decision: "ask",
+        sandbox: "off",
+        origin: { file: FILE, line: 9 },
+      },
+    ]);
+  });
+
+  test.each(["off", "on", "required"] as const)(
+    "as one word, `sandbox = %j`, is its mode",
+    (mode) => {
+      verifies("CMD-6");
+      const values = parseConfig(`sandbox = "${mode}"\n[tools]\n`, FILE);
+      expect(buildPolicy(values, NO_FLAGS).sandbox).toEqual({ mode, auto_allow: false, tools: {} });
+    },
+  );
+});
+
 describe("a flag", () => {
   test("is a rule like any other, and explain names it", async () => {
     verifies("CONF-4", "PERM-11");
@@ -193,6 +235,7 @@ describe("what holds without a rule", () => {
       destructive: "deny",
       read_only_commands: "ask",
       network: { mode: "hosts", hosts: ["example.org"] },
+      sandbox: { mode: "on", auto_allow: false, tools: {} },
     });
     const elsewhere = await chainOf(text, NO_FLAGS, "notes.fetch", { host: "other.org" });
     expect(elsewhere.outcome).toBe("deny");

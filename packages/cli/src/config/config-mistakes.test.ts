@@ -20,7 +20,7 @@ function problemsOf(text: string): readonly Problem[] {
 describe("an unknown key", () => {
   test.each([
     ["[tool]", "1:2: tool", 'is not a field of the config; did you mean "tools"?'],
-    ["colour = 1", "1:1: colour", "is not a field of the config; it has sandbox, model, models, "],
+    ["colour = 1", "1:1: colour", "is not a field of the config; it has model, models, "],
     ["[tools]\n disabeld = []", "2:2: tools.disabeld", 'did you mean "disabled"?'],
     ["[tools]\ndefault_timeout = 1", "2:1: tools.default_timeout", '"default_timeout_ms"?'],
     ["tools = { Disabled = [] }", "1:11: tools.Disabled", 'did you mean "disabled"?'],
@@ -57,7 +57,38 @@ describe("an unknown key", () => {
 describe("a bad value", () => {
   test.each([
     ["sandbox = 'of'", "1:11: sandbox", 'is "of"; did you mean "off"?'],
-    ["sandbox = 'required'", "1:11: sandbox", "there is no sandbox yet"],
+    ["sandbox = true", "1:11: sandbox", "is true; "],
+    [
+      "[sandbox]\nmode = 'strict'",
+      "2:8: sandbox.mode",
+      'is "strict"; "off" or "on" or "required" is expected',
+    ],
+    ["[sandbox]\nauto_allow = 'yes'", "2:14: sandbox.auto_allow", "is text; "],
+    [
+      "[tools.overrides.'code.*']\nsandbox = 'no'",
+      '2:11: tools.overrides["code.*"].sandbox',
+      'is "no"; ',
+    ],
+    [
+      "[tools.overrides.'mcp.x.*']\nsandbox = 'on'",
+      '2:11: tools.overrides["mcp.x.*"].sandbox',
+      "by its entry in mcp.json",
+    ],
+    [
+      "[[permissions.rules]]\nargv = ['rm']\ndecision = 'ask'\nsandbox = 'of'",
+      "4:11: permissions.rules[0].sandbox",
+      '"of"',
+    ],
+    [
+      "[[permissions.rules]]\nargv = ['rm']\ndecision = 'deny'\nsandbox = 'on'",
+      "4:11: permissions.rules[0].sandbox",
+      "what is denied does not run",
+    ],
+    [
+      "[[permissions.rules]]\nhost = 'a.org'\ndecision = 'allow'\nsandbox = 'on'",
+      "4:11: permissions.rules[0].sandbox",
+      "cannot depend on a host",
+    ],
     [
       "[model.budget]\nmax_cost = 0",
       "2:12: model.budget.max_cost",

@@ -42,6 +42,8 @@ export interface Setting<T> extends SettingDetails {
 export interface AnyTable {
   readonly says: string;
   readonly keys: Readonly<Record<string, AnyNode>>;
+  /** The setting that is meant where a plain text is written instead of the table. */
+  readonly asText?: string;
   /** How its settings go together. */
   readonly together?: (given: Readonly<Record<string, unknown>>, place: Place) => void;
 }
@@ -103,11 +105,12 @@ export function amount({ above }: { readonly above?: 0 } = {}): ValueKind<number
   return valueOf(`number, ${range}`, check, undefined);
 }
 
-export function choice<const Word extends string>(
+export function choice<const Word extends string, Default extends Word | undefined>(
   words: readonly Word[],
-  byDefault: Word,
-): ValueKind<Word> {
-  return valueOf(words.map((word) => `\`"${word}"\``).join(", "), shape.choice(words), byDefault);
+  byDefault?: Default,
+): ValueKind<Word | Default> {
+  const meant = words.map((word) => `\`"${word}"\``).join(", ");
+  return valueOf(meant, shape.choice(words), byDefault as Default);
 }
 
 export function flag<Default extends boolean | undefined>(
@@ -236,6 +239,7 @@ export const RULE_KEYS = [
   "decision",
   "reason",
   "every_time",
+  "sandbox",
 ] as const satisfies readonly Exclude<keyof PermissionRule, "origin">[];
 
 const RULE_FIELDS = shape.object(

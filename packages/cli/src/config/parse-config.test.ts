@@ -18,7 +18,7 @@ describe("a config", () => {
       ask_timeout_ms: undefined,
       network: { mode: "default", hosts: [] },
     });
-    expect(values.sandbox).toBe("off");
+    expect(values.sandbox).toEqual({ mode: "on", auto_allow: false });
   });
 
   test("has the sections it is said to have, and no others", () => {
@@ -166,18 +166,15 @@ describe("a config", () => {
 describe("a setting of a part that is not built yet", () => {
   test("is kept, with a warning that it does nothing", () => {
     verifies("CONF-3");
-    const text = "sandbox = 'on'\n[store]\nurl = 'postgres://db/soong'\n";
+    const text = "[store]\nurl = 'postgres://db/soong'\n";
     const { values, warnings } = parseWithWarnings(text, "config.toml");
     expect(values.store.url).toBe("postgres://db/soong");
-    expect(warnings.map(({ line, field }) => `${line} ${field}`)).toEqual([
-      "1 sandbox",
-      "3 store.url",
-    ]);
+    expect(warnings.map(({ line, field }) => `${line} ${field}`)).toEqual(["2 store.url"]);
     expect(warnings[0]?.message).toContain("no effect yet");
   });
 
   test("gives no warning with its default", () => {
-    const text = "sandbox = 'off'\n[mcp]\n";
+    const text = "[store]\nbusy_timeout_ms = 1\n";
     expect(parseWithWarnings(text, "config.toml").warnings).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ import {
   type UserDocument,
 } from "@soong/platform";
 import { isPlainRecord, nearestName } from "@soong/schema";
-import { LOOKS_LIKE_A_KEY, type AnyNode, type AnyTable } from "./definition.ts";
+import { LOOKS_LIKE_A_KEY, type AnyNode, type AnyTable, type Setting } from "./definition.ts";
 import { PROVIDERS, SECTIONS, type SoongConfig } from "./sections.ts";
 
 /** A config that cannot be used (CONF-2). Its message has a line for every problem. */
@@ -71,6 +71,11 @@ const checkConfig: Shape<unknown> = (value, place) => {
 
 /** Only of tables that are in the file a shape is made. */
 function checkTable(table: AnyTable, name: string, value: unknown, place: Place): void {
+  const short = typeof value === "string" ? meantByText(table) : undefined;
+  if (short !== undefined) {
+    short.kind.shape(value, place);
+    return;
+  }
   const fields = Object.entries(table.keys).flatMap(([key, node]) => {
     const check = shape.optional(createShape(node, name === "" ? key : `${name}.${key}`));
     return [key, ...listAliases(node)].map((one) => [one, check] as const);
@@ -88,6 +93,11 @@ function checkTable(table: AnyTable, name: string, value: unknown, place: Place)
     },
   });
   check(value, place);
+}
+
+function meantByText({ asText = "", keys }: AnyTable): Setting<unknown> | undefined {
+  const node = keys[asText];
+  return node !== undefined && "kind" in node ? node : undefined;
 }
 
 function createShape(node: AnyNode, name: string): Shape<unknown> {
@@ -149,7 +159,7 @@ function withoutReports(place: Place, isDropped: (path: DocumentPath) => boolean
 
 /** Defaults for what a sound value does not have. Names from a file are looked up in it: it has no prototype. */
 function fillTable(table: AnyTable, value: unknown): object {
-  const given = isPlainRecord(value) ? value : {};
+  const given = readTable(table, value);
   const filled = Object.create(null) as Record<string, unknown>;
   for (const [key, node] of Object.entries(table.keys)) {
     const aliases = "kind" in node ? node.aliases : undefined;
@@ -159,6 +169,11 @@ function fillTable(table: AnyTable, value: unknown): object {
     filled[key] = fillNode(node, name === undefined ? undefined : given[name]);
   }
   return filled;
+}
+
+function readTable({ asText }: AnyTable, value: unknown): Readonly<Record<string, unknown>> {
+  if (asText !== undefined && typeof value === "string") return { [asText]: value };
+  return isPlainRecord(value) ? value : {};
 }
 
 function fillNode(node: AnyNode, value: unknown): unknown {
@@ -175,12 +190,9 @@ type PlacedProblem = readonly [path: DocumentPath, message: string];
 
 /** Settings that are sound one by one and make no sense together (CONF-2). */
 function checkTogether(values: SoongConfig): PlacedProblem[] {
-  const { sandbox, model, models, tools, agents, memory } = values;
+  const { model, models, tools, agents, memory } = values;
   const problems: PlacedProblem[] = [];
   const report = (path: DocumentPath, message: string): void => void problems.push([path, message]);
-  if (sandbox === "required") {
-    report(["sandbox"], 'is "required", and there is no sandbox yet: nothing may run; use "off"');
-  }
   if (tools.default_timeout_ms > tools.max_timeout_ms) {
     const most = `max_timeout_ms (${tools.max_timeout_ms})`;
     report(["tools", "default_timeout_ms"], `is more than ${most}; raise that, too`);
@@ -195,6 +207,12 @@ function checkTogether(values: SoongConfig): PlacedProblem[] {
       report(
         [...path, "readonly"],
         "is for tools of MCP servers only (mcp.…); what other tools do is known",
+      );
+    }
+    if (override.sandbox !== undefined && pattern.startsWith("mcp.")) {
+      report(
+        [...path, "sandbox"],
+        "is for tools that run commands; the process of an MCP server is sandboxed by its entry in mcp.json",
       );
     }
   }

@@ -1,7 +1,7 @@
 // Every section and setting of the config (CONF-3): its meaning, what it may hold and its default. A new setting is one
 // more entry here.
 
-import { kernelConfig, type NetworkPolicy, type PermissionRule } from "@soong/core";
+import { kernelConfig, SANDBOX_MODES, type NetworkPolicy, type PermissionRule } from "@soong/core";
 import { shape } from "@soong/platform";
 import {
   amount,
@@ -204,6 +204,9 @@ const toolsSection = {
           readonly: flag().says(
             "You vouch that these tools of an MCP server change nothing. Patterns that begin with `mcp.` only.",
           ),
+          sandbox: choice(SANDBOX_MODES).says(
+            "How the commands of these tools run, instead of `sandbox.mode`. A rule with `sandbox` counts more.",
+          ),
         },
       },
       example: ['[tools.overrides."code.run_command"]', "timeout_ms = 300_000"],
@@ -216,7 +219,7 @@ const permissions = {
   says: "What is allowed without approval, what requires approval, and what never happens.",
   keys: {
     rules: valueOf<readonly PermissionRule[]>("tables `[[permissions.rules]]`", RULES, []).says(
-      "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers, `exact_argv` an argv that is the whole command, `project` a rule for that directory alone. Any deny counts more than any allow.",
+      "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers, `exact_argv` an argv that is the whole command, `project` a rule for that directory alone; `sandbox` says how a command that it matches runs, instead of `sandbox.mode`. An allow rule with `host` opens that host for commands in the sandbox. Any deny counts more than any allow.",
       {
         tables: [
           "[[permissions.rules]]",
@@ -254,10 +257,23 @@ const permissions = {
           "`off`: none. `ask`: every use requires approval. `hosts`: the listed hosts and no others. `default`: requires approval, except for the listed hosts.",
         ),
         hosts: valueOf<readonly string[]>("list: host", shape.anything, []).says(
-          "Host names, with `*.` before them for all below.",
+          "Host names, with `*.` before them for all below. Commands in the sandbox reach these hosts, and those of allow rules with `host`, and no others.",
         ),
       },
     },
+  },
+};
+
+const sandbox = {
+  says: 'The sandbox of the operating system around commands: they write in the project and the write roots only, sensitive and denied paths are masked, and the network is closed except for hosts that are allowed. `soong sandbox` shows what it would close here. `sandbox = "on"` is short for `mode`.',
+  asText: "mode",
+  keys: {
+    mode: choice(SANDBOX_MODES, "on").says(
+      "`on`: commands run in the sandbox where this machine supports it, and elsewhere without, which is reported. `required`: or they do not run. `off`: they run without.",
+    ),
+    auto_allow: flag(false).says(
+      "Whether a command that runs in the sandbox needs no approval. A rule that denies or asks still counts, and so does what is outside of what the sandbox opens.",
+    ),
   },
 };
 
@@ -381,14 +397,11 @@ const memory = {
 export const SECTIONS = {
   says: "The config of Soong.",
   keys: {
-    sandbox: choice(["off", "on", "required"], "off").says(
-      'Whether commands run in a sandbox of the operating system. There is none yet, so that "required" refuses to start.',
-      { effect: "none_yet" },
-    ),
     model,
     models,
     tools: toolsSection,
     permissions,
+    sandbox,
     hooks: {
       says: "Hooks; hooks.json defines the hooks themselves.",
       keys: {

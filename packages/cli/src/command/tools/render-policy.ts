@@ -64,7 +64,7 @@ export function renderUnmatched(
 }
 
 function listPolicySettings(policy: Policy): [string, string][] {
-  const { input, mode, destructive, network, read_only_commands } = policy;
+  const { input, mode, destructive, network, read_only_commands, sandbox } = policy;
   const { roots, protected_roots = [], sensitive_paths = [], readonly_mcp = [] } = input;
   const hosts = network.hosts.length === 0 ? "" : `; ${network.hosts.join(", ")}`;
   const isProtected = protected_roots.join(", ") || "nothing";
@@ -73,6 +73,7 @@ function listPolicySettings(policy: Policy): [string, string][] {
     ["destructive", destructive],
     ["reading", `${read_only_commands}: commands that are proven to only read`],
     ["network", `${network.mode}${hosts}`],
+    ["sandbox", describeSandboxPolicy(sandbox)],
     ["project", roots?.project ?? "none"],
     ["also writes", roots?.write?.join(", ") || "nowhere else"],
     ["protected", `${isProtected}: never written, in spite of any rule`],
@@ -83,11 +84,18 @@ function listPolicySettings(policy: Policy): [string, string][] {
   return settings.filter(([, text]) => text !== "");
 }
 
+function describeSandboxPolicy({ mode, auto_allow, tools }: Policy["sandbox"]): string {
+  const ofTools = Object.entries(tools).map(([pattern, own]) => `${pattern} ${own}`);
+  const allowed = auto_allow && mode !== "off" ? ["commands in it need no approval"] : [];
+  return [mode, ...ofTools, ...allowed].join("; ");
+}
+
 function renderRule({ colours, width }: Output, rule: PermissionRule, index: number): string[] {
-  const { decision, reason = "", origin, every_time, ...conditions } = rule;
+  const { decision, reason = "", origin, every_time, sandbox, ...conditions } = rule;
   const words = Object.entries(conditions).map(([key, value]) => `${key} = ${visibleJson(value)}`);
   const always = every_time === true ? ", every time" : "";
-  const head = `${pad(`rules[${index}]`, 10)}${colourDecision(colours, decision)}${always}`;
+  const runs = sandbox === undefined ? "" : `, sandbox ${sandbox}`;
+  const head = `${pad(`rules[${index}]`, 10)}${colourDecision(colours, decision)}${always}${runs}`;
   return [
     `  ${head}  ${words.join(", ") || "every call"}`,
     ...[reason, describeOrigin(origin)].flatMap((text) =>
