@@ -113,8 +113,10 @@ test("a hook never loosens, and its deny always holds", () => {
 test("under a ceiling the stricter of the two policies holds", () => {
   verifies("PERM-12");
   fc.assert(
-    fc.property(anyPolicy(), anyPolicy(), anyCall(), (parent, child, facts) => {
+    fc.property(anyPolicy(), anyPolicy(), anyCall(), (parent, other, facts) => {
       const ceiling = compiled(parent);
+      // The session of both says how commands run.
+      const child = { ...other, sandbox: parent.sandbox };
       const alone = evaluate(compiled(child), facts, NO_GRANTS);
       const above = evaluate(ceiling, facts, NO_GRANTS);
       const both = evaluate(compiled({ ...child, ceiling }), facts, NO_GRANTS);
@@ -187,13 +189,35 @@ test("accepting edits allows edits inside the project and nothing else, and lift
   expect(accepted).toBeGreaterThan(0);
 });
 
+test("commands that run in a sandbox unasked are those that only the defaults asked about", () => {
+  verifies("PERM-2", "CMD-6");
+  let allowed = 0;
+  fc.assert(
+    fc.property(anyPolicy(), anyCall(), (input, facts) => {
+      const { mode } = input.sandbox!;
+      const judged = (auto_allow: boolean) =>
+        evaluate(compiled({ ...input, sandbox: { mode, auto_allow } }), facts, NO_GRANTS);
+      const [without, automatic] = [judged(false), judged(true)];
+      if (automatic.decision === without.decision) return;
+      allowed += 1;
+      expect([without.decision, automatic.decision]).toEqual(["ask", "allow"]);
+      expect(without.chain.find((entry) => entry.decisive)?.layer).toBe("defaults");
+      expect(without.every_time).toBe(false);
+      expect(facts.hook).toBeUndefined();
+    }),
+    { numRuns: numRuns * 4 },
+  );
+  expect(allowed).toBeGreaterThan(0);
+});
+
 test("a dangerous tool is never allowed without a rule that names it or the user's yes, but for a proven command", () => {
   verifies("PERM-7", "CMD-4");
   fc.assert(
     fc.property(anyPolicy(), anyCall(), (input, call) => {
       const facts = { ...call, tags: [...call.tags, "dangerous"] };
       const unnamed = (input.rules ?? []).filter((rule) => rule.tool !== facts.tool_name);
-      const judged = evaluate(compiled({ ...input, rules: unnamed }), facts, NO_GRANTS);
+      const sandbox = { ...input.sandbox, auto_allow: false };
+      const judged = evaluate(compiled({ ...input, sandbox, rules: unnamed }), facts, NO_GRANTS);
       const isProven =
         input.read_only_commands === "allow" &&
         facts.source_kind === "code" &&
@@ -368,9 +392,20 @@ function decisionByTheLaw(input: PolicyInput, facts: PermissionFacts): Decision 
     if (isPlain && isInside) said.mode!.add("allow");
   }
 
+  const commands = good.filter((one) => one.kind === "command");
+  const hasSandbox = commands.every((one) => "backend" in (one.sandbox ?? {}));
+  const { mode: sandbox, auto_allow } = input.sandbox!;
+  const isSandboxed = commands.length > 0 && sandbox !== "off" && hasSandbox;
+  if (commands.length > 0 && sandbox === "required" && !hasSandbox) said.runtime!.add("deny");
+  const isAutomatic =
+    isSandboxed &&
+    auto_allow === true &&
+    facts.source_kind === "code" &&
+    !network &&
+    good.length === facts.resources.length;
   const spared = list.length > 0 && listed;
   const asks = own ? dangerous : dangerous || !readOnly || destructive || (network && !spared);
-  said.defaults!.add(asks ? "ask" : "allow");
+  said.defaults!.add(asks && !isAutomatic ? "ask" : "allow");
 
   const layers = [said.runtime!, said.rules!, said.mode!, said.defaults!];
   if (facts.hook?.decision === "deny" || layers.some((layer) => layer.has("deny"))) return "deny";
@@ -468,7 +503,7 @@ function anyCall(): fc.Arbitrary<PermissionFacts> {
   const host = fc.constantFrom("example.org", "api.example.org", "127.0.0.1", "evil.org", ODD_HOST);
   const resource: fc.Arbitrary<Resource> = fc.oneof(
     { weight: 6, arbitrary: anyPathResource() },
-    { weight: 4, arbitrary: fc.constantFrom(...COMMANDS) },
+    { weight: 4, arbitrary: anyCommand() },
     { weight: 2, arbitrary: host.map((name) => ({ kind: "host" as const, host: name })) },
     { weight: 1, arbitrary: fc.constantFrom(...BROKEN) },
   );
@@ -503,6 +538,17 @@ function anyCall(): fc.Arbitrary<PermissionFacts> {
       ...(hook === undefined ? {} : { hook: { decision: hook, reason: "hooked", hook: "h" } }),
       ...(input_digest === undefined ? {} : { input_digest }),
     }));
+}
+
+function anyCommand(): fc.Arbitrary<Resource> {
+  return fc.constantFrom(...COMMANDS).chain((command) =>
+    fc.constantFrom<Resource>(
+      command,
+      { ...command, sandbox: { backend: "bubblewrap" } },
+      { ...command, sandbox: { backend: "bubblewrap" } },
+      { ...command, sandbox: { missing: "bubblewrap is not installed" } },
+    ),
+  );
 }
 
 function anyPathResource(): fc.Arbitrary<Resource> {
@@ -584,6 +630,10 @@ function anyPolicy(): fc.Arbitrary<PolicyInput> {
       { mode: "hosts", hosts: ["example.org", "*.example.org", "127.0.0.1"] },
     ),
     readonly_mcp: fc.constantFrom([], ["mcp.git.*"], ["*"]),
+    sandbox: fc.record({
+      mode: fc.constantFrom("on", "on", "required", "off"),
+      auto_allow: fc.boolean(),
+    }),
   });
 }
 
