@@ -77,7 +77,11 @@ const OWN_LATER = {
   ],
   "relax-schema": ["schema/src/relax-schema.ts"],
   "search-index": ["search/src/search-index.ts"],
-  web: ["tools/src/web/address.ts", "tools/src/web/fetch-page.ts"],
+  web: [
+    "platform/src/network/private-address.ts",
+    "tools/src/web/address.ts",
+    "tools/src/web/fetch-page.ts",
+  ],
   verify: ["store/src/store/rebuild-tables.ts", "store/src/store/verify-session.ts"],
 };
 

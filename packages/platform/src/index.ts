@@ -8,4 +8,5 @@ export * from "./file/disk.ts";
 export * from "./file/file-lock.ts";
 export * from "./file/lock-directory.ts";
 export * from "./file/lock-file.ts";
+export * from "./network/private-address.ts";
 export * from "./process/index.ts";

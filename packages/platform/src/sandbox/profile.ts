@@ -12,6 +12,8 @@ export interface SandboxProfile {
   readonly absent: readonly string[];
   /** Why a host may not be reached; undefined where it may. Without this function the network is closed. */
   readonly refuseHost?: (host: string, port: number) => string | undefined;
+  /** The patterns of the hosts that are open. A host of this machine or of a private network has to be one of them itself. */
+  readonly openHosts?: readonly string[];
 }
 
 export type SandboxState =

@@ -1,14 +1,14 @@
 // One GET: to the very address that was looked up and found to be open, so that no second answer of the name server counts;
 // unpacked and read up to a bound.
 
-import { lookup, type LookupAddress } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createInflate, createUnzip } from "node:zlib";
 import { ToolFailure, messageOf } from "@soong/core";
-import { describePrivate, isPrivateAddress } from "./address.ts";
+import { isPrivateAddress, lookUpOpen } from "@soong/platform";
+import { describePrivate } from "./address.ts";
 
 export interface RequestOptions {
   readonly signal: AbortSignal;
@@ -26,7 +26,11 @@ export async function requestPage(url: URL, options: RequestOptions): Promise<In
         agent: false,
         signal,
         maxHeaderSize: 64 * 1024,
-        lookup: lookUpOpen(url.hostname, options),
+        lookup: lookUpOpen((found) =>
+          isPrivateAddress(found.address) && !options.mayReachPrivate(url.hostname)
+            ? privateHost(url.hostname, found)
+            : undefined,
+        ),
         headers: {
           accept:
             "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5",
@@ -45,24 +49,6 @@ export async function requestPage(url: URL, options: RequestOptions): Promise<In
     signal.throwIfAborted();
     throw error instanceof ToolFailure ? error : unreachable(url, error);
   }
-}
-
-/** Every address of the name has to be open: which of them is used is not ours to choose. */
-function lookUpOpen(hostname: string, { mayReachPrivate }: RequestOptions): LookupFunction {
-  return (name, options, callback) => {
-    lookup(name, { ...options, all: true }, (error, found) => {
-      const [first] = found ?? [];
-      if (error !== null || first === undefined) {
-        callback(error ?? new Error(`${name} has no address`), "", 0);
-        return;
-      }
-      const closed = found.find(({ address }) => isPrivateAddress(address));
-      if (closed !== undefined && !mayReachPrivate(hostname)) {
-        callback(privateHost(hostname, closed), "", 0);
-      } else if (options.all === true) callback(null, found);
-      else callback(null, first.address, first.family);
-    });
-  };
 }
 
 function privateHost(host: string, { address }: LookupAddress): ToolFailure {
