@@ -36,6 +36,7 @@ test("what is omitted from the samples is omitted on purpose", () => {
     "docs/install.md: needs a key",
     "docs/install.md: not published yet",
     "docs/install.md: removes what was installed",
+    "docs/sandbox.md: changes the system",
     "packages/agent/README.md: installs",
     "packages/cli/README.md: installs",
     "packages/control/README.md: installs",
