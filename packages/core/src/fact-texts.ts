@@ -119,8 +119,8 @@ export const KERNEL_FACT_TEXTS: FactTexts<keyof KernelFactPayloads> = {
   "output.redacted": ({ replacements }) => `${countOf(replacements, "secret")} hidden`,
   "sandbox.applied": ({ backend, roots = [], masked = [], masked_more = 0, network }) => {
     const reached = typeof network === "object" ? network.hosts.join(", ") : "closed";
-    const hidden = countOf(masked.length + masked_more, "path");
-    return `in a sandbox (${backend}): writes to ${roots.join(", ") || "nothing"}; ${hidden} hidden; network ${reached}`;
+    const closed = countOf(masked.length + masked_more, "path");
+    return `in a sandbox (${backend}): writes to ${roots.join(", ") || "nothing"}; ${closed} masked; network ${reached}`;
   },
   "sandbox.missing": ({ why }) => phrase("without a sandbox:", why),
   "sandbox.violation": ({ detail, certain }) =>

@@ -47,11 +47,15 @@ export function createTerminalQuestions(
         // Someone else answered it while it waited, or its call is gone.
         if (signal.aborted) return NO;
         await forgetTypedBefore();
-        output.note(describeRequest(request, output.noteColours, { columns: output.width }).text);
+        const { noteColours: colours, width: columns } = output;
+        const shown = describeRequest(request, colours, { columns });
+        const showAll = (): void => output.note(describeRequest(request, colours).text);
+        output.note(shown.text);
         const answer = await askPermission(request, {
           ...createPrompts(signal),
           choose: (question, keys) => readWord(question, keys, signal),
           canEdit: edits,
+          showAll: shown.hiddenLines > 0 ? showAll : undefined,
         });
         return answer ?? NO;
       }),
@@ -162,4 +166,10 @@ async function untilHangUp(signal: AbortSignal | undefined): Promise<void> {
 
 const HANG_UP_MS = 2000;
 
-const WORDS: Readonly<Record<string, string>> = { yes: "y", session: "s", always: "w", no: "n" };
+const WORDS: Readonly<Record<string, string>> = {
+  yes: "y",
+  session: "s",
+  always: "w",
+  no: "n",
+  all: "a",
+};

@@ -196,6 +196,30 @@ test("a long preview is cut to the screen until it is asked for, and every answe
   expect(await answer).toMatchObject({ decision: "allow_once" });
 });
 
+test("the sandbox of a command is one line, and all that it opens and closes is there when asked for", async () => {
+  verifies("CMD-6", "PERM-19");
+  const { ask, question, printed } = atTerminal();
+  const answer = ask({
+    project: "/p",
+    sandbox: {
+      state: "applied",
+      backend: "bubblewrap",
+      roots: ["/p"],
+      masked: ["/home/me/.ssh"],
+      network: "closed",
+    },
+  });
+  const first = await question(1);
+  expect(first.keys).toEqual(["y", "n", "s", "a"]);
+  expect(printed[0]).toContain("\nSandbox: writes in . only, network closed, 1 path masked\n");
+  expect(printed[0]).not.toContain(".ssh");
+  first.press({ kind: "key", key: "a" });
+  const second = await question(2);
+  expect(printed[1]).toContain("masked: /home/me/.ssh");
+  second.press({ kind: "key", key: "y" });
+  expect(await answer).toMatchObject({ decision: "allow_once" });
+});
+
 test("what covers nothing offers two answers, and what a child asks says whose it is", async () => {
   verifies("CLI-1", "PERM-6");
   const { ask, question, printed } = atTerminal();

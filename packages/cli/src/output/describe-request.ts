@@ -6,13 +6,18 @@ import {
   commandText,
   describeClaim,
   describeQuestion,
+  describeSandbox,
   exactLine,
   exactText,
+  listSandbox,
 } from "@soong/core/internal";
 import { measureWidth } from "./grapheme-width.ts";
 import { renderDiff, wrap, type Colours } from "./output.ts";
 
-/** `screen`: how wide it is, and how many rows the preview may take; without it, it is shown whole. `hiddenLines`: of the preview, dropped to fit the screen. */
+/**
+ * `screen`: how wide it is, and how many rows the preview may take; without it, all is shown. `hiddenLines`: of the preview, dropped
+ * to fit the screen, and what one line says of the sandbox.
+ */
 export function describeRequest(
   request: PermissionRequest,
   colours: Colours,
@@ -26,20 +31,23 @@ export function describeRequest(
   const headline = describeQuestion(request);
   const preview = previewLines(request, headline, colours);
   const kept = screen === undefined ? preview.length : linesThatFit(preview, screen);
-  const hiddenLines = preview.length - kept;
+  const cut = preview.length - kept;
+  const sandbox = describeSandbox(request);
+  const limits = listSandbox(request);
+  const showsLimits = screen === undefined;
   const text = [
     `${bold(headline)}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
     ...originLines(request, colours),
     ...(claim === undefined ? [] : prose(claim)),
     ...preview.slice(0, kept),
-    ...(hiddenLines === 0
-      ? []
-      : [dim(`… ${hiddenLines} more ${hiddenLines === 1 ? "line" : "lines"}`)]),
+    ...(cut === 0 ? [] : [dim(`… ${cut} more ${cut === 1 ? "line" : "lines"}`)]),
+    ...(sandbox === undefined ? [] : [sandbox]),
+    ...(showsLimits ? limits.map((line) => dim(`  ${line}`)) : []),
     ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(exactLine).join(", ")}`]),
     ...prose(`Asked because: ${visibleLine(request.reason)}`),
     ...prose(describeSession(request)),
   ].join("\n");
-  return { text, hiddenLines };
+  return { text, hiddenLines: cut + (showsLimits ? 0 : limits.length) };
 
   function prose(sentence: string): string[] {
     return screen === undefined ? [dim(sentence)] : wrap(sentence, screen.columns - 1).map(dim);

@@ -12,6 +12,7 @@ export type * from "./host.ts";
 export { TOOL_REQUESTS } from "./permission-facts.ts";
 export * from "./permission-request.ts";
 export { commandText, describeClaim, describeQuestion } from "./question-text.ts";
+export { describeSandbox, listSandbox } from "./sandbox-text.ts";
 export * from "./recover.ts";
 export * from "./search-tools.ts";
 export { OpenTurn } from "./turn.ts";

@@ -95,7 +95,10 @@ function isWrittenPath(resource: Resource): resource is Extract<Resource, { kind
 }
 
 /** Below the project as the user writes it, and elsewhere in full. */
-function placeText({ project = "" }: PermissionRequest, path: string): string {
+export function placeText(
+  { project = "" }: { readonly project?: string | undefined },
+  path: string,
+): string {
   if (project !== "" && path === project) return ".";
   const start = project.endsWith("/") ? project : `${project}/`;
   return exactLine(project !== "" && path.startsWith(start) ? path.slice(start.length) : path);

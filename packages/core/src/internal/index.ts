@@ -6,6 +6,8 @@ export {
   commandText,
   describeClaim,
   describeQuestion,
+  describeSandbox,
+  listSandbox,
 } from "../call/index.ts";
 export { isGuard } from "../hook/hook.ts";
 export { readAnswer as readHookAnswer } from "../hook/run-hooks.ts";

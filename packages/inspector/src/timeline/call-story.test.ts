@@ -476,6 +476,38 @@ describe("a call's story", () => {
     expect(again.notes.join("\n")).toContain("the runtime had been stopped");
   });
 
+  it("says how its command ran, and what the sandbox refused", async () => {
+    verifies("CMD-6");
+    const limits = { backend: "bubblewrap", roots: ["/p"], masked: ["/a", "/b"] };
+    const story = await called(
+      "a.run",
+      {},
+      {
+        policy: allowAll,
+        tools: [
+          defineTool({
+            name: "a.run",
+            description: "Runs.",
+            input_schema: { type: "object" },
+            handler(_input, context) {
+              context.sandboxApplied({ ...limits, network: { hosts: ["a.org"] } });
+              context.sandboxViolated({ kind: "host", detail: "b.org:443", certain: true });
+              context.sandboxViolated({ kind: "write", detail: "a write", certain: false });
+              context.sandboxApplied({ missing: "there is none" });
+              return "ran";
+            },
+          }),
+        ],
+      },
+    );
+    expect(story.notes).toEqual([
+      "In a sandbox (bubblewrap): writes to /p; 2 paths masked; network a.org.",
+      "The sandbox refused b.org:443.",
+      "The sandbox may have refused a write.",
+      "Without a sandbox: there is none.",
+    ]);
+  });
+
   it("has the last of a long progress, and says what is omitted", async () => {
     const story = await called(
       "a.long",

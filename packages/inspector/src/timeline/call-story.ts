@@ -236,7 +236,7 @@ function diffIn(data: Data): Preview | undefined {
   return path === undefined || diff === undefined ? undefined : { kind: "diff", path, diff };
 }
 
-/** What is worth knowing and is in none of its other parts: cuts, hidden secrets, what came too late. */
+/** What is worth knowing and is in none of its other parts: cuts, hidden secrets, the sandbox, what came too late. */
 function describeNote(fact: Fact): string | undefined {
   if (isTerminalFact(fact)) return endNote(fact.data);
   switch (fact.type) {
@@ -245,6 +245,12 @@ function describeNote(fact: Fact): string | undefined {
     case "output.truncated":
       return KERNEL_FACT_TEXTS[fact.type](fact.data);
     case "output.redacted":
+      return KERNEL_FACT_TEXTS[fact.type](fact.data);
+    case "sandbox.applied":
+      return KERNEL_FACT_TEXTS[fact.type](fact.data);
+    case "sandbox.missing":
+      return KERNEL_FACT_TEXTS[fact.type](fact.data);
+    case "sandbox.violation":
       return KERNEL_FACT_TEXTS[fact.type](fact.data);
     case "tool.late":
       return `its handler ${fact.data.how} after the call had ended; ignored`;

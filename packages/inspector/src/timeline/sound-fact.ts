@@ -16,6 +16,7 @@ import type {
   PermissionRequest,
   Resource,
   RunEndData,
+  SandboxLimits,
   ToolGrant,
   ToolResult,
 } from "@soong/core";
@@ -106,6 +107,15 @@ const FIELDS: { readonly [T in FactType]?: FieldsOf<FactPayloads[T]> } = {
   "artifact.created": { artifact_id: text, size: number },
   "output.truncated": { original_chars: number, kept_chars: number, artifact_id: word },
   "output.redacted": { replacements: number },
+  "sandbox.applied": {
+    backend: text,
+    roots: texts,
+    masked: texts,
+    masked_more: count,
+    network: sandboxNetwork,
+  },
+  "sandbox.missing": { why: text },
+  "sandbox.violation": { detail: text, certain: (value) => value === true },
   "mcp.server.elicitation": { message: text, action: text },
   "change.undone": { path: text, of_run: word },
   error: { message: text, of_run: word },
@@ -207,6 +217,11 @@ function isBlock(value: unknown): value is ContentBlock {
 function isArtifact(value: unknown): value is ArtifactRef {
   const artifact = asRecord(value);
   return textIn(artifact, "artifact_id") !== undefined && countIn(artifact, "size") !== undefined;
+}
+
+function sandboxNetwork(value: unknown): SandboxLimits["network"] {
+  const hosts = textsIn(asRecord(value), "hosts");
+  return hosts.length === 0 ? "closed" : { hosts };
 }
 
 function artifact(value: unknown): ArtifactRef | undefined {

@@ -149,6 +149,14 @@ it("offers to remember only what can be remembered, and takes no other answer", 
   expect(readPermission(scoped, answer, "host").decision).toBe("allow_for_session");
 });
 
+it("says how a command would run", () => {
+  verifies("CMD-6");
+  const sandbox = { state: "missing" as const, why: "bubblewrap is not installed" };
+  expect(permissionQuestion({ ...request, sandbox })?.message).toContain(
+    "\nNo sandbox: bubblewrap is not installed\n",
+  );
+});
+
 it("writes out characters that would hide what is asked", () => {
   verifies("PERM-19");
   const sly = { ...request, preview: { kind: "text" as const, text: "rm \u202Egpj.exe\u001B[2J" } };

@@ -10,7 +10,13 @@ import {
   type PermissionAnswer,
   type PermissionRequest,
 } from "@soong/core";
-import { describeClaim, describeQuestion, exactLine, exactText } from "@soong/core/internal";
+import {
+  describeClaim,
+  describeQuestion,
+  describeSandbox,
+  exactLine,
+  exactText,
+} from "@soong/core/internal";
 import { writeTomlValue } from "@soong/platform";
 import { safeLine } from "../catalog/safe-text.ts";
 
@@ -23,6 +29,7 @@ const MAX_REASON_CHARS = 500;
 export function permissionQuestion(request: PermissionRequest): ElicitationRequest | undefined {
   const { reason, cwd, scopes, session_scope, marks = [] } = request;
   const claim = describeClaim(request);
+  const sandbox = describeSandbox(request);
   const lines = [
     `Allow: ${describeQuestion(request)}`,
     `Tool: ${exactLine(request.tool_name)}. ${safeLine(request.description, MAX_DESCRIPTION_CHARS)}`,
@@ -33,6 +40,7 @@ export function permissionQuestion(request: PermissionRequest): ElicitationReque
     ...whatWouldHappen(request),
     "",
     ...(cwd === "" ? [] : [`In: ${exactLine(cwd)}`]),
+    ...(sandbox === undefined ? [] : [sandbox]),
     `Asked because: ${visibleLine(reason)}`,
     ...(scopes.length > 0
       ? [`"${TITLES.allow_for_session}" covers: ${visibleLine(session_scope)}`]

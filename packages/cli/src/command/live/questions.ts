@@ -102,7 +102,7 @@ export const answerQuestion: Handler<"questions answer"> = async (
     if (chosen === "allow_for_session" && shown.scopes.length === 0) {
       throw new UsageError(visibleLine(shown.session_scope));
     }
-    output.note(describeRequest(shown, output.noteColours, { columns: output.width }).text);
+    output.note(describeRequest(shown, output.noteColours).text);
     return { decision: chosen, answered_by: TERMINAL, ...why };
   }
 };

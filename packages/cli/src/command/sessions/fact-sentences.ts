@@ -60,12 +60,19 @@ const DETAILS: ReadonlySet<string> = new Set([
   "tool.progress",
   "hook.started",
   "hook.completed",
+  "sandbox.applied",
+]);
+
+const WARNING: ReadonlySet<string> = new Set([
+  "permission.requested",
+  "sandbox.missing",
+  "sandbox.violation",
 ]);
 
 function chooseColour(fact: Fact, { red, yellow, green, dim }: Colours): (text: string) => string {
   const { type, level } = fact;
   if (level === "error" || (isTerminalFact(fact) && fact.data.result?.is_error)) return red;
-  if (level === "warn" || type === "permission.requested") return yellow;
+  if (level === "warn" || WARNING.has(type)) return yellow;
   if (type === "tool.completed" || type === "run.completed") return green;
   return DETAILS.has(type) ? dim : (text) => text;
 }

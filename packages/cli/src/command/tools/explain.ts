@@ -8,7 +8,7 @@ import {
   type PolicyLayer,
   type Run,
 } from "@soong/core";
-import { describeScopes, toolFacts } from "@soong/core/internal";
+import { describeSandbox, describeScopes, listSandbox, toolFacts } from "@soong/core/internal";
 import { pad, visibleJson, visibleLine, wrap, type Output } from "../../output/index.ts";
 import { COMMANDS } from "../commands.ts";
 import { chooseServers, withReadyRuntime } from "../context.ts";
@@ -60,7 +60,7 @@ export async function printExplanation(
   const { explanation, blocked } = await explainCall(run, { name: call.tool, arguments: input });
   const chain = blocked.length === 0 ? {} : { chain: blocked };
   print({ ...explanation, ...chain, warnings: unmatched }, () => [
-    ...renderExplanation(output, explanation, blocked),
+    ...renderExplanation(output, explanation, blocked, runtime.roots.project),
     ...renderUnmatched(output, unmatched),
   ]);
 }
@@ -91,6 +91,7 @@ function renderExplanation(
   output: Output,
   explanation: Explanation,
   blocked: readonly ChainEntry[],
+  project: string,
 ): string[] {
   const { width, colours } = output;
   const { bold, dim, red } = colours;
@@ -106,7 +107,8 @@ function renderExplanation(
   }
   const { outcome, reason, chain, observable_input, scopes, hooks, unmatched_rules } = explanation;
   const covered = visibleLine(describeScopes(name, scopes));
-  const { proof } = explanation;
+  const { proof, plan } = explanation;
+  const planned = { sandbox: plan?.sandbox, project };
   return [
     `${bold(name)}: ${colourDecision(colours, outcome)}`,
     ...wrap(visibleLine(reason), width, "  "),
@@ -117,6 +119,7 @@ function renderExplanation(
       ? ["", ...wrap(`A yes for the session would mean: ${covered}`, width)]
       : []),
     ...(proof === undefined ? [] : ["", ...wrap(visibleLine(proof.why), width)]),
+    ...renderSandbox(planned),
     ...(unmatched_rules.length === 0 ? [] : ["", "Rules that do not match this call:"]),
     ...unmatched_rules.map(({ rule, differs, origin }) => {
       const place = describeOrigin(origin);
@@ -126,6 +129,12 @@ function renderExplanation(
       ? []
       : ["", `Asked before that, and able to refuse: ${hooks.map(visibleLine).join(", ")}`]),
   ];
+
+  function renderSandbox(about: Parameters<typeof describeSandbox>[0]): string[] {
+    const said = describeSandbox(about);
+    if (said === undefined) return [];
+    return ["", ...wrap(said, width), ...listSandbox(about).map((line) => dim(`  ${line}`))];
+  }
 
   function renderEntry({ decisive, layer, verdict, rule, origin, reason: said }: ChainEntry) {
     const words = `${pad(layer, 9)}${pad(verdict.replaceAll("_", " "), 13)}${visibleLine(rule)}`;

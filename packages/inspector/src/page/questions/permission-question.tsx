@@ -2,7 +2,14 @@
 // asked, and what each answer would cover.
 
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
-import { describeClaim, describeQuestion, exactLine, shellWord } from "@soong/core/internal";
+import {
+  describeClaim,
+  describeQuestion,
+  describeSandbox,
+  exactLine,
+  listSandbox,
+  shellWord,
+} from "@soong/core/internal";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/home-records.ts";
 import { DecisionChain } from "../call/call-decisions.tsx";
@@ -68,6 +75,7 @@ function About({ question: { session_id, project, pid, request } }: { question: 
         ["Works in", <span class="mono">{exactLine(request.cwd)}</span>],
         ["Touches", resources.length > 0 && <Listed items={resources.map(resourceText)} />],
         ["Network", hosts.length > 0 && <Listed items={hosts} />],
+        ["Sandbox", request.sandbox && <SandboxLimits request={request} />],
         ["Environment", env_summary.length > 0 && <Mono text={env_summary.join(", ")} />],
         [
           "Hooks said",
@@ -96,6 +104,21 @@ function About({ question: { session_id, project, pid, request } }: { question: 
         ],
       ]}
     />
+  );
+}
+
+function SandboxLimits({ request }: { request: PermissionRequest }) {
+  const limits = listSandbox(request);
+  return (
+    <>
+      {describeSandbox(request)}
+      {limits.length > 0 && (
+        <details>
+          <summary>What is open and closed</summary>
+          <Listed items={limits} />
+        </details>
+      )}
+    </>
   );
 }
 
