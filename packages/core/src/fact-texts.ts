@@ -117,7 +117,7 @@ export const KERNEL_FACT_TEXTS: FactTexts<keyof KernelFactPayloads> = {
       artifact_id === undefined ? "" : `; all of it is in ${artifact_id}`
     }`,
   "output.redacted": ({ replacements }) => `${countOf(replacements, "secret")} hidden`,
-  "sandbox.applied": ({ backend, roots = [], masked = [], masked_more = 0, network }) => {
+  "sandbox.applied": ({ backend, roots, masked, masked_more = 0, network }) => {
     const reached = typeof network === "object" ? network.hosts.join(", ") : "closed";
     const closed = countOf(masked.length + masked_more, "path");
     return `in a sandbox (${backend}): writes to ${roots.join(", ") || "nothing"}; ${closed} masked; network ${reached}`;

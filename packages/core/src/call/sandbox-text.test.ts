@@ -46,7 +46,7 @@ describe("the sandbox of a planned command", () => {
       "network open to a.org",
       "masked: /home/me/.ssh",
       "masked: .env",
-      "masked: 1 more path",
+      "masked: 1 more",
     ]);
     expect(listSandbox({ sandbox: { state: "off", by: "rules[0]" } })).toEqual([]);
   });

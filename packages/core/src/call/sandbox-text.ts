@@ -2,7 +2,6 @@
 // and in the gateway. All of it is escaped (PERM-19), and a request of another version is no reason to fail.
 
 import { asRecord } from "@soong/schema";
-import { countOf } from "../fact-texts.ts";
 import { exactLine, visibleLine } from "../result/visible.ts";
 import type { PlannedSandbox } from "../tool/index.ts";
 import { placeText } from "./question-text.ts";
@@ -21,7 +20,7 @@ export function describeSandbox({ sandbox, project }: Shown): string | undefined
       const written = places.length === 0 ? "writes nowhere" : `writes in ${listed(places)} only`;
       const reached = hosts.length === 0 ? "closed" : `open to ${listed(hosts.map(exactLine))}`;
       const closed = masked.length + more;
-      const paths = closed === 0 ? "" : `, ${countOf(closed, "path")} masked`;
+      const paths = closed === 0 ? "" : `, ${closed} ${closed === 1 ? "path" : "paths"} masked`;
       return `Sandbox: ${written}, network ${reached}${paths}`;
     }
     case "off":
@@ -42,7 +41,7 @@ export function listSandbox({ sandbox, project }: Shown): string[] {
     ...roots.map((root) => `writes in ${place(root)}`),
     ...hosts.map((host) => `network open to ${exactLine(host)}`),
     ...masked.map((path) => `masked: ${place(path)}`),
-    ...(more === 0 ? [] : [`masked: ${countOf(more, "more path")}`]),
+    ...(more === 0 ? [] : [`masked: ${more} more`]),
   ];
 }
 
