@@ -1,6 +1,12 @@
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
-import { brokenPromises, buildLedger, renderBrokenPromises, renderLedger } from "./ledger.ts";
+import {
+  brokenPromises,
+  buildLedger,
+  renderBrokenPromises,
+  renderLacking,
+  renderLedger,
+} from "./ledger.ts";
 import type { Law } from "./manifest.ts";
 
 const done: Law = { id: "PERM-1", sentence: "Facts are kept.", source: "S3", status: "done" };
@@ -58,6 +64,15 @@ describe("the ledger of laws", () => {
       ],
     );
     expect(renderLedger(shown)).not.toContain("not shown");
+  });
+
+  test("is followed by what was skipped for want of what: a line for each", () => {
+    const skipped = (lacks: string) => ({ laws: [], passed: false, lacks });
+    expect(renderLacking(["a", "b", "a"].map(skipped))).toEqual([
+      "skipped: 2 tests need a.",
+      "skipped: 1 test needs b.",
+    ]);
+    expect(renderLacking([{ laws: [], passed: true }])).toEqual([]);
   });
 
   test("is printed by status, and says which open laws have tests already", () => {

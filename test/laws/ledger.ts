@@ -62,6 +62,18 @@ export function renderLedger(ledger: readonly LedgerEntry[]): string {
   ].join("\n");
 }
 
+/** A line for each thing that this machine has not, with how many tests were skipped for it. */
+export function renderLacking(outcomes: readonly TestOutcome[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { lacks } of outcomes) {
+    if (lacks !== undefined) counts.set(lacks, (counts.get(lacks) ?? 0) + 1);
+  }
+  return [...counts].map(
+    ([lacks, count]) =>
+      `skipped: ${count === 1 ? "1 test needs" : `${count} tests need`} ${lacks}.`,
+  );
+}
+
 export function renderBrokenPromises(broken: readonly Law[]): string {
   return [
     "Marked done in laws.json, but no passing test verifies them:",

@@ -2,7 +2,13 @@
 // fails a full run when a law marked done has no passing test. A filtered run proves nothing either way.
 
 import type { Reporter, TestModule, Vitest } from "vitest/node";
-import { brokenPromises, buildLedger, renderBrokenPromises, renderLedger } from "./ledger.ts";
+import {
+  brokenPromises,
+  buildLedger,
+  renderBrokenPromises,
+  renderLacking,
+  renderLedger,
+} from "./ledger.ts";
 import type { TestOutcome } from "./ledger.ts";
 import { laws } from "./manifest.ts";
 
@@ -13,8 +19,10 @@ export function lawsReporter(): Reporter {
       vitest = instance;
     },
     async onTestRunEnd(modules) {
+      const all = modules.flatMap(outcomes);
+      for (const line of renderLacking(all)) vitest.logger.log(line);
       if (!(await isFullRun(vitest, modules))) return;
-      const ledger = buildLedger(laws, modules.flatMap(outcomes));
+      const ledger = buildLedger(laws, all);
       vitest.logger.log(`\n${renderLedger(ledger)}\n`);
       const broken = brokenPromises(ledger);
       if (broken.length === 0) return;
