@@ -56,6 +56,69 @@ describe("an earlier record", () => {
   });
 });
 
+describe("a command in its sandbox", () => {
+  const sandbox = { backend: "bubblewrap" };
+  const command = {
+    ...writeTool("code.run", []),
+    targets: () => ({
+      resources: [
+        {
+          kind: "command" as const,
+          executable: "/usr/bin/python3",
+          argv: ["python3"],
+          cwd: "/p",
+          may_reach: ["/p/secret"],
+          sandbox,
+        },
+      ],
+    }),
+  };
+  const guard = defineHook({
+    id: "guard",
+    event: "PreToolUse",
+    path: "/p/secret",
+    run: () => ({}),
+  });
+  const turns = () => [
+    [calls("code__run", {}, "1"), done("tool_use")],
+    [says("ok"), done()],
+  ];
+  const policy = { sandbox: { auto_allow: true } };
+
+  it("is decided the same, where it answers what a guard and a rule are in doubt about", async () => {
+    verifies("REPLAY-1", "CMD-6");
+    const rules = [{ path: "/p/secret", decision: "deny" as const }];
+    const kept = await recorded(turns(), {
+      tools: [command],
+      sessionOptions: { hooks: [guard], policy: { ...policy, rules } },
+    });
+    const [judged] = factsOfTypes(kept.facts, "permission.evaluated");
+    expect(judged?.data.decision).toBe("allow");
+    expect(judged?.data.chain.map(({ rule, verdict }) => [rule, verdict])).toEqual([
+      ["runtime", "no_opinion"],
+      ["rules[0]", "no_opinion"],
+      ["mode", "no_opinion"],
+      ["defaults.sandboxed_allowed", "allow"],
+      ["hook:guard", "no_opinion"],
+    ]);
+    expect(await replayRun(kept)).toMatchObject({ outcome: "same", left_out: [] });
+  });
+
+  it("would have required approval, or been refused, under another config", async () => {
+    verifies("REPLAY-2", "CMD-6");
+    const kept = await recorded(turns(), { tools: [command], sessionOptions: { policy } });
+    const under = async (mode: "off" | "required") =>
+      (
+        await whatIf({
+          ...kept,
+          policy: (input) => ({ ...input, sandbox: { ...input.sandbox, mode } }),
+        })
+      ).calls;
+    expect(await under("off")).toMatchObject([{ now: { decision: "ask" } }]);
+    expect(await under("required")).toEqual([]);
+  });
+});
+
 describe("what came of a call from beside it", () => {
   /** The clock of the stage, which is made after the model. */
   let held: Clock = systemClock();

@@ -148,7 +148,10 @@ function applyFact(call: RecordedCall, fact: Fact, guardedBy: Map<string, number
     call.firstJudged ??= seq;
     if (call.judged !== undefined) return;
     call.judged = fact;
-    const asked = data.chain.find(({ layer }) => layer === "hook");
+    // One that was answered without it did not count.
+    const asked = data.chain.find(
+      ({ layer, verdict }) => layer === "hook" && verdict !== "no_opinion",
+    );
     if (asked !== undefined || by > 0) {
       const answer =
         asked === undefined ? {} : ({ decision: "ask", reason: asked.reason } as const);
