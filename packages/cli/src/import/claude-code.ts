@@ -51,7 +51,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   hooks: "hooks here are in hooks.json and answer in another form: see docs/config.md",
   env: "variables for commands are named in tools.env_allowlist",
   model: "models are named as provider:model: set model.default",
-  sandbox: "there is no sandbox setting that says the same",
   outputStyle: "has no counterpart here; put it into AGENTS.md",
   enabledPlugins: "plugins are not taken over; import what they bring one by one",
 };
@@ -77,7 +76,45 @@ async function readSettings(file: string, found: Found, project?: string): Promi
     const why = "add it to tools.write_roots of the config if agents may write there";
     found.unmapped.push({ what: `additionalDirectories ${directory}`, why, from: file });
   }
+  nameSandbox(asTable(settings["sandbox"]), file, found);
   for (const [key, why] of Object.entries(OTHERS)) {
     if (settings[key] !== undefined) found.unmapped.push({ what: key, why, from: file });
   }
 }
+
+/** Settings of the config are the user's to set: each is named with the one that says the same. */
+function nameSandbox(sandbox: Readonly<Record<string, unknown>>, from: string, found: Found): void {
+  const { enabled, autoAllowBashIfSandboxed: isAllowed, excludedCommands, network } = sandbox;
+  const name = (what: string, why: string): void =>
+    void found.unmapped.push({ what: `sandbox.${what}`, why, from });
+  if (enabled === true) name("enabled true", "is how it is here: sandbox.mode is on by default");
+  if (enabled === false)
+    name("enabled false", 'commands run in a sandbox here; sandbox.mode = "off" turns it off');
+  if (isAllowed === true || (enabled === true && isAllowed === undefined)) {
+    const why =
+      "commands in the sandbox require approval here; sandbox.auto_allow = true lets them run without";
+    name("autoAllowBashIfSandboxed true", why);
+  }
+  for (const command of asTexts(excludedCommands)) {
+    name(
+      `excludedCommands ${command}`,
+      'a rule with its argv and sandbox = "off" runs it outside the sandbox',
+    );
+  }
+  for (const domain of asTexts(asTable(network)["allowedDomains"])) {
+    name(
+      `network.allowedDomains ${domain}`,
+      "add it to permissions.network.hosts, which opens it in the sandbox",
+    );
+  }
+  for (const key of Object.keys(sandbox).filter((one) => !NAMED.has(one))) {
+    name(key, "has no counterpart here: docs/sandbox.md says what is open and closed");
+  }
+}
+
+const NAMED: ReadonlySet<string> = new Set([
+  "enabled",
+  "autoAllowBashIfSandboxed",
+  "excludedCommands",
+  "network",
+]);

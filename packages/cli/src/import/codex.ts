@@ -3,7 +3,7 @@
 import { isAbsolute, join } from "node:path";
 import { nothingFound, type Found, type ImportPlaces } from "./found.ts";
 import { addPermission } from "./add-permission.ts";
-import { findSkills, readTable, readText, readTexts } from "./read-files.ts";
+import { asTable, asTexts, findSkills, readTable, readText, readTexts } from "./read-files.ts";
 import { findServers } from "./servers.ts";
 
 export async function findInCodex(places: ImportPlaces): Promise<Found> {
@@ -23,6 +23,7 @@ export async function findInCodex(places: ImportPlaces): Promise<Found> {
       from: file,
     });
   }
+  nameSandbox(asTable(settings["sandbox_workspace_write"]), file, found);
   for (const { text, from } of await readTexts([join(folder, "rules")], ".rules", found)) {
     readRules(text, from, found);
   }
@@ -51,11 +52,31 @@ const SETTINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   sandbox_mode: {
     "read-only": "start with --mode plan",
-    "workspace-write": "is how it is here: tools write inside the project only",
-    "": "would give access to the whole machine; tools.write_roots names more directories",
+    "workspace-write":
+      "is how it is here: commands run in a sandbox that writes in the project only (sandbox.mode)",
+    "danger-full-access":
+      'would give access to the whole machine: sandbox.mode = "off" runs commands outside the sandbox, and tools.write_roots names more directories',
+    "": "is not known; sandbox.mode says how commands run",
   },
   model: { "": "models are named as provider:model: set model.default" },
 };
+
+function nameSandbox(
+  { network_access, writable_roots }: Readonly<Record<string, unknown>>,
+  from: string,
+  found: Found,
+): void {
+  const name = (what: string, why: string): void =>
+    void found.unmapped.push({ what: `sandbox_workspace_write.${what}`, why, from });
+  if (network_access === true) {
+    const why =
+      "no setting opens every host: permissions.network.hosts names those that commands reach";
+    name("network_access = true", why);
+  }
+  for (const root of asTexts(writable_roots)) {
+    name(`writable_roots ${root}`, "add it to tools.write_roots if commands may write there");
+  }
+}
 
 const DECISIONS: Readonly<Record<string, "allow" | "ask" | "deny">> = {
   allow: "allow",

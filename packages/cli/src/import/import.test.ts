@@ -74,6 +74,12 @@ describe("Claude Code", () => {
         deny: ["Read(./secrets/**)"],
         defaultMode: "bypassPermissions",
       },
+      sandbox: {
+        enabled: true,
+        excludedCommands: ["docker"],
+        network: { allowedDomains: ["registry.npmjs.org"] },
+        enableWeakerNestedSandbox: true,
+      },
     },
     ".claude/agents/reviewer.md":
       "---\nname: reviewer\ndescription: Reviews.\ntools: Read, TodoWrite\n---\nReview.\n",
@@ -103,6 +109,11 @@ describe("Claude Code", () => {
       "MCP server old: it uses the sse transport, which is not supported; most servers offer http as well",
       "allow Bash(*): would allow every command; allow the ones you mean",
       "defaultMode bypassPermissions: no mode that allows calls is taken over: allow what you mean by rules",
+      "sandbox.enabled true: is how it is here: sandbox.mode is on by default",
+      "sandbox.autoAllowBashIfSandboxed true: commands in the sandbox require approval here; sandbox.auto_allow = true lets them run without",
+      'sandbox.excludedCommands docker: a rule with its argv and sandbox = "off" runs it outside the sandbox',
+      "sandbox.network.allowedDomains registry.npmjs.org: add it to permissions.network.hosts, which opens it in the sandbox",
+      "sandbox.enableWeakerNestedSandbox: has no counterpart here: docs/sandbox.md says what is open and closed",
       "@~/more.md: is not followed here: put its text into AGENTS.md",
       expect.stringMatching(
         /^agent broken: .*broken\.md:1:1: does not begin with its front matter/,
@@ -177,6 +188,9 @@ test("Codex: servers with variables, prefix rules, prompts; modes that allow are
   const world = await createWorld({
     ".codex/config.toml": `approval_policy = "never"
 sandbox_mode = "danger-full-access"
+[sandbox_workspace_write]
+network_access = true
+writable_roots = ["/srv/out"]
 [mcp_servers.docs]
 url = "https://docs.example/mcp"
 bearer_token_env_var = "DOCS_TOKEN"
@@ -213,7 +227,9 @@ prefix_rule(pattern = ["gh", ["pr", "issue"]], decision = "prompt")
   expect([...plan.texts.values()]).toEqual(["Review $1.", "Be brief.\n"]);
   expect(refusals(plan)).toEqual([
     'approval_policy = "never": would never ask; allow what you mean by rules',
-    'sandbox_mode = "danger-full-access": would give access to the whole machine; tools.write_roots names more directories',
+    'sandbox_mode = "danger-full-access": would give access to the whole machine: sandbox.mode = "off" runs commands outside the sandbox, and tools.write_roots names more directories',
+    "sandbox_workspace_write.network_access = true: no setting opens every host: permissions.network.hosts names those that commands reach",
+    "sandbox_workspace_write.writable_roots /srv/out: add it to tools.write_roots if commands may write there",
     'prefix_rule(pattern = ["gh", ["pr", "issue"]], decision = "prompt"): is more than a list of words; write it as a rule',
   ]);
 });
