@@ -24,6 +24,48 @@ describe("the request", () => {
     expect(recorded.length).toBeLessThan(300_000);
   });
 
+  test("names what a sandbox masks to the responder alone, and counts it for hooks and the record", async () => {
+    verifies("PIPE-9", "CMD-6");
+    const person = personWho("deny");
+    const sandbox = {
+      state: "applied" as const,
+      backend: "bubblewrap",
+      roots: ["/project"],
+      masked: ["/project/.env"],
+      masked_more: 2,
+      network: "closed" as const,
+    };
+    const { tool } = watchedWriter("notes.run", { prepare: () => ({ resources: [], sandbox }) });
+    const seen: unknown[] = [];
+    const hook = defineHook({
+      id: "watch",
+      event: "PermissionRequest",
+      run: (payload) => {
+        seen.push(payload);
+      },
+    });
+    const world = await createWorld({ tools: [tool], ask: person.ask, hooks: [hook] });
+    await world.execute({ id: "c1", name: "notes.run", arguments: {} });
+    expect(person.requests[0]?.sandbox).toEqual(sandbox);
+    const [requested] = world.facts("permission.requested");
+    const counted = { ...sandbox, masked: [], masked_more: 3 };
+    expect(requested?.data).toMatchObject({ request: { sandbox: counted } });
+    expect(seen).toMatchObject([{ request: { sandbox: counted } }]);
+    expect(JSON.stringify([seen, world.facts()])).not.toContain("/project/.env");
+  });
+
+  test.each([{ state: "applied", roots: ["/p"], masked: [1] }, { state: "odd" }, "on"])(
+    "is not put for a plan whose sandbox is %j",
+    async (sandbox) => {
+      const { tool } = watchedWriter("notes.run", {
+        prepare: () => ({ resources: [], sandbox: sandbox as never }),
+      });
+      const world = await createWorld({ tools: [tool], ask: personWho("allow_once").ask });
+      const [result] = await world.execute({ id: "c1", name: "notes.run", arguments: {} });
+      expect(result?.error).toMatchObject({ code: "prepare_failed" });
+    },
+  );
+
   test("is not put at all where it is too long to be shown", async () => {
     verifies("PERM-19");
     const person = personWho("allow_once");

@@ -168,7 +168,8 @@ function copyPlan(given: unknown): Plan | string {
   const { env_summary = [] } = plan;
   const isNames = Array.isArray(env_summary) && env_summary.every(isText);
   if (!isNames) return "env_summary is not a list of names";
-  return isPreview(plan.preview) ? plan : "preview is not a text, diff or command";
+  if (!isPreview(plan.preview)) return "preview is not a text, diff or command";
+  return isSandbox(plan.sandbox) ? plan : "sandbox is not that of a command";
 }
 
 function isResource(resource: unknown): resource is Resource {
@@ -183,6 +184,14 @@ const ACCESSES: readonly unknown[] = ["read", "list", "search", "write"];
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
+}
+
+function isSandbox(sandbox: unknown): boolean {
+  if (sandbox === undefined) return true;
+  const { state, roots, masked, by, why } = asRecord(sandbox);
+  if (state === "applied")
+    return [roots, masked].every((list) => Array.isArray(list) && list.every(isText));
+  return (state === "off" && isText(by)) || (state === "missing" && isText(why));
 }
 
 function isPreview(preview: unknown): boolean {

@@ -14,7 +14,7 @@ import {
 } from "../permission/index.ts";
 import { redactedPreview } from "../result/head-tail.ts";
 import { visibleJson } from "../result/visible.ts";
-import { messageOf, type Preview } from "../tool/index.ts";
+import { messageOf, type PlannedSandbox, type Preview } from "../tool/index.ts";
 import {
   withinCall,
   type AcceptedCall,
@@ -80,6 +80,13 @@ export async function requestApproval(
   ]);
   if (call.cancellation !== undefined) return endCancelled(call);
   return "outcome" in answered ? answered : takeAnswer(call, request, answered);
+}
+
+/** For hooks and records: that a restricted file is there is not said before a yes (PIPE-9). How many are masked is. */
+function countMasked(sandbox: PlannedSandbox): PlannedSandbox {
+  if (sandbox.state !== "applied") return sandbox;
+  const { masked, masked_more = 0 } = sandbox;
+  return { ...sandbox, masked: [], masked_more: masked.length + masked_more };
 }
 
 /** What was answered, or how the call ends without an answer. */
@@ -232,7 +239,7 @@ function createRequest(call: AcceptedCall, { facts, judgement }: Judged): Permis
     cwd: command?.cwd ?? project,
     project: project === "" ? undefined : project,
     env_summary: Array.isArray(env) ? env.map(String) : undefined,
-    sandbox: plan?.sandbox,
+    sandbox: plan?.sandbox && countMasked(plan.sandbox),
     network_hosts: facts.hosts,
     dangerous,
     destructive,
@@ -280,8 +287,11 @@ const PRIVATE: Preview = {
 function withWholePreview(call: AcceptedCall, request: PermissionRequest): PermissionRequest {
   const preview = shownPreview(call);
   const isWhole = previewLength(preview) <= MAX_PREVIEW_CHARS && !request.preview_is_private;
-  if (isWhole || preview === undefined) return request;
-  return { ...request, preview: mapPreview(preview, (text) => call.run.redactor.text(text)) };
+  const whole =
+    isWhole || preview === undefined
+      ? undefined
+      : mapPreview(preview, (text) => call.run.redactor.text(text));
+  return { ...request, ...omitUndefined({ preview: whole, sandbox: call.plan?.sandbox }) };
 }
 
 function mapPreview(preview: Preview, change: (text: string) => string): Preview {

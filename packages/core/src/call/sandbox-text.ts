@@ -41,7 +41,7 @@ export function listSandbox({ sandbox, project }: Shown): string[] {
     ...roots.map((root) => `writes in ${place(root)}`),
     ...hosts.map((host) => `network open to ${exactLine(host)}`),
     ...masked.map((path) => `masked: ${place(path)}`),
-    ...(more === 0 ? [] : [`masked: ${more} more`]),
+    ...(more === 0 || masked.length === 0 ? [] : [`masked: ${more} more`]),
   ];
 }
 

@@ -541,14 +541,16 @@ function anyCall(): fc.Arbitrary<PermissionFacts> {
 }
 
 function anyCommand(): fc.Arbitrary<Resource> {
-  return fc.constantFrom(...COMMANDS).chain((command) =>
-    fc.constantFrom<Resource>(
-      command,
-      { ...command, sandbox: { backend: "bubblewrap" } },
-      { ...command, sandbox: { backend: "bubblewrap" } },
-      { ...command, sandbox: { missing: "bubblewrap is not installed" } },
-    ),
-  );
+  return fc
+    .constantFrom(...COMMANDS)
+    .chain((command) =>
+      fc.constantFrom<Resource>(
+        command,
+        { ...command, sandbox: { backend: "bubblewrap" } },
+        { ...command, sandbox: { backend: "bubblewrap" } },
+        { ...command, sandbox: { missing: "bubblewrap is not installed" } },
+      ),
+    );
 }
 
 function anyPathResource(): fc.Arbitrary<Resource> {

@@ -82,7 +82,11 @@ describe("how a command runs", () => {
       auto_allow: false,
       tools: { "app.x": "off" },
     });
-    expect(merged({ mode: "required" })).toEqual({ mode: "required", auto_allow: false, tools: {} });
+    expect(merged({ mode: "required" })).toEqual({
+      mode: "required",
+      auto_allow: false,
+      tools: {},
+    });
   });
 });
 
