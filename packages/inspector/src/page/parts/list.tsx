@@ -2,7 +2,9 @@
 
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
+import { exactLine } from "@soong/core/internal";
 import { LinkButton } from "./button.tsx";
+import { CutText } from "./text.tsx";
 
 /** `head`: names of columns; one that begins with `#` is of numbers. */
 export function Table<Row>(props: {
@@ -57,6 +59,23 @@ export function Pairs(props: {
         ),
       )}
     </dl>
+  );
+}
+
+const MOST_ITEMS = 30;
+
+/** What the user approves, or what bounds it, one a line (PERM-19). */
+export function ExactList({ items }: { items: readonly string[] }) {
+  const [shown, more] = useFirst(items, MOST_ITEMS);
+  return (
+    <ul class="plain mono">
+      {shown.map((item, index) => (
+        <li key={index}>
+          <CutText text={exactLine(item)} exact />
+        </li>
+      ))}
+      {more && <li>{more}</li>}
+    </ul>
   );
 }
 

@@ -10,6 +10,7 @@ import { useInspector } from "../app/inspector.ts";
 import { DecisionChain } from "../call/call-decisions.tsx";
 import { CallResult, ErrorText } from "../call/call-result.tsx";
 import { PreviewView } from "../call/preview.tsx";
+import { SandboxLimits } from "../call/sandbox-limits.tsx";
 import { Button, ChoiceButtons, CopyButton, LinkButton } from "../parts/button.tsx";
 import { JsonCode } from "../parts/json-code.tsx";
 import { SignMark } from "../parts/signs.tsx";
@@ -158,6 +159,7 @@ function ExplainedCall({ explained }: { explained: Explained }) {
         </p>
       )}
       {plan?.preview && <PreviewView preview={plan.preview} />}
+      {plan?.sandbox && <SandboxLimits about={plan} />}
       <DecisionChain chain={chain} />
       {hooks.length > 0 && (
         <p>

@@ -2,24 +2,18 @@
 // asked, and what each answer would cover.
 
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
-import {
-  describeClaim,
-  describeQuestion,
-  describeSandbox,
-  exactLine,
-  listSandbox,
-  shellWord,
-} from "@soong/core/internal";
+import { describeClaim, describeQuestion, exactLine, shellWord } from "@soong/core/internal";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/home-records.ts";
 import { DecisionChain } from "../call/call-decisions.tsx";
 import { PreviewView } from "../call/preview.tsx";
+import { SandboxLimits } from "../call/sandbox-limits.tsx";
 import { Button } from "../parts/button.tsx";
 import { TextInput } from "../parts/input.tsx";
 import { JsonCode } from "../parts/json-code.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
-import { Pairs, useFirst } from "../parts/list.tsx";
-import { CutText, Mono, Prose } from "../parts/text.tsx";
+import { ExactList, Pairs } from "../parts/list.tsx";
+import { Mono, Prose } from "../parts/text.tsx";
 import { linkToTimeline } from "../route/hash-route.ts";
 import { Answers, permissionChoices, WaitingSince, type QuestionParts } from "./question-parts.tsx";
 
@@ -73,9 +67,9 @@ function About({ question: { session_id, project, pid, request } }: { question: 
           </>,
         ],
         ["Works in", <span class="mono">{exactLine(request.cwd)}</span>],
-        ["Touches", resources.length > 0 && <Listed items={resources.map(resourceText)} />],
-        ["Network", hosts.length > 0 && <Listed items={hosts} />],
-        ["Sandbox", request.sandbox && <SandboxLimits request={request} />],
+        ["Touches", resources.length > 0 && <ExactList items={resources.map(resourceText)} />],
+        ["Network", hosts.length > 0 && <ExactList items={hosts} />],
+        ["Sandbox", request.sandbox && <SandboxLimits about={request} />],
         ["Environment", env_summary.length > 0 && <Mono text={env_summary.join(", ")} />],
         [
           "Hooks said",
@@ -104,37 +98,6 @@ function About({ question: { session_id, project, pid, request } }: { question: 
         ],
       ]}
     />
-  );
-}
-
-function SandboxLimits({ request }: { request: PermissionRequest }) {
-  const limits = listSandbox(request);
-  return (
-    <>
-      {describeSandbox(request)}
-      {limits.length > 0 && (
-        <details>
-          <summary>What is open and closed</summary>
-          <Listed items={limits} />
-        </details>
-      )}
-    </>
-  );
-}
-
-const MOST_ITEMS = 30;
-
-function Listed({ items }: { items: readonly string[] }) {
-  const [shown, more] = useFirst(items, MOST_ITEMS);
-  return (
-    <ul class="plain mono">
-      {shown.map((item, index) => (
-        <li key={index}>
-          <CutText text={exactLine(item)} exact />
-        </li>
-      ))}
-      {more && <li>{more}</li>}
-    </ul>
   );
 }
 
