@@ -29,6 +29,7 @@ export {
   createGrants,
   describeScopes,
   globProblem,
+  hostPatternProblem,
   hasOption,
   innerCommands,
   type FoundOption,

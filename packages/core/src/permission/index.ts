@@ -17,7 +17,7 @@ export type { GrantScope } from "./grants.ts";
 export { describeScopes, scopeKey } from "./grants.ts";
 export type { GrantLookup, Grants, ToolGrant } from "./grants.ts";
 export { createGrants, NO_GRANTS } from "./grants.ts";
-export { canonicalHost, hostOf, matchesHost } from "./host.ts";
+export { canonicalHost, hostOf, hostPatternProblem, matchesHost } from "./host.ts";
 export { mergePolicies } from "./policy.ts";
 export { baseName, isWithin } from "./path.ts";
 export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./policy.ts";

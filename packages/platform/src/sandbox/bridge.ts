@@ -6,8 +6,8 @@ import type { ChildProcess } from "node:child_process";
 import { Server } from "node:net";
 import { ToolFailure } from "@soong/core";
 import { canonicalHost, isWithin } from "@soong/core/internal";
-import { openHostProxy } from "./host-proxy.ts";
-import type { RefusedHost, SandboxProfile } from "./profile.ts";
+import { openHostProxy, type HostProxyOptions } from "./host-proxy.ts";
+import type { RefusedHost } from "./profile.ts";
 
 /** Free in a new namespace, and outside of what the system gives to those who name none. */
 const PORT = 61_999;
@@ -79,39 +79,31 @@ export function proxyEnvironment(openHosts: readonly string[] = []): Record<stri
 
 export interface Bridge {
   refusedHosts(): readonly RefusedHost[];
-  /** When the process is gone: ends all connections, and rejects if the command was never started. */
-  close(): Promise<void>;
+  /** After the end of the process: rejects if the command was never started. */
+  check(): Promise<void>;
+  /** Ends all connections. */
+  close(): void;
 }
 
 /** For a child that was started with `bridgeArgv` and a channel. */
-export function openBridge(
-  child: ChildProcess,
-  {
-    refuseHost,
-    openHosts,
-  }: SandboxProfile & { refuseHost: NonNullable<SandboxProfile["refuseHost"]> },
-): Bridge {
-  const proxy = openHostProxy({ refuseHost, openHosts });
-  let isOpen = false;
-  const settled = new Promise<void>((resolve) => {
+export function openBridge(child: ChildProcess, options: HostProxyOptions): Bridge {
+  const proxy = openHostProxy(options);
+  const opened = new Promise<boolean>((resolve) => {
     child.once("message", (_, listener) => {
-      if (listener instanceof Server) {
-        proxy.serve(listener);
-        isOpen = true;
-      }
+      const isListener = listener instanceof Server;
+      if (isListener) proxy.serve(listener);
+      resolve(isListener);
       // Then the program inside ends, and the command starts.
       if (child.connected) child.disconnect();
-      resolve();
     });
-    child.once("disconnect", resolve);
+    child.once("disconnect", () => resolve(false));
   });
   return {
     refusedHosts: () => proxy.refused(),
-    async close() {
-      await settled;
-      proxy.close();
-      if (!isOpen) throw notOpened("the program inside did not open it");
+    async check() {
+      if (!(await opened)) throw notOpened("the program inside did not open it");
     },
+    close: () => proxy.close(),
   };
 }
 

@@ -24,7 +24,7 @@ export interface HostProxy {
   close(): void;
 }
 
-export interface HostProxyOptions extends Pick<SandboxProfile, "openHosts"> {
+export interface HostProxyOptions extends Pick<SandboxProfile, "openHosts" | "onRefusedHost"> {
   readonly refuseHost: NonNullable<SandboxProfile["refuseHost"]>;
   /** How names are resolved: as the system does, unless given. */
   readonly resolve?: typeof lookup;
@@ -135,10 +135,16 @@ export function openHostProxy(options: HostProxyOptions): HostProxy {
     } catch (error) {
       if (!(error instanceof Refusal)) return unreachable(host, error);
       const why = error.message;
-      const key = `${host}:${port}`;
-      if (!refused.has(key) && refused.size < MAX_RECORDED) refused.set(key, { host, port, why });
+      note({ host, port, why });
       return { status: 403, text: `Closed by the sandbox: ${host} ${why}.` };
     }
+  }
+
+  function note(one: RefusedHost): void {
+    const key = `${one.host}:${one.port}`;
+    if (refused.has(key) || refused.size >= MAX_RECORDED) return;
+    refused.set(key, one);
+    options.onRefusedHost?.(one);
   }
 
   function connectTo({ host, port }: Target): Promise<Socket> {

@@ -14,6 +14,8 @@ export interface SandboxProfile {
   readonly refuseHost?: (host: string, port: number) => string | undefined;
   /** The patterns of the hosts that are open. A host of this machine or of a private network has to be one of them itself. */
   readonly openHosts?: readonly string[];
+  /** Once for each host and port that is refused. */
+  readonly onRefusedHost?: (refused: RefusedHost) => void;
 }
 
 export type SandboxState =
