@@ -183,7 +183,7 @@ describe("a name that is swapped for a link while a proven command runs", () => 
         stopped({ exit_code: null, signal: "SIGTERM", ended_by: why, ...numbers });
         return end;
       };
-      return { pid: 0, input: undefined, end, stop };
+      return { pid: 0, refusedHosts: () => [], input: undefined, end, stop };
     };
     const opened = await openStage({
       rules: ALLOW_READ_ONLY,

@@ -10,4 +10,4 @@ export * from "./file/lock-directory.ts";
 export * from "./file/lock-file.ts";
 export * from "./network/private-address.ts";
 export * from "./process/index.ts";
-export * from "./sandbox/entry-sandbox.ts";
+export * from "./sandbox/index.ts";

@@ -197,9 +197,9 @@ describe("a lock that another process holds", () => {
 });
 
 describe("an abandoned lock", () => {
-  const dead = async (): Promise<LockHolder> => ({ ...(await thisHolder()), started: "1" });
+  const dead = async (): Promise<LockHolder> => ({ ...thisHolder(), started: "1" });
   const foreignHolder = async (): Promise<LockHolder> => ({
-    ...(await thisHolder()),
+    ...thisHolder(),
     pid_namespace: "pid:[1]",
   });
 
@@ -233,7 +233,7 @@ describe("an abandoned lock", () => {
 
   test("of a live process is never taken over, however old", async () => {
     const path = await lockPath();
-    await plant(path, await thisHolder(), 1_000_000);
+    await plant(path, thisHolder(), 1_000_000);
     expect(await isBusy()).toBe(true);
     expect(existsSync(path)).toBe(true);
   });
@@ -287,7 +287,7 @@ describe("an abandoned lock", () => {
     const path = await lockPath();
     const lock = await dead();
     await plant(path, lock);
-    await plant(`${path}.${lock.nonce}`, await thisHolder());
+    await plant(`${path}.${lock.nonce}`, thisHolder());
     expect(await isBusy()).toBe(true);
     expect(readFileSync(path, "utf8")).toBe(JSON.stringify(lock));
     expect(readdirSync(lockDirectory).length).toBe(2);
@@ -295,7 +295,7 @@ describe("an abandoned lock", () => {
 
   test("in the shape of a claim is swept, one of a live waiter is not", async () => {
     mkdirSync(lockDirectory, { recursive: true });
-    const [gone, here] = [await dead(), await thisHolder()];
+    const [gone, here] = [await dead(), thisHolder()];
     await plant(join(lockDirectory, `.${gone.nonce}.claim`), gone);
     await plant(join(lockDirectory, `.${here.nonce}.claim`), here);
     await plant(join(lockDirectory, "note.txt"), gone);

@@ -51,7 +51,7 @@ test("work that fails frees the lock", async () => {
 });
 
 test("what a process left behind that is gone is taken over", async () => {
-  await lockOf({ ...(await thisHolder()), pid: await goneProcess() });
+  await lockOf({ ...thisHolder(), pid: await goneProcess() });
   expect(await withFileLock(path, {}, () => Promise.resolve(1))).toBe(1);
   expect(await readdir(join(folder, "deep"))).toEqual([]);
 });

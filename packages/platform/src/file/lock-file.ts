@@ -19,7 +19,7 @@ export interface HeldLock {
 
 /** `path`: of the file that is locked, for anyone who finds the lock abandoned. */
 export async function claimLock(lockPath: string, path?: string) {
-  const holder = await thisHolder();
+  const holder = thisHolder();
   const claimPath = join(dirname(lockPath), `.${holder.nonce}.claim`);
   const handle = await open(claimPath, "wx", 0o600);
   const withdraw = async (): Promise<void> => {
@@ -139,7 +139,7 @@ export async function readLock(path: string): Promise<FoundLock | undefined> {
       id: holder?.nonce ?? `file-${stats.ino}`,
       path: holder?.path,
       async isAbandoned() {
-        const life = holder === undefined ? "foreign" : await checkLife(holder);
+        const life = holder === undefined ? "foreign" : checkLife(holder);
         // Of a foreign holder (or a record cut off by a power cut) only the time of the file counts.
         return life === "dead" || (life === "foreign" && Date.now() - stats.mtimeMs > SILENCE_MS);
       },

@@ -10,26 +10,26 @@ import { type LockHolder, checkLife, parseHolder, thisHolder } from "./lock-hold
 describe("a holder of this machine", () => {
   test("that is us is alive, and has another nonce each time", async () => {
     verifies("EDIT-6");
-    const [first, second] = [await thisHolder(), await thisHolder()];
+    const [first, second] = [thisHolder(), thisHolder()];
     expect(first).toMatchObject({ pid: process.pid });
     expect(first.nonce).not.toBe(second.nonce);
-    expect(await checkLife(first)).toBe("alive");
+    expect(checkLife(first)).toBe("alive");
   });
 
   test("that ended is dead", async () => {
     verifies("EDIT-6");
     const { pid } = spawnSync("true");
-    expect(await checkLife({ ...(await thisHolder()), pid })).toBe("dead");
-    expect(await checkLife({ ...(await thisHolder()), pid, started: null })).toBe("dead");
+    expect(checkLife({ ...thisHolder(), pid })).toBe("dead");
+    expect(checkLife({ ...thisHolder(), pid, started: null })).toBe("dead");
   });
 
   test.runIf(process.platform === "linux")(
     "whose process id is another's now is dead",
     async () => {
       verifies("EDIT-6");
-      const us = await thisHolder();
+      const us = thisHolder();
       expect(us.started).toBe(startedOf(process.pid));
-      expect(await checkLife({ ...us, started: String(Number(us.started) + 1) })).toBe("dead");
+      expect(checkLife({ ...us, started: String(Number(us.started) + 1) })).toBe("dead");
     },
   );
 
@@ -40,27 +40,27 @@ describe("a holder of this machine", () => {
     });
     try {
       const [line] = (await once(parent.stdout, "data")) as [Buffer];
-      const holder = { ...(await thisHolder()), pid: Number(line.toString()), started: null };
-      expect(await checkLife(holder)).toBe("alive");
+      const holder = { ...thisHolder(), pid: Number(line.toString()), started: null };
+      expect(checkLife(holder)).toBe("alive");
       parent.stdin.end();
       await expect.poll(() => checkLife({ ...holder, started: "0" })).toBe("dead");
       await expect.poll(() => stateOf(holder.pid)).toBe("Z");
       const started = startedOf(holder.pid);
-      expect(await checkLife({ ...holder, started })).toBe("dead");
+      expect(checkLife({ ...holder, started })).toBe("dead");
     } finally {
       parent.kill("SIGKILL");
     }
   });
 
   test("without a start time is alive as long as its process id is", async () => {
-    expect(await checkLife({ ...(await thisHolder()), started: null })).toBe("alive");
+    expect(checkLife({ ...thisHolder(), started: null })).toBe("alive");
   });
 
   test("without a namespace is known by its host", async () => {
-    const bare = { ...(await thisHolder()), boot_id: null, pid_namespace: null };
+    const bare = { ...thisHolder(), boot_id: null, pid_namespace: null };
     // Whoever knows its own namespace cannot tell what the other's process ids mean.
     const isLinux = process.platform === "linux";
-    expect(await checkLife(bare)).toBe(isLinux ? "foreign" : "alive");
+    expect(checkLife(bare)).toBe(isLinux ? "foreign" : "alive");
   });
 });
 
@@ -68,18 +68,18 @@ test.runIf(process.platform === "linux").each([
   ["another boot", { boot_id: "00000000-0000-0000-0000-000000000000" }],
   ["another namespace", { pid_namespace: "pid:[1]" }],
 ])("a holder of %s is unknown, with any process id", async (_what, other) => {
-  expect(await checkLife({ ...(await thisHolder()), ...other })).toBe("foreign");
-  expect(await checkLife({ ...(await thisHolder()), pid: 2 ** 22 - 1, ...other })).toBe("foreign");
+  expect(checkLife({ ...thisHolder(), ...other })).toBe("foreign");
+  expect(checkLife({ ...thisHolder(), pid: 2 ** 22 - 1, ...other })).toBe("foreign");
 });
 
 describe("a record", () => {
   test("is read back as it was written", async () => {
-    const holder = await thisHolder();
+    const holder = thisHolder();
     expect(parseHolder(JSON.stringify(holder))).toEqual(holder);
   });
 
   test("with any field missing or of another kind is none", async () => {
-    const holder = await thisHolder();
+    const holder = thisHolder();
     fc.assert(
       fc.property(
         fc.constantFrom(...(Object.keys(holder) as (keyof LockHolder)[])),

@@ -2,7 +2,7 @@
 // process id is reused, so its start time, the boot and the process namespace belong to it.
 
 import { randomBytes } from "node:crypto";
-import { readFile, readlink } from "node:fs/promises";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isProcessAlive } from "../process/index.ts";
 
@@ -19,19 +19,19 @@ export interface LockHolder {
   path?: string;
 }
 
-export async function thisHolder(): Promise<LockHolder> {
+export function thisHolder(): LockHolder {
   ownIdentity ??= readOwnIdentity();
-  return { ...(await ownIdentity), nonce: randomBytes(16).toString("hex") };
+  return { ...ownIdentity, nonce: randomBytes(16).toString("hex") };
 }
 
 /**
  * Alive or dead where that can be known: in this boot and process namespace, or, without /proc, on this
  * host. Anything else (a container beside us, another machine on the same disk) is foreign.
  */
-export async function checkLife(holder: LockHolder): Promise<"alive" | "dead" | "foreign"> {
-  if (holderPlace(holder) !== holderPlace(await thisHolder())) return "foreign";
+export function checkLife(holder: LockHolder): "alive" | "dead" | "foreign" {
+  if (holderPlace(holder) !== holderPlace(thisHolder())) return "foreign";
   if (!isProcessAlive(holder.pid)) return "dead";
-  const seen = await processState(holder.pid);
+  const seen = processState(holder.pid);
   if (seen === undefined || holder.started === null) return "alive";
   return seen.started === holder.started && seen.state !== "Z" && seen.state !== "X"
     ? "alive"
@@ -55,26 +55,33 @@ function holderPlace({ boot_id, pid_namespace, host }: LockHolder): string {
     : `${boot_id} ${pid_namespace}`;
 }
 
-let ownIdentity: Promise<Omit<LockHolder, "nonce">> | undefined;
+let ownIdentity: Omit<LockHolder, "nonce"> | undefined;
 
-async function readOwnIdentity(): Promise<Omit<LockHolder, "nonce">> {
+function readOwnIdentity(): Omit<LockHolder, "nonce"> {
   return {
     pid: process.pid,
-    started: (await processState(process.pid))?.started ?? null,
-    boot_id: await readFile("/proc/sys/kernel/random/boot_id", "utf8")
-      .then((text) => text.trim())
-      .catch(() => null),
-    pid_namespace: await readlink("/proc/self/ns/pid").catch(() => null),
+    started: processState(process.pid)?.started ?? null,
+    boot_id: read(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
+    pid_namespace: read(() => readlinkSync("/proc/self/ns/pid")),
     host: hostname(),
   };
 }
 
 /** Fields 3 (state) and 22 (start time) of proc(5); field 2 is a name that may hold anything. */
-async function processState(pid: number): Promise<{ state: string; started: string } | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+function processState(pid: number): { state: string; started: string } | undefined {
+  const text = read(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   const [state, ...rest] = text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
   const started = rest[18];
   return state === undefined || started === undefined ? undefined : { state, started };
+}
+
+/** Null where the system does not have it. */
+function read(from: () => string): string | null {
+  try {
+    return from();
+  } catch {
+    return null;
+  }
 }
 
 function isHolder(value: unknown): value is LockHolder {

@@ -41,7 +41,7 @@ function replace(deadId: string): Promise<boolean> {
 
 test("the dead lock is replaced by the claim, and the guards are gone", async () => {
   verifies("EDIT-6");
-  const dead = await thisHolder();
+  const dead = thisHolder();
   writeFileSync(lockPath, JSON.stringify(dead));
   expect(await replace(dead.nonce)).toBe(true);
   expect(readFileSync(lockPath, "utf8")).toBe("ours");
@@ -50,21 +50,21 @@ test("the dead lock is replaced by the claim, and the guards are gone", async ()
 
 test("a lock that another has taken since it was found dead stays that one's", async () => {
   verifies("EDIT-6");
-  const live = JSON.stringify(await thisHolder());
+  const live = JSON.stringify(thisHolder());
   writeFileSync(lockPath, live);
-  expect(await replace((await thisHolder()).nonce)).toBe(false);
+  expect(await replace(thisHolder().nonce)).toBe(false);
   expect(readFileSync(lockPath, "utf8")).toBe(live);
   expect(readdirSync(folder)).toEqual(["a.lock", "claim"]);
 });
 
 test("a lock that was given back since stays free for all", async () => {
-  expect(await replace((await thisHolder()).nonce)).toBe(false);
+  expect(await replace(thisHolder().nonce)).toBe(false);
   expect(readdirSync(folder)).toEqual(["claim"]);
 });
 
 test("when it cannot be done, the guards of the dead stay, so that only one can follow", async () => {
   verifies("EDIT-6");
-  const dead = await thisHolder();
+  const dead = thisHolder();
   writeFileSync(lockPath, JSON.stringify(dead));
   const own = `${lockPath}.own`;
   linkSync(claimPath, own);

@@ -45,8 +45,17 @@ export interface Member {
 /** No machine runs through all of the fewest pids a system has (32,768) in less. */
 const PIDS_MAY_COME_ROUND_MS = 3000;
 
-export function createFamily(leader: number, marker: Marker): Family {
+/**
+ * `first`: what the leader is. The monitor of a sandbox is not asked to end but by the end of what it waits for: it would
+ * take all with it at once. Its child is the first process inside, which leads the group there and is not asked either.
+ */
+export function createFamily(
+  leader: number,
+  marker: Marker,
+  first: "command" | "monitor" = "command",
+): Family {
   const started = performance.now();
+  let group = first === "command" ? leader : undefined;
   const unrelated = new Set<number>();
   let isReaped = false;
 
@@ -76,8 +85,11 @@ export function createFamily(leader: number, marker: Marker): Family {
     }
     addChildren(entries, members);
     const alive = entries.filter((entry) => members.has(entry.pid) && !entry.ended);
+    if (first === "monitor") group = alive.find(({ parent }) => parent === leader)?.pid;
+    const isInGroup = (entry: ProcessEntry) =>
+      first === "command" ? isOurs(entry.group) : entry.group === group;
     return {
-      alive: alive.map(({ pid, group }) => ({ pid, isInGroup: isOurs(group) })),
+      alive: alive.map((entry) => ({ pid: entry.pid, isInGroup: isInGroup(entry) })),
       undecided,
       mayHaveMissed,
     };
@@ -101,8 +113,12 @@ export function createFamily(leader: number, marker: Marker): Family {
     },
 
     signal(name, members, how) {
-      const single = how === "one_by_one" ? members : members.filter((member) => !member.isInGroup);
-      if (single.length < members.length) send(-leader, name);
+      const meant =
+        first === "command" || name === "SIGKILL"
+          ? members
+          : members.filter(({ pid }) => pid !== leader && pid !== group);
+      const single = how === "one_by_one" ? meant : meant.filter((member) => !member.isInGroup);
+      if (single.length < meant.length && group !== undefined) send(-group, name);
       for (const { pid } of single) send(pid, name);
     },
 

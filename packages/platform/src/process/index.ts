@@ -12,6 +12,7 @@ export {
   environmentOutside,
   findExecutable,
   findProgram,
+  findSystemProgram,
   isBesideDeclaration,
   isFixedProgram,
   programEnvironment,
@@ -20,6 +21,16 @@ export {
   type FoundExecutable,
   type ProgramPlaces,
 } from "./program.ts";
+export {
+  sandboxFailure,
+  type ExitStatus,
+  type RefusedHost,
+  type Sandbox,
+  type SandboxedCommand,
+  type SandboxEntry,
+  type SandboxProfile,
+  type SandboxState,
+} from "./sandbox-port.ts";
 export {
   describeEnd,
   OPEN_INPUT,

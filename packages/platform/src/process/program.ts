@@ -112,6 +112,52 @@ export function isFixedProgram(
   );
 }
 
+/** Where systems have programs that no user can replace. */
+const SYSTEM_PROGRAMS = [
+  ...SYSTEM_DIRECTORIES,
+  "/run/current-system/sw/bin",
+  "/nix/var/nix/profiles/default/bin",
+  "/nix/store",
+];
+
+/**
+ * A program of the system that the runtime relies on for its own safety: in a place of the system, by its name and by the
+ * file behind it, and with no one but the system's administrator able to replace it or a directory on the way. `refused` is one
+ * that does not meet this.
+ */
+export function findSystemProgram(
+  name: string,
+  path: string,
+): { readonly program: string } | { readonly refused: string | undefined } {
+  let refused: string | undefined;
+  for (const directory of path.split(":")) {
+    const found = findExecutable(name, { path: directory, cwd: "/" });
+    if (found === undefined) continue;
+    const isOfSystem = [found.found, found.resolved].every(
+      (file) =>
+        SYSTEM_PROGRAMS.some((place) => isWithin(place, file)) &&
+        !directoriesDownTo(file).some(isReplaceable),
+    );
+    if (isOfSystem) return { program: found.resolved };
+    refused ??= found.found;
+  }
+  return { refused };
+}
+
+/** The path and all above it. */
+function directoriesDownTo(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [path] : [path, ...directoriesDownTo(parent)];
+}
+
+/** By another than the administrator. In a sticky directory only owners change names. */
+function isReplaceable(path: string): boolean {
+  const { uid, mode } = statSync(path);
+  const user = process.geteuid?.();
+  if (user === 0 ? uid !== 0 : uid === user) return true;
+  return ((mode & 0o022) !== 0 || (user !== 0 && isWritableHere(path))) && (mode & 0o1000) === 0;
+}
+
 function isWritableHere(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);

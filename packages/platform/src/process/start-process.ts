@@ -6,6 +6,7 @@ import type { Writable } from "node:stream";
 import { ToolFailure } from "@soong/core";
 import { createFamily, endFamily, type Family } from "./family.ts";
 import { deliverOutput, drainOutput, type OutputConsumer } from "./output.ts";
+import type { RefusedHost, Sandbox, SandboxEntry, SandboxProfile } from "./sandbox-port.ts";
 import { refuseUnstartable, startFailure } from "./start-failure.ts";
 import {
   ensureWatchdog,
@@ -40,15 +41,19 @@ export interface ProcessOptions {
   politeMs?: number;
   /** Between SIGTERM and SIGKILL; 1000 unless given, 2000 at most. */
   graceMs?: number;
+  /** Where it runs. What it is called then is the path of the executable, and `end` rejects where it could not be set up. */
+  sandbox?: { readonly by: Sandbox; readonly profile: SandboxProfile };
 }
 
 export interface RunningProcess {
   readonly pid: number;
   /** With the input left open: where the caller writes. */
   readonly input: Writable | undefined;
-  /** Resolves when nothing of it is left. Rejects only with what a consumer of its output threw. */
+  /** Resolves when nothing of it is left. Rejects only with what a consumer of its output threw, or its sandbox. */
   readonly end: Promise<ProcessEnd>;
   stop(why: StopReason): Promise<ProcessEnd>;
+  /** By its sandbox, so far. */
+  refusedHosts(): readonly RefusedHost[];
 }
 
 /** Throws a ToolFailure when it cannot be started (executable_not_found, cwd_not_found…). */
@@ -64,13 +69,23 @@ export function startProcess(options: ProcessOptions): RunningProcess {
   // First, so that there is no moment in which a command would survive the runtime.
   ensureWatchdog();
   const marker = nextMarker();
-  const child = spawnChild(options, marker);
+  const entry = enterSandbox(options);
+  let child: ChildProcess & { pid: number };
+  try {
+    child = spawnChild(options, marker, entry);
+  } catch (error) {
+    entry?.release();
+    throw error;
+  }
   const { pid } = child;
   watchGroup(pid);
+  entry?.started(child);
   const stop = createStop(options);
-  const end = followProcess(child, createFamily(pid, marker), options, stop).finally(() => {
+  const family = createFamily(pid, marker, entry?.isMonitored === true ? "monitor" : "command");
+  const end = followProcess(child, family, options, stop, entry).finally(() => {
     stop.release();
     unwatchGroup(pid);
+    entry?.release();
   });
   // Whoever waits for it gets the error; no one has to wait.
   end.catch(() => {});
@@ -82,26 +97,52 @@ export function startProcess(options: ProcessOptions): RunningProcess {
       stop.request(why);
       return end;
     },
+    refusedHosts: () => entry?.refusedHosts() ?? [],
   };
 }
 
-function spawnChild(options: ProcessOptions, marker: Marker): ChildProcess & { pid: number } {
+function enterSandbox(options: ProcessOptions): SandboxEntry | undefined {
+  const { executable, argv, cwd, env, stdin, descriptors = [], sandbox } = options;
+  return sandbox?.by.enter(
+    {
+      executable,
+      args: argv.slice(1),
+      cwd,
+      env: { ...shellLevel(stdin), ...env },
+      descriptor: STANDARD_STREAMS + descriptors.length,
+    },
+    sandbox.profile,
+  );
+}
+
+const STANDARD_STREAMS = 3;
+
+function spawnChild(
+  options: ProcessOptions,
+  marker: Marker,
+  entry: SandboxEntry | undefined,
+): ChildProcess & { pid: number } {
   const { executable, argv, cwd, env, stdin, onStdout, onStderr, descriptors = [] } = options;
   let child: ChildProcess;
   try {
-    child = spawn(executable, argv.slice(1), {
-      argv0: argv[0] ?? executable,
+    child = spawn(entry?.executable ?? executable, entry?.args ?? argv.slice(1), {
+      argv0: entry?.executable ?? argv[0] ?? executable,
       cwd,
       env: {
         // Node would add its coverage variable on its own where it is not mentioned.
         NODE_V8_COVERAGE: undefined,
-        // bash takes a pipe of Node's for a remote login and would run ~/.bashrc, except in an inner shell.
-        ...(stdin !== undefined && { SHLVL: "1" }),
-        ...env,
+        ...(entry?.env ?? { ...shellLevel(stdin), ...env }),
         [MARKER_NAME]: marker.value,
       },
       detached: true,
-      stdio: [pipeIf(stdin), pipeIf(onStdout), pipeIf(onStderr), ...descriptors],
+      stdio: [
+        pipeIf(stdin),
+        pipeIf(onStdout),
+        // Where the sandbox says what went wrong.
+        pipeIf(onStderr ?? entry),
+        ...descriptors,
+        ...(entry?.stdio ?? []),
+      ],
     });
   } catch (error) {
     throw startFailure(options, (error as NodeJS.ErrnoException).code);
@@ -110,6 +151,11 @@ function spawnChild(options: ProcessOptions, marker: Marker): ChildProcess & { p
   child.on("error", () => {});
   if (child.pid === undefined) throw startFailure(options, undefined);
   return child as ChildProcess & { pid: number };
+}
+
+/** bash takes a pipe of Node's for a remote login and would run ~/.bashrc, except in an inner shell. */
+function shellLevel(stdin: ProcessOptions["stdin"]): Record<string, string> {
+  return stdin === undefined ? {} : { SHLVL: "1" };
 }
 
 function pipeIf(used: unknown): "pipe" | "ignore" {
@@ -152,6 +198,7 @@ async function followProcess(
   family: Family,
   options: ProcessOptions,
   stop: ReturnType<typeof createStop>,
+  entry: SandboxEntry | undefined,
 ): Promise<ProcessEnd> {
   const started = performance.now();
   let failure: { error: unknown } | undefined;
@@ -159,7 +206,9 @@ async function followProcess(
     failure ??= { error };
     stop.request("abort");
   };
-  const { onStdout, onStderr } = options;
+  const { onStdout } = options;
+  const words = keepFirstWords(options.onStderr);
+  const onStderr = entry === undefined ? options.onStderr : words.consume;
   const streams = [[child.stdout, onStdout] as const, [child.stderr, onStderr] as const];
   const outputs = streams.flatMap(([stream, consume]) =>
     stream && consume ? [deliverOutput(stream, consume, onFailure)] : [],
@@ -184,9 +233,10 @@ async function followProcess(
     );
     if (failure !== undefined) throw failure.error;
     ended.delete(child.pid);
+    const { code, signal } = (await entry?.outcome(status, words.read())) ?? status;
     return {
-      exit_code: status.code,
-      signal: status.signal,
+      exit_code: code,
+      signal,
       ended_by: status.wasStopped || drained.includes("cut") ? (stop.reason() ?? "exit") : "exit",
       duration_ms: Math.round(performance.now() - started),
       leftovers: ended.size,
@@ -197,6 +247,20 @@ async function followProcess(
     child.stdin?.destroy();
     child.unref();
   }
+}
+
+const LONGEST_WORDS = 2000;
+
+function keepFirstWords(consume: OutputConsumer | undefined) {
+  let kept = Buffer.alloc(0);
+  return {
+    consume: (chunk: Buffer): void | Promise<void> => {
+      if (kept.length < LONGEST_WORDS)
+        kept = Buffer.concat([kept, chunk]).subarray(0, LONGEST_WORDS);
+      return consume?.(chunk);
+    },
+    read: () => kept.toString(),
+  };
 }
 
 interface Exit {

@@ -7,7 +7,7 @@ import { Server } from "node:net";
 import { ToolFailure } from "@soong/core";
 import { canonicalHost, isWithin } from "@soong/core/internal";
 import { openHostProxy, type HostProxyOptions } from "./host-proxy.ts";
-import type { RefusedHost } from "./profile.ts";
+import type { RefusedHost } from "../process/index.ts";
 
 /** Free in a new namespace, and outside of what the system gives to those who name none. */
 const PORT = 61_999;

@@ -3,7 +3,7 @@
 
 import { hostPatternProblem } from "@soong/core/internal";
 import { shape, type Shape } from "../document/index.ts";
-import type { Sandbox, SandboxProfile } from "./profile.ts";
+import type { Sandbox, SandboxProfile } from "../process/index.ts";
 
 export interface EntrySandbox {
   /** Patterns of the hosts that are open; none: no network. */

@@ -13,7 +13,7 @@ import { pipeline } from "node:stream";
 import { messageOf } from "@soong/core";
 import { canonicalHost } from "@soong/core/internal";
 import { isPrivateAddress, lookUpOpen } from "../network/private-address.ts";
-import type { RefusedHost, SandboxProfile } from "./profile.ts";
+import type { RefusedHost, SandboxProfile } from "../process/index.ts";
 
 export interface HostProxy {
   /** Serves what connects to this listening socket. */

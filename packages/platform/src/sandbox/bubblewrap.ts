@@ -1,0 +1,224 @@
+// The sandbox of Linux: bubblewrap with namespaces of its own for everything, the mounts of a profile, no capabilities, and
+// a seccomp program. Its arguments go through a descriptor: there can be many masks.
+
+import { spawnSync, type ChildProcess } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { constants } from "node:os";
+import { explainFailure } from "./explain-failure.ts";
+import { isOpenInside, planMounts } from "./mounts.ts";
+import { layPlaceholders } from "./placeholders.ts";
+import { openPrivateDirectory, type PrivateDirectory } from "./private-directory.ts";
+import {
+  findSystemProgram,
+  sandboxFailure,
+  type ExitStatus,
+  type Sandbox,
+  type SandboxEntry,
+  type SandboxState,
+} from "../process/index.ts";
+import { seccompProgram } from "./seccomp.ts";
+
+export interface BubblewrapOptions {
+  /** Where bubblewrap is looked up before the places of the system: `PATH` of this process unless given. */
+  readonly path?: string;
+}
+
+export function openBubblewrap({ path = process.env["PATH"] ?? "" }: BubblewrapOptions): Sandbox {
+  const lookup = `${path}:${SYSTEM_PATH}`;
+  let directory: PrivateDirectory | undefined;
+  let isClosed = false;
+
+  return {
+    state() {
+      const found = probe(lookup);
+      return "missing" in found ? found : { backend: found.backend, version: found.version };
+    },
+
+    enter(command, profile) {
+      const found = probe(lookup);
+      if ("missing" in found) throw sandboxFailure(`${found.missing}. ${found.fix}`);
+      if (isClosed) throw sandboxFailure("the runtime is closing");
+      directory ??= openPrivateDirectory();
+      const own = directory;
+      const placeholders = layPlaceholders(profile, own.notes);
+      try {
+        const fixed = [...profile.fixed, ...placeholders.paths];
+        const mounts = planMounts(
+          { ...profile, fixed },
+          {
+            temporaryDirectory: (inner) => own.temporaryDirectory(inner),
+            masked: [own.base],
+          },
+        );
+        const env = { ...command.env };
+        const { TMPDIR } = env;
+        if (TMPDIR !== undefined && !isOpenInside(profile, TMPDIR)) env["TMPDIR"] = "/tmp";
+        const variables = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
+        const args = [...NAMESPACES, ...mounts, ...variables, "--chdir", command.cwd, ...LAST];
+        return bubblewrapEntry(found, command, args, () => placeholders.release());
+      } catch (error) {
+        placeholders.release();
+        throw error;
+      }
+    },
+
+    close() {
+      isClosed = true;
+      directory?.remove();
+      directory = undefined;
+    },
+  };
+}
+
+function bubblewrapEntry(
+  { program, filter }: Usable,
+  {
+    executable,
+    args,
+    descriptor,
+  }: { executable: string; args: readonly string[]; descriptor: number },
+  ownArgs: readonly string[],
+  release: () => void,
+): SandboxEntry {
+  const [own, seccomp, status] = [descriptor, descriptor + 1, descriptor + 2];
+  let report = Promise.resolve("");
+  return {
+    executable: program,
+    args: [
+      "--args",
+      `${own}`,
+      "--seccomp",
+      `${seccomp}`,
+      "--json-status-fd",
+      `${status}`,
+      "--",
+      executable,
+      ...args,
+    ],
+    // None of the command's: a variable can make a program load code, and this one is still outside.
+    env: {},
+    stdio: ["pipe", "pipe", "pipe"],
+    isMonitored: true,
+    started(child) {
+      send(child, own, Buffer.from(ownArgs.map((argument) => `${argument}\0`).join("")));
+      send(child, seccomp, filter);
+      report = readAll(child.stdio[status] as Readable);
+    },
+    async outcome(end, said) {
+      if (end.code === null) return end;
+      // Reported only if the command was started.
+      const code = /"exit-code": (\d+)/.exec(await report)?.[1];
+      if (code !== undefined) return readExit(Number(code));
+      // Asked to end before it began.
+      if (end.wasStopped) return readExit(end.code);
+      probed = undefined;
+      throw sandboxFailure(explainFailure(said, end.code).missing);
+    },
+    refusedHosts: () => [],
+    release,
+  };
+}
+
+function send(child: ChildProcess, descriptor: number, bytes: Buffer): void {
+  const stream = child.stdio[descriptor] as Writable;
+  // It ended before it had read this, and says why.
+  stream.on("error", () => {});
+  stream.end(bytes);
+}
+
+async function readAll(stream: Readable): Promise<string> {
+  let text = "";
+  try {
+    for await (const chunk of stream) text += String(chunk);
+  } catch {
+    // As far as it came.
+  }
+  return text;
+}
+
+/**
+ * Of a command that was ended by a signal bubblewrap reports what a shell would. Programs use few of these numbers as codes of
+ * their own: 129 is one of git's.
+ */
+const SIGNALS = "INT QUIT ILL TRAP ABRT BUS FPE KILL SEGV PIPE ALRM TERM XCPU XFSZ SYS".split(" ");
+
+function readExit(code: number): ExitStatus {
+  const signal = SIGNALS.map((name) => `SIG${name}` as NodeJS.Signals).find(
+    (name) => constants.signals[name] === code - 128,
+  );
+  return signal === undefined ? { code, signal: null } : { code: null, signal };
+}
+
+const SYSTEM_PATH =
+  "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin:/nix/var/nix/profiles/default/bin";
+
+/** A session of its own: it can be asked to end without its monitor. */
+const NAMESPACES =
+  "--die-with-parent --new-session --unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net".split(
+    " ",
+  );
+const LAST = ["--cap-drop", "ALL"];
+
+interface Usable {
+  readonly backend: "bubblewrap";
+  readonly version: string;
+  readonly program: string;
+  readonly filter: Buffer;
+}
+
+type Probed = Usable | Extract<SandboxState, { missing: string }>;
+
+let probed: { readonly lookup: string; readonly state: Probed } | undefined;
+
+/** Once per process, until a start fails. */
+function probe(lookup: string): Probed {
+  if (probed?.lookup !== lookup) probed = { lookup, state: tryOut(lookup) };
+  return probed.state;
+}
+
+function tryOut(lookup: string): Probed {
+  const filter = seccompProgram();
+  if (filter === undefined) {
+    return {
+      missing: `the sandbox does not know the system calls of this processor (${process.arch})`,
+      fix: "It runs on x64 and arm64.",
+    };
+  }
+  const found = findSystemProgram("bwrap", lookup);
+  if ("refused" in found) return notFound(found.refused);
+  const { program } = found;
+  const none = { writable: [], fixed: [], masked: [] };
+  // With the flags that commands have, but for their /tmp: nothing is made before it is needed.
+  const mounts = planMounts(none, { temporaryDirectory: () => "/var/empty", masked: [] });
+  const at = mounts.indexOf("/var/empty") - 1;
+  if (at >= 0) mounts.splice(at, 2, "--tmpfs");
+  const flags = [...NAMESPACES, ...mounts, "--chdir", "/", ...LAST, "--seccomp", "0", "--"];
+  const run = spawnSync(program, [...flags, program, "--version"], {
+    env: {},
+    cwd: "/",
+    input: filter,
+    encoding: "utf8",
+    timeout: 10_000,
+    killSignal: "SIGKILL",
+  });
+  const version = /^bubblewrap (\S+)/.exec(run.stdout ?? "")?.[1];
+  if (run.status !== 0 || version === undefined) {
+    return explainFailure(run.stderr ?? "", run.status ?? run.error?.message ?? "no answer");
+  }
+  return {
+    backend: "bubblewrap",
+    version: process.arch === "x64" ? version : `${version} (untested on ${process.arch})`,
+    program,
+    filter,
+  };
+}
+
+function notFound(refused: string | undefined): { missing: string; fix: string } {
+  const fix =
+    "Install the package bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap).";
+  if (refused === undefined) return { missing: "bubblewrap is not installed", fix };
+  return {
+    missing: `${refused} is not used, because others than the administrator can replace it`,
+    fix: `${fix.slice(0, -1)}, so that it is in a directory of the system.`,
+  };
+}

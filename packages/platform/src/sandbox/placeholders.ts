@@ -1,0 +1,187 @@
+// Names under which nothing may come into being while a command runs. A mount needs something to be mounted on, so there is an
+// empty directory meanwhile. It is removed with the last sandbox that needs it, of all runtimes of this user: each notes what
+// it needs and what it made. What a killed one left, the next one removes. Only an empty directory that was noted is
+// ever removed.
+
+import { randomBytes } from "node:crypto";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { isWithin } from "@soong/core/internal";
+import { readErrno } from "../file/disk.ts";
+import { checkLife, parseHolder, thisHolder, type LockHolder } from "../file/lock-holder.ts";
+import { isOpenInside } from "./mounts.ts";
+import { sandboxFailure, type SandboxProfile } from "../process/index.ts";
+
+export interface Placeholders {
+  /** To be kept as they are, also those that were there. */
+  readonly paths: readonly string[];
+  release(): void;
+}
+
+/** `notes` is a directory of this user, for all its runtimes. */
+export function layPlaceholders(profile: SandboxProfile, notes: string): Placeholders {
+  const paths = profile.absent.filter((path) => isOpenInside(profile, path));
+  const needs = paths.filter((path) => isMissing(path) || isEmptyDirectory(path));
+  if (needs.length === 0) return { paths, release() {} };
+  const file = join(notes, `${randomBytes(8).toString("hex")}.note`);
+  const made: Made[] = [];
+  const note = (holder: LockHolder | null) => writeNote(file, { holder, needs, made });
+  const release = () => {
+    note(null);
+    removeUnneeded(notes);
+  };
+  note(thisHolder());
+  try {
+    // From here on no one removes what is needed: they see the note, or are seen and waited for.
+    waitForRemovals(notes);
+    removeUnneeded(notes);
+    for (const path of needs.flatMap(missingDirectories)) {
+      if (!makeDirectory(path)) break;
+      const { dev, ino } = lstatSync(path);
+      made.push({ path, dev, ino });
+    }
+    note(thisHolder());
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { paths: paths.filter((path) => !isMissing(path)), release };
+}
+
+interface Made {
+  readonly path: string;
+  readonly dev: number;
+  readonly ino: number;
+}
+
+interface Note {
+  /** Null when its sandbox has ended and others still need what it made. */
+  readonly holder: LockHolder | null;
+  readonly needs: readonly string[];
+  readonly made: readonly Made[];
+}
+
+const REMOVAL = ".removal";
+
+/** Removes what sandboxes made that have ended, unless a live one needs it. */
+function removeUnneeded(notes: string): void {
+  const removal = join(notes, `${randomBytes(8).toString("hex")}${REMOVAL}`);
+  writeFileSync(removal, JSON.stringify(thisHolder()));
+  try {
+    const all = readNotes(notes);
+    const isAlive = ({ holder }: Note) => holder !== null && checkLife(holder) !== "dead";
+    const needed = all.filter(([, note]) => isAlive(note)).flatMap(([, note]) => note.needs);
+    for (const [file, note] of all) {
+      if (isAlive(note)) continue;
+      const isNeeded = ({ path }: Made) => needed.some((need) => isWithin(path, need));
+      // The innermost first.
+      for (const placeholder of note.made.toReversed()) {
+        if (!isNeeded(placeholder)) removePlaceholder(placeholder);
+      }
+      if (!note.made.some(isNeeded)) rmSync(file, { force: true });
+    }
+  } finally {
+    rmSync(removal, { force: true });
+  }
+}
+
+function removePlaceholder({ path, dev, ino }: Made): void {
+  try {
+    const stats = lstatSync(path);
+    if (stats.isDirectory() && stats.dev === dev && stats.ino === ino) rmdirSync(path);
+  } catch {
+    // Gone, or no longer empty: then it is someone's.
+  }
+}
+
+const LONGEST_WAIT_MS = 2000;
+
+/** A removal takes microseconds; whoever was killed in one is not waited for. */
+function waitForRemovals(notes: string): void {
+  const until = performance.now() + LONGEST_WAIT_MS;
+  for (const name of readdirSync(notes).filter((entry) => entry.endsWith(REMOVAL))) {
+    const file = join(notes, name);
+    for (;;) {
+      const text = readText(file);
+      if (text === undefined) break;
+      const holder = parseHolder(text);
+      if (holder !== undefined && checkLife(holder) === "dead") {
+        rmSync(file, { force: true });
+        break;
+      }
+      if (performance.now() > until) throw sandboxFailure(`${file} is in use for too long`);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
+
+/** False where this user cannot make one: then its commands cannot either. */
+function makeDirectory(path: string): boolean {
+  const parent = dirname(path);
+  if (realpathSync.native(parent) !== parent) {
+    throw sandboxFailure(`${parent} is a link, or behind one`);
+  }
+  try {
+    mkdirSync(path, { mode: 0o755 });
+    return true;
+  } catch (error) {
+    const errno = readErrno(error) ?? "";
+    if (["EACCES", "EPERM", "EROFS", "ENOTDIR"].includes(errno)) return false;
+    throw sandboxFailure(`the name ${path} cannot be kept free (${errno})`);
+  }
+}
+
+/** The path and those directories above it that are not there, the outermost first. */
+function missingDirectories(path: string): string[] {
+  return isMissing(path) ? [...missingDirectories(dirname(path)), path] : [];
+}
+
+function isMissing(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    // Under a file, or where this user cannot look.
+    return true;
+  }
+}
+
+function isEmptyDirectory(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory() && readdirSync(path).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Whole or not at all: another one reads it at any moment. */
+function writeNote(file: string, note: Note): void {
+  writeFileSync(`${file}~`, JSON.stringify(note));
+  renameSync(`${file}~`, file);
+}
+
+function readNotes(notes: string): [string, Note][] {
+  const files = readdirSync(notes).filter((name) => name.endsWith(".note"));
+  return files.flatMap((name): [string, Note][] => {
+    const file = join(notes, name);
+    const text = readText(file);
+    return text === undefined ? [] : [[file, JSON.parse(text) as Note]];
+  });
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
