@@ -40,3 +40,4 @@ export {
   type ProcessOptions,
   type RunningProcess,
 } from "./start-process.ts";
+export { MARKER_NAME } from "./watchdog.ts";

@@ -4,10 +4,10 @@
 
 import type { ChildProcess } from "node:child_process";
 import { Server } from "node:net";
-import { ToolFailure } from "@soong/core";
+import type { ToolFailure } from "@soong/core";
 import { canonicalHost, isWithin } from "@soong/core/internal";
+import { MARKER_NAME, sandboxFailure, type RefusedHost } from "../process/index.ts";
 import { openHostProxy, type HostProxyOptions } from "./host-proxy.ts";
-import type { RefusedHost } from "../process/index.ts";
 
 /** Free in a new namespace, and outside of what the system gives to those who name none. */
 const PORT = 61_999;
@@ -22,31 +22,25 @@ const LAST_DESCRIPTOR = 9;
 const SETUP_FAILED = 125;
 
 /**
- * $1: Node, $2: its program, $3: the variable that marks all processes of the command, with its value; then the command. Nothing else
- * of its environment reaches Node, where it could load other code.
+ * $1: Node, $2: its program; then the command. Of the environment only what marks all processes of the command reaches Node:
+ * the rest could make it load other code.
  */
-const SHELL_PROGRAM = `/usr/bin/env -i "$3" NODE_CHANNEL_FD="$NODE_CHANNEL_FD" "$1" -e "$2" </dev/null >/dev/null || exit ${SETUP_FAILED}
+const SHELL_PROGRAM = `/usr/bin/env -i ${MARKER_NAME}="$${MARKER_NAME}" NODE_CHANNEL_FD="$NODE_CHANNEL_FD" "$1" -e "$2" </dev/null >/dev/null || exit ${SETUP_FAILED}
 eval "exec $NODE_CHANNEL_FD>&-"
 unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
-shift 3
+shift 2
 exec "$@"`;
 
-export interface BridgeOptions {
-  readonly masked: readonly string[];
-  /** The number of the descriptor that is Node's channel. */
-  readonly channel: number;
-  /** `NAME=value` in the environment of every process of the command. */
-  readonly marker: string;
-}
-
-/** What is run in the sandbox instead of the command. */
-export function bridgeArgv(argv: readonly string[], options: BridgeOptions): string[] {
-  const { masked, channel, marker } = options;
+/** What is run in the sandbox instead of the command. `channel`: the descriptor that is Node's channel. */
+export function bridgeArgv(
+  argv: readonly string[],
+  { masked, channel }: { readonly masked: readonly string[]; readonly channel: number },
+): string[] {
   const node = process.execPath;
   const mask = masked.find((path) => isWithin(path, node));
   if (mask !== undefined) throw notOpened(`Node is ${node}, and ${mask} is closed in the sandbox`);
   if (channel > LAST_DESCRIPTOR) throw notOpened("it is given too many descriptors");
-  return ["/bin/sh", "-c", SHELL_PROGRAM, "sh", node, NODE_PROGRAM, marker, ...argv];
+  return ["/bin/sh", "-c", SHELL_PROGRAM, "sh", node, NODE_PROGRAM, ...argv];
 }
 
 /** What programs read to find a proxy. The loopback inside is reached without it, unless a rule opens the one outside. */
@@ -79,8 +73,8 @@ export function proxyEnvironment(openHosts: readonly string[] = []): Record<stri
 
 export interface Bridge {
   refusedHosts(): readonly RefusedHost[];
-  /** After the end of the process: rejects if the command was never started. */
-  check(): Promise<void>;
+  /** After the end of the process: rejects if the command was never started. `said`: what was on stderr first. */
+  check(said: string): Promise<void>;
   /** Ends all connections. */
   close(): void;
 }
@@ -100,18 +94,14 @@ export function openBridge(child: ChildProcess, options: HostProxyOptions): Brid
   });
   return {
     refusedHosts: () => proxy.refused(),
-    async check() {
-      if (!(await opened)) throw notOpened("the program inside did not open it");
+    async check(said) {
+      const [line = "it said nothing"] = said.split("\n").filter((one) => one.trim() !== "");
+      if (!(await opened)) throw notOpened(`${process.execPath} did not open it: ${line.trim()}`);
     },
     close: () => proxy.close(),
   };
 }
 
 function notOpened(why: string): ToolFailure {
-  return new ToolFailure({
-    code: "sandbox_failed",
-    error_class: "setup_required",
-    recovery: "ask_the_user",
-    message: `The command was not run: the way from the sandbox to its open hosts could not be made: ${why}.`,
-  });
+  return sandboxFailure(`the way to its open hosts could not be made: ${why}`);
 }

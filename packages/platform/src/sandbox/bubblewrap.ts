@@ -4,6 +4,7 @@
 import { spawnSync, type ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { constants } from "node:os";
+import { bridgeArgv, openBridge, proxyEnvironment, type Bridge } from "./bridge.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { isOpenInside, planMounts } from "./mounts.ts";
 import { layPlaceholders } from "./placeholders.ts";
@@ -14,6 +15,7 @@ import {
   type ExitStatus,
   type Sandbox,
   type SandboxEntry,
+  type SandboxProfile,
   type SandboxState,
 } from "../process/index.ts";
 import { seccompProgram } from "./seccomp.ts";
@@ -50,12 +52,13 @@ export function openBubblewrap({ path = process.env["PATH"] ?? "" }: BubblewrapO
             masked: [own.base],
           },
         );
-        const env = { ...command.env };
+        const isBridged = profile.refuseHost !== undefined;
+        const env = { ...command.env, ...(isBridged && proxyEnvironment(profile.openHosts)) };
         const { TMPDIR } = env;
         if (TMPDIR !== undefined && !isOpenInside(profile, TMPDIR)) env["TMPDIR"] = "/tmp";
         const variables = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
         const args = [...NAMESPACES, ...mounts, ...variables, "--chdir", command.cwd, ...LAST];
-        return bubblewrapEntry(found, command, args, () => placeholders.release());
+        return bubblewrapEntry(found, command, { args, profile }, () => placeholders.release());
       } catch (error) {
         placeholders.release();
         throw error;
@@ -77,10 +80,14 @@ function bubblewrapEntry(
     args,
     descriptor,
   }: { executable: string; args: readonly string[]; descriptor: number },
-  ownArgs: readonly string[],
+  { args: ownArgs, profile }: { args: readonly string[]; profile: SandboxProfile },
   release: () => void,
 ): SandboxEntry {
   const [own, seccomp, status] = [descriptor, descriptor + 1, descriptor + 2];
+  const { masked, refuseHost } = profile;
+  const argv = [executable, ...args];
+  const channel = descriptor + 3;
+  let bridge: Bridge | undefined;
   let report = Promise.resolve("");
   return {
     executable: program,
@@ -92,30 +99,36 @@ function bubblewrapEntry(
       "--json-status-fd",
       `${status}`,
       "--",
-      executable,
-      ...args,
+      ...(refuseHost === undefined ? argv : bridgeArgv(argv, { masked, channel })),
     ],
     // None of the command's: a variable can make a program load code, and this one is still outside.
     env: {},
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", ...(refuseHost === undefined ? [] : (["ipc"] as const))],
     isMonitored: true,
     started(child) {
       send(child, own, Buffer.from(ownArgs.map((argument) => `${argument}\0`).join("")));
       send(child, seccomp, filter);
       report = readAll(child.stdio[status] as Readable);
+      if (refuseHost !== undefined) bridge = openBridge(child, { ...profile, refuseHost });
     },
     async outcome(end, said) {
       if (end.code === null) return end;
       // Reported only if the command was started.
       const code = /"exit-code": (\d+)/.exec(await report)?.[1];
-      if (code !== undefined) return readExit(Number(code));
+      if (code !== undefined) {
+        if (!end.wasStopped) await bridge?.check(said);
+        return readExit(Number(code));
+      }
       // Asked to end before it began.
       if (end.wasStopped) return readExit(end.code);
       probed = undefined;
       throw sandboxFailure(explainFailure(said, end.code).missing);
     },
-    refusedHosts: () => [],
-    release,
+    refusedHosts: () => bridge?.refusedHosts() ?? [],
+    release() {
+      bridge?.close();
+      release();
+    },
   };
 }
 
