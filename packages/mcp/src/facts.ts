@@ -18,6 +18,8 @@ export interface McpFactPayloads {
     removed: readonly string[];
     changed: readonly string[];
   };
+  /** A host that a server in a sandbox wanted and did not get. */
+  "mcp.server.host_refused": { server_id: string; host: string; port: number; why: string };
   /** What a server requested of the host during a call. */
   "mcp.server.host_request": HostRequestData;
 }
@@ -48,6 +50,8 @@ export const MCP_FACT_TEXTS: FactTexts<keyof McpFactPayloads> = {
     phrase(server_id, "connected", inBrackets(countOf(tools, "tool"))),
   "mcp.server.failed": ({ server_id, message }) => phrase(server_id, "failed:", message),
   "mcp.server.tools_changed": ({ server_id }) => phrase(server_id, "changed its tools"),
+  "mcp.server.host_refused": ({ server_id, host, why }) =>
+    phrase(server_id, "was refused", host, inBrackets(why)),
   "mcp.server.host_request": ({ server_id, method, outcome }) =>
     phrase(server_id, "requested", method, inBrackets(outcome)),
 };

@@ -12,7 +12,7 @@ import {
   type Session,
 } from "@soong/core";
 import type { McpServerEntry, McpServers, McpServersOptions, ServerFact } from "@soong/mcp";
-import { describeProblem } from "@soong/platform";
+import { describeProblem, type OpenEntrySandbox } from "@soong/platform";
 import {
   ConfigError,
   readSettingsFile,
@@ -95,6 +95,8 @@ export interface RuntimeServersOptions {
   readonly canElicit: boolean;
   /** Whom a server may ask for what only a host has (GATE-2). */
   readonly host?: McpServersOptions["host"];
+  /** For entries that want a sandbox (CMD-6). */
+  readonly openSandbox?: OpenEntrySandbox;
   onWaiting?(server_ids: readonly string[]): void;
   /** A server that cannot be had, once for each. */
   onFailed?(failed: FailedServer): void;
@@ -108,7 +110,7 @@ export type OpenedServers = Awaited<ReturnType<Awaited<ReturnType<typeof runtime
 const TELL_AFTER_MS = 1000;
 
 export async function runtimeServers(options: RuntimeServersOptions) {
-  const { env, config, roots, choice, canElicit, host } = options;
+  const { env, config, roots, choice, canElicit, host, openSandbox } = options;
   const { home, values } = config;
   const { entries: all, warnings } = await loadUserServers(home, env, values.mcp);
   const entries = all.filter(
@@ -153,6 +155,13 @@ export async function runtimeServers(options: RuntimeServersOptions) {
             canSample: host !== undefined,
             canListRoots: host !== undefined,
             logins,
+            openSandbox,
+            onRefusedHost: ({ host, port, why }) =>
+              record({
+                type: "mcp.server.host_refused",
+                data: { server_id: entry.server_id, host, port, why },
+                level: "warn",
+              }),
             // Hidden from now on, in runs under way too: a token that is renewed may be in the very next answer.
             onSecret(secret) {
               if (!secrets.some(({ value }) => value === secret.value)) secrets.push(secret);

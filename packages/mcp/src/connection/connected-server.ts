@@ -10,6 +10,7 @@ import type {
   Redactor,
   Roots,
 } from "@soong/core";
+import type { OpenEntrySandbox, RefusedHost } from "@soong/platform";
 import type { McpLogins } from "../authorization/logins.ts";
 import type { McpSecret } from "../settings/index.ts";
 import type { McpServerFailure } from "./failure.ts";
@@ -64,6 +65,10 @@ export interface ConnectionOptions {
   readonly canListRoots?: boolean;
   /** Where the tokens of remote servers are kept. Without it none is ever sent. */
   readonly logins?: McpLogins;
+  /** For a server whose entry wants a sandbox; without it such a server is not started. */
+  readonly openSandbox?: OpenEntrySandbox;
+  /** A host that a server in a sandbox wanted and did not get; once for each and its port. */
+  readonly onRefusedHost?: (refused: RefusedHost) => void;
   /** Receives every token before it is first sent: it must never be shown or recorded. */
   readonly onSecret?: (secret: McpSecret) => void;
   readonly clock?: Clock;

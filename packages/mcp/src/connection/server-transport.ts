@@ -42,14 +42,14 @@ export function createServerTransport(
   options: ConnectionOptions,
   clock: Clock,
 ): ServerTransport {
-  const { transport: given, server_id } = entry;
+  const { transport: given, server_id, hosts } = entry;
   const secrets = listSecrets(given);
   const wantsLogin = {
     message: `it wants a login (HTTP 401). Log in: soong mcp login ${server_id}`,
     isOver: true,
   };
   if (given.kind === "stdio") {
-    const stdio = startableServer(given, options, secrets);
+    const stdio = startableServer(given, options, { secrets, hosts });
     return {
       kind: "stdio",
       transport: stdio,
@@ -99,9 +99,9 @@ function listSecrets(transport: McpTransport): readonly string[] {
 }
 
 function startableServer(
-  { command, args, env, cwd }: Extract<McpTransport, { kind: "stdio" }>,
+  { command, args, env, cwd, sandbox }: Extract<McpTransport, { kind: "stdio" }>,
   options: ConnectionOptions,
-  secrets: readonly string[],
+  { secrets, hosts }: { readonly secrets: readonly string[]; readonly hosts: readonly string[] },
 ) {
   const { roots, envAllowlist: allowlist, environment: from = process.env, logFile } = options;
   return createStdioTransport({
@@ -113,6 +113,10 @@ function startableServer(
     roots,
     log: logFile === undefined ? undefined : openRedactedLog(logFile, options.redactor),
     secrets,
+    // The hosts that the entry says its tools reach, unless the sandbox has a list of its own.
+    sandbox: sandbox && { hosts, ...sandbox },
+    openSandbox: options.openSandbox,
+    onRefusedHost: options.onRefusedHost,
   });
 }
 

@@ -8,7 +8,10 @@ import { isRecord } from "@soong/schema";
 import {
   LineTooLong,
   OPEN_INPUT,
+  type EntrySandbox,
+  type OpenEntrySandbox,
   type ProcessOptions,
+  type RefusedHost,
   type RunningProcess,
   createLineReader,
   findProgram,
@@ -40,6 +43,10 @@ export interface StdioOptions {
   readonly log: BoundedLog | undefined;
   /** Not to appear in what is said about its end. */
   readonly secrets: readonly string[];
+  /** It runs in a sandbox with this open, or not at all. */
+  readonly sandbox: EntrySandbox | undefined;
+  readonly openSandbox: OpenEntrySandbox | undefined;
+  readonly onRefusedHost: ((refused: RefusedHost) => void) | undefined;
 }
 
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
@@ -72,7 +79,11 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
       return gone;
     },
     // A failure to start rejects; it is not thrown.
-    start: async () => start(),
+    async start() {
+      const sandbox = options.sandbox === undefined ? undefined : await openSandbox(options);
+      if (isOver) throw new McpServerFailure("unreachable", "it was closed before it started");
+      start(sandbox);
+    },
     send,
     close() {
       finish(undefined);
@@ -81,9 +92,10 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   };
   return transport;
 
-  function start(): void {
+  function start(sandbox: ProcessOptions["sandbox"]): void {
     const lines = createLineReader(MAX_LINE_BYTES);
     running = startServer(options, {
+      sandbox,
       onStdout: (bytes) => deliver(messagesIn(lines.take(bytes))),
       onStderr(bytes) {
         options.log?.append(bytes);
@@ -160,7 +172,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 /** As a hook's program is found: on the PATH it is given, and never in the project (MCP-11). */
 function startServer(
   { command, args, env, cwd, roots }: StdioOptions,
-  consumers: Required<Pick<ProcessOptions, "onStdout" | "onStderr">>,
+  more: Pick<ProcessOptions, "onStdout" | "onStderr" | "sandbox">,
 ): RunningProcess {
   try {
     const { found } = findProgram(command, { directory: cwd, roots }, env);
@@ -171,12 +183,33 @@ function startServer(
       env,
       stdin: OPEN_INPUT,
       politeMs: POLITE_MS,
-      ...consumers,
+      ...more,
     });
   } catch (error) {
-    const message = `"${serverLine(command)}" could not be started: ${serverLine(messageOf(error))}`;
-    throw new McpServerFailure("unreachable", message);
+    throw notStarted(command, error);
   }
+}
+
+async function openSandbox(options: StdioOptions): Promise<ProcessOptions["sandbox"]> {
+  const { command, args, env, cwd, roots, sandbox = {}, openSandbox: open, log } = options;
+  try {
+    if (open === undefined) throw new Error("it wants a sandbox, and this program has none");
+    const { resolved } = findProgram(command, { directory: cwd, roots }, env);
+    const { by, profile } = await open(sandbox, { executable: resolved, args, cwd });
+    const onRefusedHost = (refused: RefusedHost): void => {
+      const { host, port, why } = refused;
+      log?.append(Buffer.from(`[sandbox] ${host} ${why} (port ${port})\n`));
+      options.onRefusedHost?.(refused);
+    };
+    return { by, profile: { ...profile, onRefusedHost } };
+  } catch (error) {
+    throw notStarted(command, error);
+  }
+}
+
+function notStarted(command: string, error: unknown): McpServerFailure {
+  const message = `"${serverLine(command)}" could not be started: ${serverLine(messageOf(error))}`;
+  return new McpServerFailure("unreachable", message);
 }
 
 /** Undefined for what is none. Some servers send several in a list. */

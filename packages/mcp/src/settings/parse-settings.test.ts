@@ -55,6 +55,31 @@ describe("an entry", () => {
     });
   });
 
+  test("may want a sandbox for its program, with what is open in it", () => {
+    verifies("CMD-6");
+    const sandboxOf = (sandbox: unknown) => entryOf({ command: "x", sandbox }).transport;
+    expect(sandboxOf(true)).toMatchObject({ sandbox: {} });
+    expect(sandboxOf(false)).not.toHaveProperty("sandbox");
+    const open = { hosts: ["api.example.org", "*.example.com"], write: ["~/data", "/srv/data"] };
+    expect(sandboxOf(open)).toMatchObject({ sandbox: open });
+    expect(problemsOf({ command: "x", sandbox: "yes" })).toEqual([
+      "mcpServers.one.sandbox: is text; true or false is expected",
+    ]);
+    expect(
+      problemsOf({
+        command: "x",
+        sandbox: { hosts: ["https://a.org"], write: ["data"], read: [] },
+      }),
+    ).toEqual([
+      "mcpServers.one.sandbox.hosts[0]: is more than a host; leave out the scheme and the path",
+      'mcpServers.one.sandbox.write[0]: is neither absolute nor below "~/"',
+      "mcpServers.one.sandbox.read: is not a field of a sandbox; it has hosts, write",
+    ]);
+    expect(problemsOf({ url: "https://a.org/mcp", sandbox: true })).toEqual([
+      'mcpServers.one.sandbox: "sandbox" means nothing for a server with "url".',
+    ]);
+  });
+
   test.each([
     [undefined, undefined],
     [true, undefined],

@@ -36,6 +36,7 @@ const ENTRY_KEYS = [
   "args",
   "env",
   "cwd",
+  "sandbox",
   "url",
   "headers",
   "oauth",

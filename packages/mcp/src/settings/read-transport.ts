@@ -2,7 +2,7 @@
 
 import { isAbsolute } from "node:path";
 import { isSecretName } from "@soong/core/internal";
-import type { Place } from "@soong/platform";
+import { entrySandbox, readEntrySandbox, type Place } from "@soong/platform";
 import { isRecord, omitUndefined } from "@soong/schema";
 import { holdsVariable, type Filler } from "./fill-variables.ts";
 import { anyLine, lines, readValue, type EntryKey, type GivenValue } from "./read-keys.ts";
@@ -28,7 +28,7 @@ const KINDS: Readonly<Record<string, McpTransport["kind"]>> = {
 
 /** What is needed for each, and what means nothing there. */
 const NEEDS = { stdio: "command", http: "url" } as const;
-const LACKS = { stdio: ["headers", "oauth"], http: ["args", "env", "cwd"] } as const;
+const LACKS = { stdio: ["headers", "oauth"], http: ["args", "env", "cwd", "sandbox"] } as const;
 
 /** `place` is that of the entry as a whole. */
 export function readTransport(
@@ -78,6 +78,7 @@ function readStdio(given: Given, written: GivenValue, filler: Filler): McpTransp
   const cwd = readCwd(given.get("cwd"));
   const args = given.has("args") ? readValue(given.get("args"), lines) : [];
   const pairs = readPairs(given.get("env"));
+  const sandbox = readEntrySandbox(readValue(given.get("sandbox"), entrySandbox));
   if (command === undefined || args === undefined || pairs === undefined) return undefined;
   const isFolderNamed = command.includes("/") && !isAbsolute(command) && cwd === undefined;
   if (command.trim() === "" || isFolderNamed) {
@@ -99,7 +100,7 @@ function readStdio(given: Given, written: GivenValue, filler: Filler): McpTransp
     command,
     args: args.map((argument, index) => fillArgument(argument, args[index - 1], filler)),
     env: Object.fromEntries(pairs.map(({ name, value }) => [name, filler.fill(value, name)])),
-    ...omitUndefined({ cwd }),
+    ...omitUndefined({ cwd, sandbox }),
   };
 }
 

@@ -1,7 +1,7 @@
 // What is known of one MCP server before it is asked anything: how it is reached, and what the user trusts
 // it with (MCP-1, MCP-6). All of it comes from the user's own file; nothing here comes from the server.
 
-import type { Problem } from "@soong/platform";
+import type { EntrySandbox, Problem } from "@soong/platform";
 
 export interface McpServerEntry {
   readonly server_id: string;
@@ -37,6 +37,8 @@ export type McpTransport =
       /** Beside the allowlist, with `${VARIABLE}` filled in. */
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string;
+      /** It runs in a sandbox with this open, or not at all. */
+      readonly sandbox?: EntrySandbox;
     }
   | {
       readonly kind: "http";

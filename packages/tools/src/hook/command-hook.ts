@@ -8,8 +8,12 @@ import {
   findProgram,
   programEnvironment,
   startProcess,
+  type EntryProgram,
+  type EntrySandbox,
+  type OpenEntrySandbox,
   type ProcessEnd,
   type ProgramPlaces,
+  type RefusedHost,
 } from "@soong/platform";
 
 export interface CommandHook {
@@ -24,6 +28,10 @@ export interface CommandHook {
   readonly on_failure?: "continue";
   /** Names of environment variables it sees beside the ordinary ones. */
   readonly env_allowlist?: readonly string[];
+  /** It runs in a sandbox with this open, or fails. */
+  readonly sandbox?: EntrySandbox;
+  /** What makes that sandbox; without it a hook that wants one fails. */
+  readonly openSandbox?: OpenEntrySandbox;
   /** Where it runs, and from where a relative program is meant. Never a project. */
   readonly cwd: string;
   /** Sent to the hook; no program is taken from there. */
@@ -80,7 +88,12 @@ async function ask(
   const places = placesOfHook(options);
   const env = programEnvironment(options.env_allowlist ?? [], places.roots);
   const [, ...rest] = options.command;
-  const { found } = findHookProgram(options);
+  const { found, resolved } = findHookProgram(options);
+  const sandbox = await openSandbox(options, {
+    executable: resolved,
+    args: rest,
+    cwd: options.cwd,
+  });
   const answer: Buffer[] = [];
   let size = 0;
   const log = createLog();
@@ -89,6 +102,7 @@ async function ask(
     argv: [found, ...rest],
     cwd: options.cwd,
     env,
+    sandbox,
     stdin: `${payload}\n`,
     signal,
     timeoutMs,
@@ -104,12 +118,25 @@ async function ask(
   try {
     const end = await running.end;
     const problem = endProblem(end, timeoutMs, log.text());
-    if (problem !== undefined) throw new Error(problem);
+    if (problem !== undefined) throw new Error(problem + describeRefused(running.refusedHosts()));
     return readAnswer(Buffer.concat(answer));
   } finally {
     const text = log.text();
     if (text !== "") options.log?.(options.id, text);
   }
+}
+
+function openSandbox(
+  { sandbox, openSandbox: open }: CommandHook,
+  program: EntryProgram,
+): ReturnType<OpenEntrySandbox> | undefined {
+  if (sandbox === undefined) return undefined;
+  if (open === undefined) throw new Error("wants a sandbox, and this program has none");
+  return open(sandbox, program);
+}
+
+function describeRefused(refused: readonly RefusedHost[]): string {
+  return refused.map(({ host, why }) => `; its sandbox refused ${host}, which ${why}`).join("");
 }
 
 /** The end of what was written, in whole lines: the rest of a cut one could be half a secret. */

@@ -8,6 +8,8 @@ import { isGuard, pathPatternProblem } from "@soong/core/internal";
 import { isRecord } from "@soong/schema";
 import {
   checkDocument,
+  entrySandbox,
+  readEntrySandbox,
   readErrno,
   problemAt,
   shape,
@@ -32,6 +34,8 @@ export interface LoadHooksOptions {
   readonly log?: CommandHook["log"];
   /** For hooks that set no time of their own. */
   readonly timeout_ms?: number;
+  /** For hooks that want a sandbox. */
+  readonly openSandbox?: CommandHook["openSandbox"];
 }
 
 export type LoadedHooks =
@@ -66,7 +70,7 @@ export async function loadHooks(
   return {
     ok: true,
     hooks: hooks.map((entry) => {
-      const given = { ...ofEvery, ...entry, cwd };
+      const given = { ...ofEvery, ...entry, sandbox: readEntrySandbox(entry.sandbox), cwd };
       return { ...commandHook(given), executable: findHookProgram(given).resolved };
     }),
   };
@@ -113,6 +117,7 @@ const HOOK = object({
   timeout_ms: optional(wholeNumber(1, MAX_TIMEOUT_MS)),
   on_failure: optional(choice(["continue"])),
   env_allowlist: optional(list(variableName, { max: 256 })),
+  sandbox: optional(entrySandbox),
 });
 
 type HookEntry = ShapeValue<typeof HOOK>;
