@@ -23,12 +23,12 @@ export function planMounts(
   const entries = readEntries(profile, places);
   const isRootOpen = entries.get("/")?.kind === "writable";
   const args = [isRootOpen ? "--bind" : "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
-  for (const name of COVERED_IN_PROC) args.push("--ro-bind-try", `/proc/${name}`, `/proc/${name}`);
   entries.delete("/");
 
   const sorted = [...entries].toSorted(([one], [other]) => parentsFirst(one, other));
   let outer: Around = { path: "/", kind: isRootOpen ? "writable" : "fixed" };
-  const closing: string[] = [];
+  // The kernel takes a write to its settings from user 0, without any capability.
+  const closing = ["--remount-ro", "/proc"];
   for (const [path, entry] of sorted) {
     while (outer.outer !== undefined && !isWithin(outer.path, path)) outer = outer.outer;
     // It is read-only already, or not there at all.
@@ -47,7 +47,6 @@ export function planMounts(
     if (entry.kind === "masked" && entry.isDirectory) closing.push("--remount-ro", path);
     if (path === RUN && entry.kind === "private") {
       for (const kept of KEPT_IN_RUN) args.push("--ro-bind-try", kept, kept);
-      closing.push("--remount-ro", path);
     }
     outer = { path, kind: entry.kind, outer };
   }
@@ -86,8 +85,6 @@ const HIDDEN = [TMP, RUN, "/var/tmp"];
 /** Where NixOS has its programs and drivers. */
 const KEPT_IN_RUN = ["/run/current-system", "/run/opengl-driver"];
 
-/** The kernel takes a write here from its user 0, whatever the sandbox took from it. */
-const COVERED_IN_PROC = "sys sysrq-trigger irq bus fs acpi driver scsi mtrr tty".split(" ");
 /** Made by the kernel: never opened, and with mounts of their own. */
 const OF_THE_KERNEL = ["/proc", "/dev", "/sys"];
 

@@ -2,133 +2,74 @@
 // into other processes, mounts, opens new kernel interfaces, or reaches programs outside through a socket. Mounts and
 // namespaces close the files; this closes what they leave. The numbers for arm64 come from its header and are untested.
 
-interface SystemCalls {
-  /** AUDIT_ARCH_…: numbers of another architecture mean other calls, so those are not judged but killed. */
-  readonly architecture: number;
-  readonly clone: number;
-  readonly ioctl: number;
-  readonly socket: number;
-  readonly denied: readonly number[];
-}
-
-/** The same numbers everywhere, as all calls from 424 on. */
+/** Of the architectures in this order. Calls that are younger than number 423 have one number everywhere. */
+const NUMBERS: Readonly<Record<string, readonly [x64: number, arm64?: number]>> = {
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  kcmp: [312, 272],
+  pidfd_getfd: [438, 438],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  open_tree_attr: [467, 467],
+  unshare: [272, 97],
+  setns: [308, 268],
+  create_module: [174],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  get_kernel_syms: [177],
+  query_module: [178],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  reboot: [169, 142],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  syslog: [103, 116],
+  vhangup: [153, 58],
+  acct: [163, 89],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  nfsservctl: [180, 42],
+  lookup_dcookie: [212, 18],
+  iopl: [172],
+  ioperm: [173],
+  adjtimex: [159, 171],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  clock_adjtime: [305, 266],
+  fanotify_init: [300, 262],
+  name_to_handle_at: [303, 264],
+  open_by_handle_at: [304, 265],
+};
+const SPECIAL = { clone: [56, 220], ioctl: [16, 29], socket: [41, 198] } as const;
 const CLONE3 = 435;
-const DENIED_EVERYWHERE = [
-  425,
-  426,
-  427, // io_uring_setup, io_uring_enter, io_uring_register
-  428,
-  429,
-  430,
-  431,
-  432,
-  433, // open_tree, move_mount, fsopen, fsconfig, fsmount, fspick
-  438, // pidfd_getfd
-  442,
-  443, // mount_setattr, quotactl_fd
-  467, // open_tree_attr
-];
 /** file_setattr. What a newer kernel adds is not known here, and programs can do without it. */
 const LAST_KNOWN = 469;
 
-const X64: SystemCalls = {
-  architecture: 0xc000_003e,
-  clone: 56,
-  ioctl: 16,
-  socket: 41,
-  denied: [
-    101,
-    310,
-    311,
-    312, // ptrace, process_vm_readv, process_vm_writev, kcmp
-    248,
-    249,
-    250, // add_key, request_key, keyctl
-    298,
-    321,
-    323, // perf_event_open, bpf, userfaultfd
-    155,
-    161,
-    165,
-    166,
-    272,
-    308, // pivot_root, chroot, mount, umount2, unshare, setns
-    174,
-    175,
-    176,
-    177,
-    178,
-    313, // create_module, init_module, delete_module, get_kernel_syms, query_module, finit_module
-    246,
-    320,
-    167,
-    168,
-    169, // kexec_load, kexec_file_load, swapon, swapoff, reboot
-    103,
-    153,
-    163,
-    179,
-    180,
-    212, // syslog, vhangup, acct, quotactl, nfsservctl, lookup_dcookie
-    159,
-    164,
-    227,
-    305, // adjtimex, settimeofday, clock_settime, clock_adjtime
-    300,
-    303,
-    304, // fanotify_init, name_to_handle_at, open_by_handle_at
-    172,
-    173, // iopl, ioperm
-  ],
-};
-
-const ARM64: SystemCalls = {
-  architecture: 0xc000_00b7,
-  clone: 220,
-  ioctl: 29,
-  socket: 198,
-  denied: [
-    117,
-    270,
-    271,
-    272, // ptrace, process_vm_readv, process_vm_writev, kcmp
-    217,
-    218,
-    219, // add_key, request_key, keyctl
-    241,
-    280,
-    282, // perf_event_open, bpf, userfaultfd
-    39,
-    40,
-    41,
-    51,
-    97,
-    268, // umount2, mount, pivot_root, chroot, unshare, setns
-    105,
-    106,
-    273, // init_module, delete_module, finit_module
-    104,
-    294,
-    224,
-    225,
-    142, // kexec_load, kexec_file_load, swapon, swapoff, reboot
-    18,
-    42,
-    58,
-    60,
-    89,
-    116, // lookup_dcookie, nfsservctl, vhangup, quotactl, acct, syslog
-    112,
-    170,
-    171,
-    266, // clock_settime, settimeofday, adjtimex, clock_adjtime
-    262,
-    264,
-    265, // fanotify_init, name_to_handle_at, open_by_handle_at
-  ],
-};
-
-const BY_ARCHITECTURE: Readonly<Record<string, SystemCalls>> = { x64: X64, arm64: ARM64 };
+/** AUDIT_ARCH_…, in the order of the numbers. Those of another one mean other calls: they are not judged but killed. */
+const ARCHITECTURES = [
+  ["x64", 0xc000_003e],
+  ["arm64", 0xc000_00b7],
+] as const;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NAMESPACES = 0x7e02_0000;
@@ -142,8 +83,8 @@ const NETLINK_ROUTE = 0;
 
 /** For bubblewrap's `--seccomp`; undefined for a processor whose numbers are not known here. */
 export function seccompProgram(architecture: string = process.arch): Buffer | undefined {
-  const calls = BY_ARCHITECTURE[architecture];
-  return calls === undefined ? undefined : assemble(programFor(calls));
+  const index = ARCHITECTURES.findIndex(([name]) => name === architecture);
+  return index === -1 ? undefined : assemble(programFor(index as 0 | 1));
 }
 
 type Verdict = "allow" | "refuse" | "unknown" | "kill";
@@ -166,7 +107,8 @@ const ARCHITECTURE = 4;
  */
 const argument = (index: number) => 16 + 8 * index;
 
-function programFor(calls: SystemCalls): Step[] {
+function programFor(index: 0 | 1): Step[] {
+  const denied = Object.values(NUMBERS).flatMap((numbers) => numbers[index] ?? []);
   const isNumber = (value: number, length: number): Step => ({ test: "equal", value, no: length });
   const clone: Step[] = [
     { load: argument(0) },
@@ -187,23 +129,23 @@ function programFor(calls: SystemCalls): Step[] {
   ];
   return [
     { load: ARCHITECTURE },
-    { test: "equal", value: calls.architecture, no: "kill" },
+    { test: "equal", value: ARCHITECTURES[index][1], no: "kill" },
     { load: NUMBER },
     // x32: the same calls under other numbers.
     { test: "at_least", value: 0x4000_0000, yes: "kill" },
     { test: "at_least", value: LAST_KNOWN + 1, yes: "unknown" },
     // Its flags are in memory, where they cannot be looked at; the C library then uses clone.
     { test: "equal", value: CLONE3, yes: "unknown" },
-    ...[...DENIED_EVERYWHERE, ...calls.denied].map((value): Step => ({
+    ...denied.map((value): Step => ({
       test: "equal",
       value,
       yes: "refuse",
     })),
-    isNumber(calls.clone, clone.length),
+    isNumber(SPECIAL.clone[index], clone.length),
     ...clone,
-    isNumber(calls.ioctl, ioctl.length),
+    isNumber(SPECIAL.ioctl[index], ioctl.length),
     ...ioctl,
-    isNumber(calls.socket, socket.length),
+    isNumber(SPECIAL.socket[index], socket.length),
     ...socket,
     { test: "at_least", value: 0, yes: "allow" },
   ];
