@@ -75,7 +75,9 @@ const OWN_LATER = {
     "tools/src/search/search-plain.ts",
     "tools/src/search/search-ripgrep.ts",
   ],
+  proxy: ["platform/src/sandbox/host-proxy.ts"],
   "relax-schema": ["schema/src/relax-schema.ts"],
+  sandbox: ["platform/src/sandbox/open-sandbox.ts"],
   "search-index": ["search/src/search-index.ts"],
   web: [
     "platform/src/network/private-address.ts",
