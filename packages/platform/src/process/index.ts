@@ -28,6 +28,7 @@ export {
   type Sandbox,
   type SandboxedCommand,
   type SandboxEntry,
+  type AbsentFile,
   type SandboxProfile,
   type SandboxState,
 } from "./sandbox-port.ts";

@@ -17,12 +17,21 @@ export interface SandboxProfile {
    * empty directory meanwhile, which git does not see.
    */
   readonly absent: readonly string[];
+  /** The same for names under which programs need a file, if anything: meanwhile there is one with this text. */
+  readonly absentFiles?: readonly AbsentFile[];
+  /** What stays readable in a masked directory, or in one that is not there at all: the program itself, or what was allowed. */
+  readonly readable?: readonly string[];
   /** Why a host may not be reached; undefined where it may. Without this function the network is closed. */
   readonly refuseHost?: (host: string, port: number) => string | undefined;
   /** The patterns of the hosts that are open. A host of this machine or of a private network has to be one of them itself. */
   readonly openHosts?: readonly string[];
   /** Once for each host and port that is refused. */
   readonly onRefusedHost?: (refused: RefusedHost) => void;
+}
+
+export interface AbsentFile {
+  readonly path: string;
+  readonly text: string;
 }
 
 export type SandboxState =

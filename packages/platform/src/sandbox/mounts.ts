@@ -15,11 +15,10 @@ export interface PrivatePlaces {
   readonly masked: readonly string[];
 }
 
+type MountedPlaces = Pick<SandboxProfile, "writable" | "fixed" | "masked" | "readable">;
+
 /** Arguments of bubblewrap. Throws a ToolFailure where a path is not what the profile takes it for. */
-export function planMounts(
-  profile: Pick<SandboxProfile, "writable" | "fixed" | "masked">,
-  places: PrivatePlaces,
-): string[] {
+export function planMounts(profile: MountedPlaces, places: PrivatePlaces): string[] {
   const entries = readEntries(profile, places);
   const isRootOpen = entries.get("/")?.kind === "writable";
   const args = [isRootOpen ? "--bind" : "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
@@ -27,13 +26,15 @@ export function planMounts(
 
   const sorted = [...entries].toSorted(([one], [other]) => parentsFirst(one, other));
   let outer: Around = { path: "/", kind: isRootOpen ? "writable" : "fixed" };
+  const open = [...profile.writable, ...(profile.readable ?? [])];
   // The kernel takes a write to its settings from user 0, without any capability.
   const closing = ["--remount-ro", "/proc"];
   for (const [path, entry] of sorted) {
     while (outer.outer !== undefined && !isWithin(outer.path, path)) outer = outer.outer;
     // It is read-only already, or not there at all.
     if (entry.kind === "fixed" && outer.kind !== "writable") continue;
-    if (entry.kind === "masked" && outer.kind !== "writable" && outer.kind !== "fixed") continue;
+    if (entry.kind === "readable" && outer.kind !== "masked" && outer.kind !== "private") continue;
+    if (entry.kind === "masked" && (outer.kind === "masked" || outer.kind === "private")) continue;
     if (outer.kind === "writable") {
       // Each directory on the way is a mount of its own, which cannot be renamed: else another could take its place.
       for (const between of directoriesBetween(outer.path, path)) {
@@ -41,9 +42,9 @@ export function planMounts(
         outer = { path: between, kind: "writable", outer };
       }
     }
-    const innerRoots = () =>
-      profile.writable.filter((root) => root !== path && isWithin(path, root));
-    args.push(...mountsOf(path, entry, innerRoots, places));
+    const innerPlaces = () =>
+      open.filter((place) => place !== path && isWithin(path, place) && entries.has(place));
+    args.push(...mountsOf(path, entry, innerPlaces, places));
     if (entry.kind === "masked" && entry.isDirectory) closing.push("--remount-ro", path);
     if (path === RUN && entry.kind === "private") {
       for (const kept of KEPT_IN_RUN) args.push("--ro-bind-try", kept, kept);
@@ -65,7 +66,7 @@ export function isOpenInside(
   return open >= hidden && open > longest(profile.fixed) && open > longest(profile.masked);
 }
 
-type Kind = "writable" | "fixed" | "masked" | "private";
+type Kind = "writable" | "readable" | "fixed" | "masked" | "private";
 
 interface Entry {
   readonly kind: Kind;
@@ -89,7 +90,7 @@ const KEPT_IN_RUN = ["/run/current-system", "/run/opengl-driver"];
 const OF_THE_KERNEL = ["/proc", "/dev", "/sys"];
 
 function readEntries(
-  { writable, fixed, masked }: Pick<SandboxProfile, "writable" | "fixed" | "masked">,
+  { writable, fixed, masked, readable = [] }: MountedPlaces,
   places: PrivatePlaces,
 ): Map<string, Entry> {
   const entries = new Map<string, Entry>();
@@ -110,7 +111,11 @@ function readEntries(
   if (entries.get("/")?.kind === "writable")
     entries.set("/sys", { kind: "fixed", isDirectory: true });
   // The stricter ones last: of one path they count.
-  const closed = [[fixed, "fixed"] as const, [[...masked, ...places.masked], "masked"] as const];
+  const closed = [
+    [fixed, "fixed"] as const,
+    [readable.filter((path) => !entries.has(path)), "readable"] as const,
+    [[...masked, ...places.masked], "masked"] as const,
+  ];
   for (const [paths, kind] of closed) {
     for (const path of paths) {
       const stats = lookAt(path);
@@ -150,23 +155,24 @@ function lookAt(path: string): Stats | undefined {
 function mountsOf(
   path: string,
   { kind, isDirectory }: Entry,
-  innerRoots: () => string[],
+  innerPlaces: () => string[],
   places: PrivatePlaces,
 ): string[] {
   switch (kind) {
     case "writable":
       return ["--bind", path, path];
+    case "readable":
     case "fixed":
       return ["--ro-bind", path, path];
     case "masked":
       // A device cannot be opened through this mount: permission denied, as in a directory of mode 0. One may still go
       // through it to what is open inside.
       return isDirectory
-        ? ["--perms", innerRoots().length === 0 ? "0000" : "0111", "--tmpfs", path]
+        ? ["--perms", innerPlaces().length === 0 ? "0000" : "0111", "--tmpfs", path]
         : ["--ro-bind", "/dev/null", path];
     case "private":
       if (path === realPath(TMP)) {
-        return ["--bind", places.temporaryDirectory(innerRoots()), path];
+        return ["--bind", places.temporaryDirectory(innerPlaces()), path];
       }
       return ["--perms", path === RUN ? "0755" : "1777", "--tmpfs", path];
   }

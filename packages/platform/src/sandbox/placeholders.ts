@@ -1,7 +1,7 @@
 // Names under which nothing may come into being while a command runs. A mount needs something to be mounted on, so there is an
-// empty directory meanwhile. It is removed with the last sandbox that needs it, of all runtimes of this user: each notes what
-// it needs and what it made. What a killed one left, the next one removes. Only an empty directory that was noted is
-// ever removed.
+// empty directory meanwhile, or a file with a text that was given. It is removed with the last sandbox that needs it, of all runtimes of this user: each notes what
+// it needs and what it made. What a killed one left, the next one removes. Only what was noted and is still as it
+// was made is ever removed.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { isWithin } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { readErrno } from "../file/disk.ts";
 import { checkLife, parseHolder, thisHolder, type LockHolder } from "../file/lock-holder.ts";
 import { isOpenInside } from "./mounts.ts";
@@ -30,8 +31,10 @@ export interface Placeholders {
 
 /** `notes` is a directory of this user, for all its runtimes. */
 export function layPlaceholders(profile: SandboxProfile, notes: string): Placeholders {
-  const paths = profile.absent.filter((path) => isOpenInside(profile, path));
-  const needs = paths.filter((path) => isMissing(path) || isEmptyDirectory(path));
+  const { absent, absentFiles = [] } = profile;
+  const texts = new Map(absentFiles.map(({ path, text }) => [path, text]));
+  const paths = [...absent, ...texts.keys()].filter((path) => isOpenInside(profile, path));
+  const needs = paths.filter((path) => isMissing(path) || isPlaceholder(path, texts.get(path)));
   if (needs.length === 0) return { paths, release() {} };
   const file = join(notes, `${randomBytes(8).toString("hex")}.note`);
   const made: Made[] = [];
@@ -45,10 +48,13 @@ export function layPlaceholders(profile: SandboxProfile, notes: string): Placeho
     // From here on no one removes what is needed: they see the note, or are seen and waited for.
     waitForRemovals(notes);
     removeUnneeded(notes);
-    for (const path of needs.flatMap(missingDirectories)) {
-      if (!makeDirectory(path)) break;
-      const { dev, ino } = lstatSync(path);
-      made.push({ path, dev, ino });
+    for (const need of needs) {
+      for (const path of missingDirectories(need)) {
+        const text = texts.get(path);
+        if (!make(path, text)) break;
+        const { dev, ino } = lstatSync(path);
+        made.push({ path, dev, ino, ...omitUndefined({ text }) });
+      }
     }
     note(thisHolder());
   } catch (error) {
@@ -62,6 +68,8 @@ interface Made {
   readonly path: string;
   readonly dev: number;
   readonly ino: number;
+  /** Of a file. */
+  readonly text?: string;
 }
 
 interface Note {
@@ -95,10 +103,12 @@ function removeUnneeded(notes: string): void {
   }
 }
 
-function removePlaceholder({ path, dev, ino }: Made): void {
+function removePlaceholder({ path, dev, ino, text }: Made): void {
   try {
     const stats = lstatSync(path);
-    if (stats.isDirectory() && stats.dev === dev && stats.ino === ino) rmdirSync(path);
+    if (stats.dev !== dev || stats.ino !== ino) return;
+    if (text === undefined) rmdirSync(path);
+    else if (isPlaceholder(path, text)) rmSync(path);
   } catch {
     // Gone, or no longer empty: then it is someone's.
   }
@@ -126,13 +136,14 @@ function waitForRemovals(notes: string): void {
 }
 
 /** False where this user cannot make one: then its commands cannot either. */
-function makeDirectory(path: string): boolean {
+function make(path: string, text: string | undefined): boolean {
   const parent = dirname(path);
   if (realpathSync.native(parent) !== parent) {
     throw sandboxFailure(`${parent} is a link, or behind one`);
   }
   try {
-    mkdirSync(path, { mode: 0o755 });
+    if (text === undefined) mkdirSync(path, { mode: 0o755 });
+    else writeFileSync(path, text, { mode: 0o644, flag: "wx" });
     return true;
   } catch (error) {
     const errno = readErrno(error) ?? "";
@@ -155,9 +166,12 @@ function isMissing(path: string): boolean {
   }
 }
 
-function isEmptyDirectory(path: string): boolean {
+/** It may be that of another sandbox. */
+function isPlaceholder(path: string, text: string | undefined): boolean {
   try {
-    return lstatSync(path).isDirectory() && readdirSync(path).length === 0;
+    const stats = lstatSync(path);
+    if (text === undefined) return stats.isDirectory() && readdirSync(path).length === 0;
+    return stats.isFile() && stats.size === text.length && readFileSync(path, "utf8") === text;
   } catch {
     return false;
   }
