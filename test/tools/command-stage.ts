@@ -28,6 +28,8 @@ export interface StageOptions {
   readonly tool?: (place: { base: string; project: string }) => RunCommandOptions;
   readonly session?: SessionOptions;
   readonly config?: ConfigInput;
+  /** Where its folder is, instead of the directory for temporary files. */
+  readonly parent?: string;
   /** Of the kernel: what its timeouts are measured by. */
   readonly clock?: Clock;
 }
@@ -56,7 +58,7 @@ export const ALLOW_READ_ONLY: readonly PermissionRule[] = [
 ];
 
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "soong-command-")));
+  const base = realpathSync(mkdtempSync(join(options.parent ?? tmpdir(), "soong-command-")));
   const project = join(base, "project");
   const writable = join(base, "writable");
   for (const folder of [project, writable, join(base, "home")]) mkdirSync(folder);

@@ -9,7 +9,10 @@ export function selfRunningBy(given: string): string | undefined {
   const path = foldCase(given);
   const name = baseName(path);
   if (NAMES.has(name) || name.endsWith(".code-workspace")) return name;
-  return PLACES.find((place) => `${path}/`.includes(`${place}/`))?.slice(1);
+  // Before every command all names of a project come here: most of them are in no such place, which costs less to see (70 ms of 50 000).
+  if (!path.includes("/.") && !path.includes("/library/")) return undefined;
+  const closed = `${path}/`;
+  return PLACES.find((place) => closed.includes(place))?.slice(1, -1);
 }
 
 const NAMES: ReadonlySet<string> = new Set(
@@ -29,4 +32,6 @@ const PLACES =
   /.devcontainer /.emacs.d /.vim /.config/nvim /.config/fish /.config/git /.config/autostart
   /.config/systemd /library/launchagents /.claude /.codex
   /.gemini /.kiro /.roo /.vscode/mcp.json /.cursor
-  /.opencode /.zed /.helix`.split(/\s+/);
+  /.opencode /.zed /.helix`
+    .split(/\s+/)
+    .map((place) => `${place}/`);

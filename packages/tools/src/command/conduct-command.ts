@@ -2,14 +2,17 @@
 // and nothing of it left behind when the call is cut short.
 
 import { isDeepStrictEqual } from "node:util";
+import { omitUndefined } from "@soong/schema";
 import { ToolFailure, type Clock, type HandlerResult, type ToolContext } from "@soong/core";
 import type { FilesRead } from "../file/files-read.ts";
 import { resolvePath, shownPath } from "../path/index.ts";
-import { findExecutable, type startProcess } from "@soong/platform";
+import { findExecutable, type Sandbox, type startProcess } from "@soong/platform";
+import { enterSandbox, type EnteredSandbox } from "../sandbox/index.ts";
 import { captureOutput } from "./captured-output.ts";
 import {
   type CommandFacts,
   type Environment,
+  commandHost,
   findRestrictedPaths,
   stampText,
 } from "./plan-command.ts";
@@ -25,6 +28,7 @@ export interface CommandPorts {
   readonly clock: Clock;
   readonly filesRead: FilesRead | undefined;
   readonly startProcess: typeof startProcess;
+  readonly sandbox: Sandbox | undefined;
 }
 
 /** Of a proven command, while what its arguments name changes: repeating it costs nothing but time. */
@@ -37,6 +41,9 @@ export async function conductCommand(
 ): Promise<HandlerResult> {
   const planned = readPlan(context);
   const { cwd, facts } = planned;
+  const programs = [facts.found, planned.executable];
+  const host = commandHost(ports.sandbox, ports.env, programs);
+  let inside: EnteredSandbox | undefined;
   for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
     // Before they are judged once more: from here to the end of the command they mean the same, or nothing is shown.
     const names = facts.read_only
@@ -44,8 +51,9 @@ export async function conductCommand(
       : UNPROVEN;
     if (names === undefined) continue;
     const command = await stillAsPlanned(input, planned, context, ports.env);
+    if (left === MOST_ATTEMPTS) inside = await enterSandbox(planned.resource, host, context);
     context.signal.throwIfAborted();
-    const result = await runOnce(command, names, input, context, ports);
+    const result = await runOnce(command, { names, inside }, input, context, ports);
     if (result !== undefined) return result;
     context.signal.throwIfAborted();
   }
@@ -58,7 +66,7 @@ const UNPROVEN: NotedNames = { unchanged: () => true };
 /** Undefined where its output may come from files that were not judged: all of it is discarded. */
 async function runOnce(
   command: CommandToRun,
-  names: NotedNames,
+  { names, inside }: { names: NotedNames; inside: EnteredSandbox | undefined },
   { description }: CommandInput,
   context: ToolContext,
   ports: CommandPorts,
@@ -70,6 +78,7 @@ async function runOnce(
 
   const running = ports.startProcess({
     ...command,
+    ...omitUndefined({ sandbox: inside?.start }),
     onStdout: (chunk) => stdout.push(chunk),
     onStderr: (chunk) => stderr.push(chunk),
   });
@@ -89,7 +98,10 @@ async function runOnce(
         return undefined;
       }
       const changedFiles = await listChangedFiles(context, ports.filesRead);
-      return await describeEnd({ ...about, end, changedFiles });
+      const output = [stdout.recent, stderr.recent];
+      const mayWrite = names === UNPROVEN;
+      const sandboxNotes = await inside?.leave({ end, running, output, mayWrite });
+      return await describeEnd({ ...about, end, changedFiles, sandboxNotes });
     } finally {
       stopProgress();
       signal.removeEventListener("abort", keepPartial);
@@ -111,7 +123,7 @@ function readPlan({ plan }: ToolContext) {
     throw new TypeError("A command without a plan cannot be run.");
   }
   const { argv, cwd, executable } = resource;
-  return { plan, executable, argv, cwd, facts: plan.facts as CommandFacts };
+  return { plan, resource, executable, argv, cwd, facts: plan.facts as CommandFacts };
 }
 
 /** What was judged is what runs, or nothing does (PERM-8): the names of the plan still mean the same. */

@@ -15,6 +15,8 @@ export interface EndedCommand {
   readonly stderr: CapturedOutput;
   /** Files the run has read that are different now, as names for the model. */
   readonly changedFiles: readonly string[];
+  /** Of a command that ran in a sandbox. */
+  readonly sandboxNotes: readonly string[] | undefined;
   readonly inlineLimitBytes: number;
   readonly redact: (text: string) => string;
 }
@@ -52,7 +54,7 @@ export async function describeEnd(command: EndedCommand): Promise<HandlerResult>
       stderr: streamData(stderr, shown.stderr, kept.stderr),
       cwd,
       duration_ms: Math.round(end.duration_ms),
-      contained_by: CONTAINED_BY,
+      contained_by: command.sandboxNotes === undefined ? CONTAINED_BY : "sandbox",
       ...(leftovers === 0 ? {} : { leftovers }),
       ...(survivors === 0 ? {} : { survivors }),
       ...(changedFiles.length === 0 ? {} : { changed_files: changedFiles.slice(0, MOST_NAMED) }),
@@ -71,7 +73,9 @@ export async function describeEnd(command: EndedCommand): Promise<HandlerResult>
 }
 
 /** What there is of both streams when the command is cut short: the result has nothing but this text. */
-export function partialText(command: Omit<EndedCommand, "end" | "changedFiles">): string {
+export function partialText(
+  command: Omit<EndedCommand, "end" | "changedFiles" | "sandboxNotes">,
+): string {
   return layOut(showBoth(command), []);
 }
 
@@ -117,7 +121,7 @@ function describeFailure({ exit_code, signal }: ProcessEnd): string | undefined 
 }
 
 function listNotes(
-  { end: { leftovers, survivors }, changedFiles: changed }: EndedCommand,
+  { end: { leftovers, survivors }, changedFiles: changed, sandboxNotes = [] }: EndedCommand,
   kept: Readonly<Record<"stdout" | "stderr", KeptOutput>>,
 ): string[] {
   const notes = Object.entries(kept).flatMap(([name, one]) =>
@@ -127,6 +131,7 @@ function listNotes(
     notes.push(`${leftovers} of its processes were still running when it ended, and were stopped.`);
   }
   if (survivors > 0) notes.push(`${survivors} of its processes could not be stopped.`);
+  notes.push(...sandboxNotes);
   if (changed.length === 0) return notes;
   const names = changed.slice(0, MOST_NAMED).map((name) => JSON.stringify(name));
   const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : "";

@@ -4,6 +4,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import {
+  type CommandTarget,
   type Plan,
   type PrepareContext,
   type Targets,
@@ -11,8 +12,14 @@ import {
   ToolFailure,
 } from "@soong/core";
 import { type JudgedPath, isDirectory, resolvePath, readStamp } from "../path/index.ts";
-import { type FoundExecutable, findExecutable, isFixedProgram } from "@soong/platform";
+import {
+  type FoundExecutable,
+  type Sandbox,
+  findExecutable,
+  isFixedProgram,
+} from "@soong/platform";
 import { omitUndefined } from "@soong/schema";
+import { type CommandHost, planSandbox, withSandbox } from "../sandbox/index.ts";
 import type { CommandInput } from "./command-input.ts";
 import { configThatRuns } from "./config-that-runs.ts";
 import { executableNotFound } from "./executable-not-found.ts";
@@ -47,6 +54,7 @@ export async function targetsOfCommand(
   input: CommandInput,
   context: TargetsContext,
   env: Environment,
+  sandbox: Sandbox | undefined,
 ): Promise<Targets> {
   const { argv } = input;
   const cwd = await workingDirectory(input.cwd, context);
@@ -88,18 +96,19 @@ export async function targetsOfCommand(
       ...inRepository.may_reach,
     ]),
   ];
+  const command: CommandTarget = {
+    kind: "command",
+    executable: resolved,
+    argv,
+    cwd,
+    ...(isWithinRoots(context.roots, resolved) && isFixed ? { fixed_program: true } : {}),
+    ...(may_reach.length === 0 ? {} : { may_reach }),
+    ...(unnamed.possible.length === 0 ? {} : { may_write: [...unnamed.possible] }),
+    ...omitUndefined({ config_runs }),
+  };
   return {
     resources: [
-      {
-        kind: "command",
-        executable: resolved,
-        argv,
-        cwd,
-        ...(isWithinRoots(context.roots, resolved) && isFixed ? { fixed_program: true } : {}),
-        ...(may_reach.length === 0 ? {} : { may_reach }),
-        ...(unnamed.possible.length === 0 ? {} : { may_write: [...unnamed.possible] }),
-        ...omitUndefined({ config_runs }),
-      },
+      withSandbox(command, context, sandbox),
       ...restricted,
       ...[...walked.sensitive, ...inRepository.sensitive].filter(
         ({ path }) => !restricted.some((other) => other.path === path),
@@ -139,19 +148,35 @@ function findHome(env: Environment): string {
 }
 
 /** Fails where the command cannot run as it was judged. */
-export async function planCommand({ targets }: PrepareContext, env: Environment): Promise<Plan> {
+export async function planCommand(
+  context: PrepareContext,
+  env: Environment,
+  sandbox: Sandbox | undefined,
+): Promise<Plan> {
+  const { targets } = context;
   const command = targets.find((target) => target.kind === "command");
   if (command === undefined) throw new TypeError("A command is planned by its targets.");
   const { argv, cwd, executable } = command;
   if (!isDirectory(cwd)) throw cwdNotFound(cwd);
   const where = { path: env["PATH"] ?? "", cwd };
-  if (findExecutable(argv[0] ?? "", where) === undefined) throw executableNotFound(argv, where);
+  const program = findExecutable(argv[0] ?? "", where);
+  if (program === undefined) throw executableNotFound(argv, where);
+  const host = commandHost(sandbox, env, [program.found, executable]);
   return {
     resources: [...targets],
     preview: { kind: "command", argv, cwd, executable },
     pre_images: await scriptsOfCommand({ argv, cwd, executable }),
     env_summary: Object.keys(env).toSorted(),
+    ...(await planSandbox(command, host, context)),
   };
+}
+
+export function commandHost(
+  sandbox: Sandbox | undefined,
+  env: Environment,
+  programs: readonly string[],
+): CommandHost {
+  return { sandbox, home: env["HOME"], programs };
 }
 
 /** Where a program that is not there would be found first: rules may speak of it all the same. */

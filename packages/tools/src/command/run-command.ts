@@ -3,7 +3,7 @@
 import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
 import type { FilesRead } from "../file/files-read.ts";
-import { commandEnvironment, startProcess } from "@soong/platform";
+import { commandEnvironment, startProcess, type Sandbox } from "@soong/platform";
 import { type CommandInput, commandInput } from "./command-input.ts";
 import { type Environment, planCommand, targetsOfCommand } from "./plan-command.ts";
 import { changed, conductCommand } from "./conduct-command.ts";
@@ -20,6 +20,8 @@ export interface RunCommandOptions {
   readonly clock?: Clock;
   /** How a process is started, instead of the platform's way. */
   readonly startProcess?: typeof startProcess;
+  /** Runs commands as the policy wants them run (CMD-6). Without it they run outside, whatever the policy says of `on`. */
+  readonly sandbox?: Sandbox;
   /** How long it may run when the model says nothing: what holds for every tool, unless given. */
   readonly defaultTimeoutMs?: number;
   /** The most the model may ask for. */
@@ -58,20 +60,21 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       return { read_only: true, concurrency_safe: true, destructive: false, open_world: false };
     },
     async targets(input, context) {
-      const targets = await targetsOfCommand(input, context, environment());
+      const targets = await targetsOfCommand(input, context, environment(), options.sandbox);
       // It would be judged by what it was when it arrived.
       if (targets.destructive === true && proven.has(input)) {
         throw changed("an earlier call has changed what it would touch");
       }
       return targets;
     },
-    prepare: (_input, context) => planCommand(context, environment()),
+    prepare: (_input, context) => planCommand(context, environment(), options.sandbox),
     handler: (input, context) =>
       conductCommand(input, context, {
         env: environment(),
         clock: options.clock ?? systemClock(),
         filesRead: options.filesRead,
         startProcess: options.startProcess ?? startProcess,
+        sandbox: options.sandbox,
       }),
   });
 

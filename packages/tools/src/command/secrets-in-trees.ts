@@ -2,11 +2,12 @@
 // so each is judged like a path that is named. So are links and hard links to what rules and guards restrict elsewhere; what they restrict
 // in the tree itself is looked for in paths-in-reach.ts.
 
-import { lstatSync, readFileSync, type Dirent } from "node:fs";
+import { lstatSync, type Dirent } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Places } from "@soong/core";
 import { literalPrefix } from "@soong/core/internal";
 import {
+  configHoldsSecret,
   entriesOf,
   existsThroughLinks,
   isDirectory,
@@ -169,16 +170,6 @@ function isInsideGit(path: string): boolean {
   return basename(dirname(path)) === ".git";
 }
 
-const MOST_CONFIG_BYTES = 256 * 1024;
-
-/** Every repository has a config; few of them hold a password. */
 function holdsSecret(path: string): boolean {
-  if (!path.endsWith("/.git/config")) return true;
-  try {
-    const config = lstatSync(path);
-    if (!config.isFile() || config.size > MOST_CONFIG_BYTES) return true;
-    return /:\/\/[^\s/]*@|extraheader|password|token|secret/i.test(readFileSync(path, "utf8"));
-  } catch {
-    return true;
-  }
+  return !path.endsWith("/.git/config") || configHoldsSecret(path);
 }

@@ -6,12 +6,18 @@ import {
   ToolFailure,
   type AnyTool,
   type Clock,
+  type CommandTarget,
   type JsonObject,
   type ToolContext,
 } from "@soong/core";
-import { qualifyName } from "@soong/core/internal";
+import { isWithin, qualifyName } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
-import { DEFAULT_ENV_ALLOWLIST, findProgram, programEnvironment } from "@soong/platform";
+import {
+  DEFAULT_ENV_ALLOWLIST,
+  findProgram,
+  programEnvironment,
+  type Sandbox,
+} from "@soong/platform";
 import { lookThroughTrees, pathsInReach, walkedTrees } from "../command/index.ts";
 import {
   renderArgv,
@@ -20,6 +26,7 @@ import {
   type ShellTemplate,
 } from "./command-template.ts";
 import { DEFAULT_OUTPUT_LIMIT_BYTES, type Declaration } from "./declaration.ts";
+import { enterSandbox, planSandbox, withSandbox, type CommandHost } from "../sandbox/index.ts";
 import { runCommand, type Command } from "./run-command.ts";
 import { workingDirectory } from "./working-directory.ts";
 
@@ -32,6 +39,8 @@ export interface DeclaredToolOptions {
   readonly envAllowlist?: readonly string[];
   /** For progress. */
   readonly clock?: Clock;
+  /** Runs the commands as the policy wants them run (CMD-6). */
+  readonly sandbox?: Sandbox;
 }
 
 /** `directory`: where the declaration stands, canonical. */
@@ -40,7 +49,7 @@ export function createDeclaredTool(
   directory: string,
   declaration: Declaration,
   template: CommandTemplate,
-  { envAllowlist = [], clock = systemClock() }: DeclaredToolOptions = {},
+  { envAllowlist = [], clock = systemClock(), sandbox }: DeclaredToolOptions = {},
 ): AnyTool {
   const { description, input_schema, permission, tags = [], timeout_ms, working_dir } = declaration;
   const name = qualifyName(declaration.name, "declarative");
@@ -85,33 +94,37 @@ export function createDeclaredTool(
       const command = { argv, cwd, executable: resolved, read_only: true };
       const walked = lookThroughTrees(walkedTrees(command), context);
       const may_reach = [...new Set([...pathsInReach(command, context), ...walked.restricted])];
-      return {
-        resources: [
-          {
-            kind: "command",
-            executable: resolved,
-            argv,
-            cwd,
-            ...(may_reach.length === 0 ? {} : { may_reach }),
-          },
-          ...walked.sensitive,
-        ],
+      const target: CommandTarget = {
+        kind: "command",
+        executable: resolved,
+        argv,
+        cwd,
+        ...(may_reach.length === 0 ? {} : { may_reach }),
       };
+      return { resources: [withSandbox(target, context, sandbox), ...walked.sensitive] };
     },
 
-    prepare(_input, { targets, roots }) {
+    async prepare(_input, context) {
+      const { targets, roots } = context;
       const [command] = targets;
       if (command?.kind !== "command") throw new Error(`${name} is planned by its targets`);
       const { argv, cwd } = command;
-      const env_summary = Object.keys(programEnvironment(allowlist, roots)).toSorted();
-      return { resources: [command], preview: { kind: "command", argv, cwd }, env_summary };
+      const env = programEnvironment(allowlist, roots);
+      return {
+        resources: [command],
+        preview: { kind: "command", argv, cwd },
+        env_summary: Object.keys(env).toSorted(),
+        ...(await planSandbox(command, hostOf(command, env), context)),
+      };
     },
 
     async handler(input: JsonObject, context) {
       const command = await judgedCommand(context);
+      const env = programEnvironment(allowlist, context.roots);
       const run = {
         command,
-        env: programEnvironment(allowlist, context.roots),
+        env,
+        inside: await enterSandbox(command, hostOf(command, env), context),
         input,
         output: declaration.output ?? "result",
         limits: {
@@ -122,7 +135,18 @@ export function createDeclaredTool(
       return runCommand(context, run, clock);
     },
   };
+
+  /** A program beside its declaration may read what else is there. */
+  function hostOf({ argv, executable }: CommandTarget, env: Environment): CommandHost {
+    const found = argv[0] ?? executable;
+    const programs = [found, executable].map((path) =>
+      isWithin(directory, path) ? directory : path,
+    );
+    return { sandbox, home: env["HOME"], programs };
+  }
 }
+
+type Environment = Readonly<Record<string, string>>;
 
 /** What a check at load asks: can this be run on this machine at all? */
 export function programOf(template: CommandTemplate): string {

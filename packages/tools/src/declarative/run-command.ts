@@ -19,6 +19,7 @@ import {
   showOutput,
   type CapturedOutput,
 } from "../command/index.ts";
+import type { EnteredSandbox } from "../sandbox/index.ts";
 import { failureWords, keepArtifacts, readOutput, type ReadOutput } from "./read-output.ts";
 
 export type Command = Extract<Resource, { kind: "command" }>;
@@ -26,6 +27,7 @@ export type Command = Extract<Resource, { kind: "command" }>;
 export interface CommandRun {
   readonly command: Command;
   readonly env: Readonly<Record<string, string>>;
+  readonly inside: EnteredSandbox | undefined;
   readonly input: JsonObject;
   readonly output: "result" | "text";
   readonly limits: { readonly stdout: number; readonly stderr: number };
@@ -36,7 +38,7 @@ export async function runCommand(
   run: CommandRun,
   clock: Clock,
 ): Promise<HandlerResult> {
-  const { command, env, input, limits } = run;
+  const { command, env, input, inside, limits } = run;
   const { argv, cwd } = command;
   const { artifacts, signal, toolName, toolCallId, idempotencyKey } = context;
   const request = {
@@ -54,6 +56,7 @@ export async function runCommand(
     argv,
     cwd,
     env,
+    ...omitUndefined({ sandbox: inside?.start }),
     stdin: `${JSON.stringify(request)}\n`,
     onStdout: (chunk) => stdout.push(chunk),
     onStderr: (chunk) => stderr.push(chunk),
@@ -69,7 +72,13 @@ export async function runCommand(
   signal.addEventListener("abort", keepPartial);
   const finished = (async () => {
     try {
-      return await makeResult(context, run, await running.end, stdout, stderr);
+      const end = await running.end;
+      const output = [stdout.recent, stderr.recent];
+      const notes = await inside?.leave({ end, running, output, mayWrite: true });
+      const result = await makeResult(context, run, end, stdout, stderr);
+      if (notes === undefined || notes.length === 0) return result;
+      const text = notes.map((note) => `(${note})`).join("\n");
+      return { ...result, content: [...(result.content ?? []), textBlock(text)] };
     } finally {
       stopProgress();
       signal.removeEventListener("abort", keepPartial);
@@ -83,7 +92,7 @@ export async function runCommand(
 
 async function makeResult(
   context: ToolContext,
-  { output, limits }: CommandRun,
+  { output, inside, limits }: CommandRun,
   end: ProcessEnd,
   stdout: CapturedOutput,
   stderr: CapturedOutput,
@@ -96,6 +105,7 @@ async function makeResult(
     exit_code: end.exit_code,
     ...(end.signal !== null && { signal: end.signal }),
     ...(end.leftovers > 0 && { leftovers: end.leftovers }),
+    ...(inside !== undefined && { contained_by: "sandbox" }),
     ...(log.trim() !== "" && { stderr: log }),
     ...(keptLog.kind === "lost" && { stderr_lost: keptLog.why }),
   };

@@ -1,9 +1,9 @@
 // Hooks and config of a git directory by another name than `.git` (PATH-6), also hooks where its config names a directory for them: one made with `--separate-git-dir`, a bare repository, that of
 // a work tree. Git runs what is there as it does in `.git`; only the disk tells what such a directory is.
 
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { isWithin } from "@soong/core/internal";
 
 /** The part of a canonical path that git runs, or takes programs from; undefined for any other file. */
@@ -93,6 +93,30 @@ export function findBranch(directory: string): string | undefined {
   return /^ref: refs\/heads\/([\w./-]{1,100})\n?$/.exec(readText(join(git, "HEAD")))?.[1];
 }
 
+/**
+ * What git runs, or takes its settings from, beside the git directory of this very work tree: hooks where a config names a directory
+ * for them, and files that its own config includes.
+ */
+export function placesRanByConfig(workTree: string): string[] {
+  const configs = listConfigs(join(workTree, ".git")) ?? [];
+  const hooks = [...configs, ...userConfigs()].flatMap(hooksFrom(workTree));
+  const included = configs.flatMap((config) =>
+    settingsNamed("path", config).map((value) => canonical(resolve(dirname(config), value))),
+  );
+  return [...new Set([...hooks, ...included])];
+}
+
+/** Every repository has a config; few of them hold a password. */
+export function configHoldsSecret(path: string): boolean {
+  try {
+    const config = lstatSync(path);
+    if (!config.isFile() || config.size > MOST_BYTES) return true;
+    return /:\/\/[^\s/]*@|extraheader|password|token|secret/i.test(readFileSync(path, "utf8"));
+  } catch {
+    return true;
+  }
+}
+
 function userConfigs(): string[] {
   const home = homedir();
   const xdg = process.env["XDG_CONFIG_HOME"] ?? join(home, ".config");
@@ -101,11 +125,17 @@ function userConfigs(): string[] {
 
 function hooksFrom(workTree: string): (config: string) => string[] {
   return (config) =>
-    [...readText(config).matchAll(/^[^#;\n]*?\bhookspath[ \t]*=([^\n]*)$/gim)]
-      .map(([, value = ""]) => readValue(value))
-      .filter((value) => value !== "" && value !== "/dev/null")
-      .map((value) => value.replace(/^~(?=\/|$)/, homedir()))
-      .map((value) => canonical(isAbsolute(value) ? value : join(workTree, value)));
+    settingsNamed("hookspath", config).map((value) => canonical(resolve(workTree, value)));
+}
+
+/** Paths that a config gives under a name, in whatever section. */
+export function settingsNamed(name: string, config: string): string[] {
+  return [
+    ...readText(config).matchAll(new RegExp(`^[^#;\\n]*?\\b${name}[ \\t]*=([^\\n]*)$`, "gim")),
+  ]
+    .map(([, value = ""]) => readValue(value))
+    .filter((value) => value !== "" && value !== "/dev/null")
+    .map((value) => value.replace(/^~(?=\/|$)/, homedir()));
 }
 
 /** Without quotes and a comment behind it. */

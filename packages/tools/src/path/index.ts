@@ -6,7 +6,13 @@ export { withFileLock } from "@soong/platform";
 export { isCaseInsensitive } from "./case-insensitive.ts";
 export { commitFile, removeFile } from "./commit-file.ts";
 export type { CommittedFile, FileCommit, FileRemoval } from "./commit-file.ts";
-export { findBranch, ranByGit } from "./git-directory.ts";
+export {
+  configHoldsSecret,
+  findBranch,
+  placesRanByConfig,
+  ranByGit,
+  settingsNamed,
+} from "./git-directory.ts";
 export { judgedPath, plannedPath, shownPath, targetPath } from "./judged-path.ts";
 export type { JudgedPath } from "./judged-path.ts";
 export { openDirectory } from "./open-directory.ts";
@@ -25,6 +31,12 @@ export {
   resolveRulePath,
   walkPathNow,
   lookAt,
+  lookAtNode,
 } from "./resolve-path.ts";
-export { restrictedHardLinks, restrictedNameFinder } from "./restricted-hard-links.ts";
+export {
+  INSTALLED,
+  inodeKey,
+  restrictedHardLinks,
+  restrictedNameFinder,
+} from "./restricted-hard-links.ts";
 export { clearAbandonedWrites } from "./temporary-file.ts";

@@ -41,7 +41,8 @@ export function restrictedNameFinder(
   };
 }
 
-const INSTALLED = /\/(?:node_modules|site-packages)(?:\/|$)/;
+/** Published files: keys and certificates among them are samples and tests. */
+export const INSTALLED = /\/(?:node_modules|site-packages)(?:\/|$)/;
 
 type RestrictingPlaces = Pick<Places, "restrictedBy" | "restrictedGlobs">;
 
@@ -106,6 +107,6 @@ function listPlaces(globs: readonly string[]): Map<string, boolean> {
   return places;
 }
 
-function inodeKey({ dev, ino }: BigIntStats): string {
+export function inodeKey({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }

@@ -1,0 +1,153 @@
+// What of a repository a command in the sandbox may write (CMD-6): enough for `git commit`, and nothing by which git runs a
+// program later, outside: hooks, config, and the files that lead git to another config or other hooks.
+
+import { readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { isWithin } from "@soong/core/internal";
+import { entriesOf, isDirectory, lookAt, placesRanByConfig, settingsNamed } from "../path/index.ts";
+
+export interface GitPlaces {
+  /** Outside the writable places: what a commit writes. */
+  readonly writable: readonly string[];
+  /** What it reads beside. */
+  readonly readable: readonly string[];
+  readonly fixed: readonly string[];
+  readonly absent: readonly string[];
+  /** The files of its config, which may hold a password. */
+  readonly configs: readonly string[];
+}
+
+/** `git`: the `.git` of a work tree, or a bare repository, in a writable place. */
+export function findGitPlaces(git: string, writable: readonly string[]): GitPlaces {
+  const kind = lookAt(git);
+  // A link cannot be kept in its place; where it is replaced, that is noticed afterwards.
+  if (kind?.isSymbolicLink() === true) return NOTHING;
+  const isOpen = (path: string): boolean => writable.some((root) => isWithin(root, path));
+  const beside = basename(git) === ".git" ? placesRanByConfig(dirname(git)).filter(isOpen) : [];
+  if (kind?.isDirectory() === true) return keepApart(insideOf(git), beside);
+  if (kind?.isFile() !== true) return { ...NOTHING, absent: [git] };
+  const directory = linkedDirectory(git);
+  if (directory === undefined || isOpen(directory)) {
+    const inside = directory === undefined ? [] : insideOf(directory);
+    return keepApart([git, ...inside], beside);
+  }
+  const opened = openLinked(git, directory);
+  const more = keepApart([git, ...opened.guarded], beside);
+  return { ...more, ...opened.outside };
+}
+
+const NOTHING: GitPlaces = { writable: [], readable: [], fixed: [], absent: [], configs: [] };
+
+function keepApart(guarded: readonly string[], beside: readonly string[]): GitPlaces {
+  const all = [...guarded, ...beside];
+  const isThere = (path: string): boolean => lookAt(path) !== undefined;
+  return {
+    ...NOTHING,
+    fixed: all.filter(isThere),
+    absent: all.filter((path) => !isThere(path)),
+    configs: guarded.filter((path) => basename(path) === "config" && isThere(path)),
+  };
+}
+
+/** The names in a git directory by which git comes to run something, whether they are there or not. */
+function insideOf(directory: string): string[] {
+  const own = GUARDED.map((name) => join(directory, name));
+  if (readsOwnConfig(directory)) own.push(join(directory, "config.worktree"));
+  const linked = namesIn(join(directory, "worktrees")).flatMap((name) =>
+    ["commondir", "gitdir", "config.worktree"]
+      .map((file) => join(directory, "worktrees", name, file))
+      .filter((path) => lookAt(path) !== undefined),
+  );
+  return [...own, ...linked, ...modulesIn(join(directory, "modules")).flatMap(insideOf)];
+}
+
+const GUARDED = ["config", "hooks", "commondir"];
+
+/** Git directories of submodules; the name of one may have slashes. */
+function modulesIn(directory: string, depth = 3): string[] {
+  return namesIn(directory).flatMap((name) => {
+    const path = join(directory, name);
+    if (lookAt(join(path, "HEAD")) !== undefined) return [path];
+    return depth === 0 ? [] : modulesIn(path, depth - 1);
+  });
+}
+
+function namesIn(directory: string): string[] {
+  return [...entriesOf(directory)].filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+function linkedDirectory(git: string): string | undefined {
+  const [, target] = /^gitdir: (.+)\n?$/.exec(readSmall(git)) ?? [];
+  return target === undefined ? undefined : canonical(dirname(git), target);
+}
+
+/**
+ * A `.git` file can name any directory; the project may have written it. Only what is written outside of it proves that the
+ * directory belongs to this work tree: `gitdir` of a linked work tree, `core.worktree` of a submodule.
+ */
+function openLinked(git: string, directory: string): OpenedLink {
+  const shared = readSmall(join(directory, "commondir")).trimEnd();
+  if (shared === "") {
+    const [named] = settingsNamed("worktree", join(directory, "config"));
+    const isOurs = named !== undefined && canonical(directory, named) === dirname(git);
+    if (!isOurs) return NOT_OURS;
+    const configs = [join(directory, "config")];
+    const outside = { writable: [directory], readable: [], configs };
+    return { outside, guarded: insideOf(directory) };
+  }
+  const common = canonical(directory, shared);
+  const back = resolve(directory, readSmall(join(directory, "gitdir")).trimEnd());
+  const isOurs =
+    common !== undefined &&
+    dirname(directory) === join(common, "worktrees") &&
+    basename(back) === ".git" &&
+    canonical(dirname(back), ".") === dirname(git);
+  if (!isOurs) return NOT_OURS;
+  const written = ["objects", "refs", "logs", "reftable"].map((name) => join(common, name));
+  const names = ["commondir", "gitdir", ...(readsOwnConfig(common) ? ["config.worktree"] : [])];
+  return {
+    outside: {
+      writable: [directory, ...written.filter((path) => lookAt(path)?.isDirectory() === true)],
+      readable: [common],
+      configs: [join(common, "config")],
+    },
+    guarded: names.map((name) => join(directory, name)),
+  };
+}
+
+interface OpenedLink {
+  readonly outside: Pick<GitPlaces, "writable" | "readable" | "configs">;
+  readonly guarded: readonly string[];
+}
+
+const NOT_OURS: OpenedLink = {
+  outside: { writable: [], readable: [], configs: [] },
+  guarded: [],
+};
+
+/** Git reads `config.worktree` only where the config, which is fixed, says so. */
+function readsOwnConfig(common: string): boolean {
+  return /worktreeconfig/i.test(readSmall(join(common, "config")));
+}
+
+/** Of an existing directory. */
+function canonical(from: string, given: string): string | undefined {
+  try {
+    const path = realpathSync(resolve(from, given));
+    return isDirectory(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Empty for what is no small plain file. */
+function readSmall(path: string): string {
+  try {
+    const kind = lookAt(path);
+    return kind?.isFile() === true && kind.size <= MOST_BYTES ? readFileSync(path, "utf8") : "";
+  } catch {
+    return "";
+  }
+}
+
+const MOST_BYTES = 256 * 1024;

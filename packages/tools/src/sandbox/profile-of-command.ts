@@ -1,0 +1,195 @@
+// What a command may do in the sandbox (CMD-6): the policy of the call, made into places. What a rule, a guard or a sensitive
+// pattern keeps from being read is masked, what may not be written is fixed. So a deny on a path holds inside any program.
+
+import { basename, dirname, join } from "node:path";
+import type { CommandTarget, Resource, SandboxChoice, SandboxLimits } from "@soong/core";
+import { isWithin } from "@soong/core/internal";
+import type { AbsentFile, SandboxProfile } from "@soong/platform";
+import { configHoldsSecret, isDirectory, lookAt } from "../path/index.ts";
+import { canonical, closePaths, isLink, otherNames, withoutInner } from "./close-paths.ts";
+import { findGitPlaces } from "./git-places.ts";
+import { lookThrough, type FoundInPlace } from "./look-through.ts";
+import {
+  createJudge,
+  isDenied,
+  judgedPaths,
+  literalPaths,
+  type ProfilePlaces,
+} from "./place-judge.ts";
+import { builtInSecrets, outsideSecrets } from "./secret-places.ts";
+
+export interface CommandInSandbox {
+  readonly command: CommandTarget;
+  /** Of the judged plan: what it names was allowed, and stays open. */
+  readonly resources: readonly Resource[];
+  readonly choice: SandboxChoice;
+  /** What the program needs to be read, wherever it is: itself. */
+  readonly programs: readonly string[];
+  readonly home: string | undefined;
+}
+
+export interface CommandProfile {
+  readonly profile: SandboxProfile;
+  readonly limits: Omit<SandboxLimits, "backend">;
+  /** Paths that may not come into being without notice, as they are now. */
+  readonly noticed: ReadonlySet<string>;
+}
+
+export async function profileOfCommand(
+  given: CommandInSandbox,
+  places: ProfilePlaces,
+  signal: AbortSignal,
+): Promise<CommandProfile> {
+  const { choice, resources } = given;
+  const roots = choice.roots.filter((root) => isOpenRoot(root, places));
+  const own = withoutInner([...roots, ...writtenOutside(resources, roots)]);
+  const judge = createJudge(own, resources, places);
+  const found = await Promise.all(own.map((place) => lookThrough(place, judge, signal)));
+  const all = (pick: (one: FoundInPlace) => string[]): string[] => found.flatMap(pick);
+
+  const gits = new Set([
+    ...roots.map((root) => join(root, ".git")),
+    ...all((one) => one.repositories),
+  ]);
+  const git = [...gits].map((path) => findGitPlaces(path, own));
+  const opened = git
+    .flatMap(({ writable }) => writable)
+    .filter((path) => isOpenRoot(path, places) && places.restrictedBy(path, "read") === undefined);
+  const writable = withoutInner([...own, ...opened]);
+  const isWritable = (path: string): boolean => writable.some((place) => isWithin(place, path));
+
+  const denied = literalPaths(places, "write").filter(
+    (path) => isWritable(path) && isDenied(path, places),
+  );
+  const { command } = given;
+  const configs = /^git$/.test(basename(command.executable))
+    ? []
+    : git.flatMap((one) => one.configs);
+  const restricted = [
+    ...literalPaths(places, "read").filter(
+      (path) => places.restrictedBy(path, "read") !== undefined,
+    ),
+    ...builtInSecrets(given.home),
+    ...configs.filter((path) => configHoldsSecret(path)),
+    ...outsideSecrets(given.home, writable, places),
+    ...all((one) => one.hidden),
+  ];
+  const open = new Set([...writable, ...given.programs]);
+  const masked = withoutInner(
+    closePaths(restricted, (path) => open.has(path) || judge.isJudged(path)),
+  );
+  const fixed = [
+    ...denied.flatMap((path) => canonical(path) ?? []),
+    ...all((one) => one.kept),
+    ...all((one) => one.selfRunning),
+    ...git.flatMap((one) => one.fixed),
+  ].filter((path) => isWritable(path) && !judge.isJudged(path));
+  const missing = [
+    ...denied.filter((path) => lookAt(path) === undefined),
+    ...git.flatMap((one) => one.absent),
+  ].flatMap((path) => {
+    const first = firstMissing(path);
+    return first !== undefined && isWritable(first) ? [first] : [];
+  });
+  const [absent, absentFiles] = splitAbsent(new Set(missing));
+  const links = otherNames({ masked, fixed }, own);
+  const profile: SandboxProfile = {
+    writable,
+    masked: withoutInner([...masked, ...links.masked]),
+    readable: readableInside([
+      ...judgedPaths(resources),
+      ...given.programs,
+      ...git.flatMap((one) => one.readable),
+    ]),
+    fixed: [...new Set([...fixed.filter((path) => !isLink(path)), ...links.fixed])],
+    absent,
+    absentFiles,
+    ...(choice.hosts.length === 0
+      ? {}
+      : { refuseHost: (host: string) => choice.hostRefusal(host), openHosts: choice.hosts }),
+  };
+  return {
+    profile,
+    limits: describeLimits(profile, choice),
+    noticed: new Set(noticedIn(found)),
+  };
+}
+
+/** What has come into being during the command and may run later, or may not be there: the sandbox cannot keep names from being made. */
+export async function newlyThere(
+  { profile, noticed }: CommandProfile,
+  places: ProfilePlaces,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { writable } = profile;
+  const judge = createJudge(writable, [], places);
+  const found = await Promise.all(writable.map((place) => lookThrough(place, judge, signal)));
+  return noticedIn(found).filter((path) => !noticed.has(path));
+}
+
+function noticedIn(found: readonly FoundInPlace[]): string[] {
+  return found.flatMap(({ selfRunning, repositories, kept }) => [
+    ...selfRunning,
+    ...repositories,
+    ...kept,
+  ]);
+}
+
+const MOST_RECORDED = 20;
+
+function describeLimits(
+  { writable, masked, refuseHost }: SandboxProfile,
+  { hosts }: SandboxChoice,
+): Omit<SandboxLimits, "backend"> {
+  const more = masked.length - MOST_RECORDED;
+  return {
+    roots: [...writable],
+    masked: masked.slice(0, MOST_RECORDED),
+    ...(more > 0 ? { masked_more: more } : {}),
+    network: refuseHost === undefined ? "closed" : { hosts: [...hosts] },
+  };
+}
+
+/** As they are found: links are followed, and what is not there is left out. */
+function readableInside(paths: readonly string[]): string[] {
+  return [...new Set(paths.flatMap((path) => canonical(path) ?? []))];
+}
+
+/** Git stops at a directory, or at an empty file, by this name; with this text it means the git directory itself. */
+function splitAbsent(paths: ReadonlySet<string>): [string[], AbsentFile[]] {
+  const isText = (path: string): boolean => GIT_TEXTS.has(basename(path));
+  return [
+    [...paths].filter((path) => !isText(path)),
+    [...paths].filter(isText).map((path) => ({ path, text: GIT_TEXTS.get(basename(path)) ?? "" })),
+  ];
+}
+
+const GIT_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["commondir", ".\n"],
+  ["config.worktree", ""],
+]);
+
+/** A directory that may be written as a whole. */
+function isOpenRoot(path: string, places: ProfilePlaces): boolean {
+  return path !== "" && path !== "/" && isDirectory(path) && !isDenied(path, places);
+}
+
+/** The yes to a path outside the roots covers exactly that path, if it is there. */
+function writtenOutside(resources: readonly Resource[], roots: readonly string[]): string[] {
+  return resources
+    .flatMap((one) => (one.kind === "path" && one.access === "write" ? [one.path] : []))
+    .filter((path) => path !== "/" && !roots.some((root) => isWithin(root, path)))
+    .filter((path) => {
+      const kind = lookAt(path);
+      return kind?.isFile() === true || kind?.isDirectory() === true;
+    });
+}
+
+/** The name that would have to come first: nothing is made below what cannot be made. */
+function firstMissing(path: string): string | undefined {
+  const parent = dirname(path);
+  if (parent === path) return undefined;
+  const above = lookAt(parent);
+  if (above === undefined) return firstMissing(parent);
+  return above.isDirectory() && canonical(parent) === parent ? path : undefined;
+}

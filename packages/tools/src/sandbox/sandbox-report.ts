@@ -1,0 +1,113 @@
+// What a command met in the sandbox, for records and for the model (CMD-6). Hosts are known by name, for the runtime refused them
+// itself, and so is what came into being; the rest is guessed from what a failed command wrote, and is called a guess.
+
+import { basename } from "node:path";
+import type { SandboxLimits, SandboxViolation } from "@soong/core";
+import type { RefusedHost } from "@soong/platform";
+
+export interface MetInSandbox {
+  /** Undefined where it succeeded. */
+  readonly failed:
+    | { readonly exit_code: number | null; readonly signal: string | null }
+    | undefined;
+  /** The end of what it wrote, secrets hidden. */
+  readonly output: string;
+  readonly refusedHosts: readonly RefusedHost[];
+  /** Files it made that other programs run, or that may not be written; as names for the model. */
+  readonly created: readonly string[];
+  readonly masked: readonly string[];
+  readonly limits: Omit<SandboxLimits, "backend">;
+}
+
+export function findViolations(met: MetInSandbox): SandboxViolation[] {
+  const hosts = new Map(
+    met.refusedHosts.map(({ host, port, why }) => [`${host}:${port}`, `${host}:${port} ${why}`]),
+  );
+  return [
+    ...[...hosts.values()].slice(0, MOST_NAMED).map((detail) => ({
+      kind: "host" as const,
+      detail,
+      certain: true,
+    })),
+    ...met.created.slice(0, MOST_NAMED).map((path) => ({
+      kind: "write" as const,
+      detail: `${path} was created: other programs run it on their own, or a rule keeps it from being written`,
+      certain: true,
+    })),
+    ...(met.failed === undefined ? [] : guessViolations(met, met.failed)),
+  ];
+}
+
+/** What the model is to know; nothing where the sandbox was not in the way. */
+export function describeSandbox(
+  { limits, created }: Pick<MetInSandbox, "limits" | "created">,
+  violations: readonly SandboxViolation[],
+): string[] {
+  if (violations.length === 0) return [];
+  const names = (all: readonly string[]): string =>
+    all
+      .slice(0, MOST_NAMED)
+      .map((name) => JSON.stringify(name))
+      .join(", ");
+  const notes: string[] = [];
+  if (created.length > 0) {
+    notes.push(
+      `It created ${names(created)}: other programs run such files on their own, or a rule keeps them from being written. Tell the user.`,
+    );
+  }
+  const refused = violations.filter((one) => one.kind === "host").map((one) => one.detail);
+  if (refused.length > 0) notes.push(`The sandbox refused: ${refused.join("; ")}.`);
+  const guessed = violations.filter((one) => !one.certain);
+  if (guessed.length > 0) {
+    const seen = guessed.map(({ kind, detail }) => `${kind}: ${JSON.stringify(detail)}`);
+    notes.push(`The sandbox may have refused something (${seen.join("; ")}).`);
+  }
+  if (refused.length + guessed.length === 0) return notes;
+  const { roots, network } = limits;
+  const written =
+    roots.length === 0
+      ? "only /tmp may be written"
+      : `only ${names(roots)} and /tmp may be written`;
+  const hosts =
+    network === "closed"
+      ? "the network is closed"
+      : `only these hosts are open: ${names(network.hosts)}`;
+  notes.push(
+    `In the sandbox ${written}, /tmp is shared by the commands of this session alone, files with secrets are masked, and ${hosts}. ` +
+      "Do not work around it. To run a command outside of it is the user's decision: say what it needs.",
+  );
+  return notes;
+}
+
+const MOST_NAMED = 10;
+const MOST_CHARS = 200;
+
+function guessViolations(
+  { output, masked, limits }: MetInSandbox,
+  { exit_code, signal }: NonNullable<MetInSandbox["failed"]>,
+): SandboxViolation[] {
+  const lines = output.split("\n");
+  const lineWith = (pattern: RegExp, isMeant: (line: string) => boolean = () => true) =>
+    lines.findLast((line) => pattern.test(line) && isMeant(line))?.trim();
+  const names = masked.map((path) => basename(path)).filter((name) => name.length > 3);
+  const namesMasked = (line: string): boolean => names.some((name) => line.includes(name));
+  const killed = signal === "SIGSYS" || exit_code === KILLED_BY_FILTER;
+  const guesses: [SandboxViolation["kind"], string | undefined][] = [
+    ["write", lineWith(WRITE)],
+    ["read", lineWith(DENIED, namesMasked)],
+    ["network", limits.network === "closed" ? lineWith(NETWORK) : undefined],
+    ["system", lineWith(SYSTEM) ?? (killed ? "it was killed by SIGSYS" : undefined)],
+  ];
+  return guesses.flatMap(([kind, line]) =>
+    line === undefined ? [] : [{ kind, detail: line.slice(0, MOST_CHARS), certain: false }],
+  );
+}
+
+/** Mounts inside a root have borders: nothing is renamed across one, and what is mounted is not removed. */
+const WRITE =
+  /Read-only file system|\bEROFS\b|Device or resource busy|\bEBUSY\b|cross-device link|\bEXDEV\b/i;
+const DENIED = /Permission denied|\bEACCES\b/i;
+const NETWORK =
+  /Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable|\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b/i;
+const SYSTEM = /Operation not permitted|\bEPERM\b|Bad system call/i;
+const KILLED_BY_FILTER = 128 + 31;

@@ -1,0 +1,344 @@
+// Commands in a real sandbox (CMD-6), through the kernel: what rules, guards and sensitive patterns close is closed for any
+// program, what the user said yes to is open, and git works without a way to plant anything.
+
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Fact, PermissionRule, ToolResult } from "@soong/core";
+import { openSandbox, startProcess, type Sandbox } from "@soong/platform";
+import { afterAll, afterEach, describe, expect, test, type TestContext } from "vitest";
+import { verifies } from "#laws";
+import {
+  ALLOW_COMMANDS,
+  dataOf,
+  openStage,
+  textOf,
+  type Stage,
+  type StageOptions,
+} from "./command-stage.ts";
+
+function needsSandbox({ skip }: TestContext, state: ReturnType<Sandbox["state"]>): void {
+  if ("missing" in state) skip(`needs the sandbox: ${state.missing}`);
+}
+
+const sandbox = openSandbox();
+afterAll(() => sandbox.close());
+
+let stage: Stage | undefined;
+afterEach(() => stage?.close());
+
+async function open(
+  context: TestContext | undefined,
+  rules: readonly PermissionRule[] = [],
+  options: StageOptions = {},
+  used: Sandbox = sandbox,
+): Promise<Stage> {
+  if (context !== undefined) needsSandbox(context, sandbox.state());
+  stage = await openStage({
+    rules: [...ALLOW_COMMANDS, ...rules],
+    tool: () => ({ sandbox: used, startProcess }),
+    // The directory for temporary files is another one inside: there would be nothing to close.
+    parent: homedir(),
+    ...options,
+  });
+  return stage;
+}
+
+/** Reads `a`+`b`: no argument names the path. */
+const READERS: Readonly<Record<string, (a: string, b: string) => string[]>> = {
+  sh: (a, b) => ["sh", "-c", `x=${a}; y=${b}; cat "$x$y"`],
+  perl: (a, b) => ["perl", "-e", `open(F, "${a}" . "${b}") or die $!; print <F>`],
+  node: (a, b) => ["node", "-e", `console.log(fs.readFileSync("${a}" + "${b}", "utf8"))`],
+  python: (a, b) => ["python3", "-c", `print(open("${a}" + "${b}").read())`],
+};
+
+const SECRET = "kept-to-itself";
+
+function place(path: string, text = SECRET): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+function ofType(facts: readonly Fact[], type: string): object[] {
+  return facts.filter((fact) => fact.type === type).map((fact) => fact.data);
+}
+
+describe("what is closed for reading", () => {
+  const rules: PermissionRule[] = [
+    { path: "secrets/**", decision: "deny" },
+    { path: "**/*.hidden", decision: "ask" },
+  ];
+
+  test.for(Object.entries(READERS))("holds in %s", async ([, reader], context) => {
+    verifies("CMD-6", "PERM-15", "PATH-3");
+    const { command, project, base } = await open(context, rules);
+    place(join(project, "secrets/prod/key"));
+    place(join(project, "src/a.hidden"));
+    place(join(project, "node_modules/x/b.hidden"));
+    place(join(project, ".env"));
+    place(join(base, "home/.ssh/config"));
+    place(join(base, "home/deploy.pem"));
+    place(join(project, "node_modules/x/cacert.pem"), "published");
+    place(join(project, "plain"), "open");
+    const secrets = [
+      ["sec", "rets/prod/key"],
+      ["src/a.", "hidden"],
+      ["node_modules/x/b.hid", "den"],
+      [".e", "nv"],
+      [`${base}/home/.ss`, "h/config"],
+      [`${base}/home/deploy.p`, "em"],
+    ] as const;
+    for (const [a, b] of secrets) {
+      const result = await command(reader(a, b));
+      expect.soft(result.error?.code, a + b).toBe("command_failed");
+      expect.soft(textOf(result), a + b).not.toContain(SECRET);
+    }
+    expect(textOf(await command(reader("pla", "in")))).toContain("open");
+    expect(textOf(await command(reader("node_modules/x/cacert.p", "em")))).toContain("published");
+  });
+
+  test("also by links, hard links and new names, in this call and the next", async (context) => {
+    verifies("CMD-6", "PERM-15");
+    const { command, project, base, writable } = await open(context, rules);
+    const key = place(join(project, "secrets/key"));
+    place(join(project, "deep/er/.env"));
+    symlinkSync(key, join(project, "link"));
+    linkSync(key, join(project, "other-name"));
+    linkSync(place(join(base, "home/.ssh/id")), join(writable, "linked"));
+    const show = `for f in link other-name ${writable}/linked se*/* deep/*/.e* d?ep/er/.env; do cat $f; done`;
+    const tries = [
+      show,
+      `mv secrets s2; mv deep d2; mv deep/er deep/e2; mv d??p/er/.env x; ln deep/er/.e* y; cp -r se* c; find . -type f | xargs cat; ${show}`,
+      `cat s2/* d2/er/.env deep/e2/.env x y c/* c/*/*; ${show}`,
+      `perl -e 'rename "se"."crets", "z"; rename "de"."ep", "z2"; unlink "de"."ep/er/.env"'; cat z/* z2/*/.e*; ${show}`,
+    ];
+    for (const line of tries) {
+      expect.soft(textOf(await command(["sh", "-c", line])), line).not.toContain(SECRET);
+    }
+    expect(readFileSync(key, "utf8")).toBe(SECRET);
+    expect(existsSync(join(project, "deep/er/.env"))).toBe(true);
+  });
+
+  test("opens for the very path that the user allowed, and no other", async (context) => {
+    verifies("CMD-6", "PATH-3");
+    const { command, project, base, asked } = await open(context, [], {
+      answer: () => ({ decision: "allow_once" }),
+    });
+    place(join(project, ".env"), "from .env");
+    place(join(base, "home/.ssh/config"), "from config");
+    place(join(base, "home/.ssh/other"));
+    expect(textOf(await command(["cat", ".env"]))).toBe("from .env");
+    const line = `cat ${base}/home/.ssh/config; cat $(dirname ${base}/home/.ssh/config)/oth*`;
+    const shown = textOf(await command(["sh", "-c", line]));
+    expect(shown).toContain("from config");
+    expect(shown).not.toContain(SECRET);
+    expect(asked.map(({ sandbox: shownSandbox }) => shownSandbox?.state)).toEqual([
+      "applied",
+      "applied",
+    ]);
+  });
+
+  test("is the home of the agent, also around a project", async (context) => {
+    verifies("CMD-6", "PATH-6");
+    const base = (await open(context)).base;
+    place(join(base, "token"));
+    const { command } = await openAt(base);
+    const result = await command([
+      "sh",
+      "-c",
+      `cat ../tok* ${base}/t*; echo here > note; cat note`,
+    ]);
+    expect(textOf(result)).not.toContain(SECRET);
+
+    async function openAt(home: string): Promise<Stage> {
+      return openStage({
+        tool: () => ({ sandbox, startProcess }),
+        parent: home,
+        policy: { protected_roots: [home] },
+      });
+    }
+  });
+});
+
+describe("what may be written", () => {
+  test("are the roots, what was allowed outside of them, and nothing that a rule denies", async (context) => {
+    verifies("CMD-6", "PATH-2", "PERM-15");
+    const { command, project, base } = await open(
+      context,
+      [
+        { path: "kept/**", tags: ["write"], decision: "deny" },
+        { path: "never", decision: "deny" },
+      ],
+      { answer: () => ({ decision: "allow_once" }) },
+    );
+    place(join(project, "kept/a"), "a");
+    const outside = place(join(base, "outside/.bashrc"), "before");
+    place(join(base, "outside/beside"), "before");
+    const line = `x=ke; echo b > a; echo b > \${x}pt/a; echo b > \${x}pt/new; mv \${x}pt z; y=nev; echo b > \${y}er; echo done`;
+    expect(textOf(await command(["sh", "-c", line]))).toContain("done");
+    expect(readFileSync(join(project, "a"), "utf8")).toBe("b\n");
+    expect(readFileSync(join(project, "kept/a"), "utf8")).toBe("a");
+    expect(existsSync(join(project, "kept/new"))).toBe(false);
+    expect(existsSync(join(project, "never"))).toBe(false);
+
+    await command([
+      "sh",
+      "-c",
+      `x=beside; echo after > ${outside}; echo after > ${base}/outside/$x`,
+    ]);
+    expect(readFileSync(outside, "utf8")).toBe("after\n");
+    expect(readFileSync(join(base, "outside/beside"), "utf8")).toBe("before");
+  });
+
+  test("files that other programs run stay as they are; new ones are noticed", async (context) => {
+    verifies("CMD-6", "PATH-6");
+    const { command, project, facts } = await open(context);
+    const settings = place(join(project, ".vscode/settings.json"), "{}");
+    const perl = `my $d = "."; open(F, ">", "\${d}vscode/settings.json") and print F "evil"; mkdir "\${d}husky"; open(F, ">", "\${d}husky/pre-commit") and print F "evil";`;
+    const result = await command(["perl", "-e", perl]);
+    expect(readFileSync(settings, "utf8")).toBe("{}");
+    expect(textOf(result)).toContain(".husky");
+    expect(ofType(facts, "sandbox.violation")).toEqual([
+      expect.objectContaining({ kind: "write", certain: true }),
+    ]);
+  });
+});
+
+function git(cwd: string, ...args: string[]): string {
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  return execFileSync("git", args, { cwd, env, encoding: "utf8" });
+}
+
+function startRepository(directory: string): void {
+  git(directory, "init", "-q");
+  git(directory, "config", "user.email", "a@example.org");
+  git(directory, "config", "user.name", "a");
+  git(directory, "commit", "-q", "--allow-empty", "-m", "first");
+}
+
+const COMMIT = `echo more >> file && git add file && git commit -q -m second && git branch side && git stash list && git gc -q && git log --oneline`;
+
+describe("git", () => {
+  test("commits, and cannot be led to run anything later", async (context) => {
+    verifies("CMD-6", "PATH-6");
+    const { command, project, base } = await open(context);
+    startRepository(project);
+    rmSync(join(project, ".git/hooks"), { recursive: true });
+    const committed = await command(["sh", "-c", COMMIT]);
+    expect(textOf(committed)).toContain("second");
+    expect(dataOf(committed)).toMatchObject({ contained_by: "sandbox", exit_code: 0 });
+
+    const mark = join(base, "ran");
+    const evil = `[core]\\nrepositoryformatversion = 0\\nfsmonitor = \\"touch ${mark}; false\\"\\n`;
+    const hook = `#!/bin/sh\\ntouch ${mark}\\n`;
+    const tries = [
+      `printf "${evil}" >> $g/config`,
+      `printf "${evil}" > c2; mv c2 $g/config; cp c2 $g/config`,
+      `mkdir $g/hooks; printf "${hook}" > $g/hooks/post-index-change; chmod +x $g/hooks/*`,
+      `mv $g g2 && cp -r g2 $g; mv $g/hooks h2; ln -s ../h2 $g/hooks`,
+      `mkdir ev && cp -r $g/objects $g/refs ev && printf "${evil}" > ev/config && echo ../ev > $g/commondir; rm $g/commondir; mkdir $g/commondir`,
+      `git config core.hooksPath h2; git config core.fsmonitor "touch ${mark}"`,
+    ];
+    for (const line of tries) await command(["sh", "-c", `g=.g; g="\${g}it"; ${line}`]);
+    expect(git(project, "log", "--oneline")).toContain("second");
+    git(project, "status");
+    git(project, "commit", "-q", "--allow-empty", "-m", "outside");
+    expect(existsSync(mark)).toBe(false);
+    expect(existsSync(join(project, ".git/commondir"))).toBe(false);
+    expect(existsSync(join(project, ".git/hooks"))).toBe(false);
+    const again = `g=.g; g="\${g}it"; rm -rf $g; git init -q; printf "${evil}" >> $g/config; mkdir $g/hooks`;
+    await command(["sh", "-c", again]);
+    expect(readFileSync(join(project, ".git/config"), "utf8")).not.toContain("fsmonitor");
+  });
+
+  test("commits in a linked work tree and a submodule; a forged .git file opens nothing", async (context) => {
+    verifies("CMD-6");
+    const { command, project, base, writable } = await open(context);
+    const main = join(base, "main");
+    mkdirSync(main);
+    startRepository(main);
+    rmSync(project, { recursive: true });
+    git(main, "worktree", "add", "-q", project);
+    expect(textOf(await command(["sh", "-c", COMMIT.replace("git gc -q && ", "")]))).toContain(
+      "second",
+    );
+    const planted = await command([
+      "sh",
+      "-c",
+      `m=${base}/main; g=.g; for f in config hooks/pre-commit worktrees/project/commondir HEAD; do echo x > $m/\${g}it/$f; done; echo x > $m/$f; true`,
+    ]);
+    expect(planted.error).toBeUndefined();
+    expect(readFileSync(join(main, ".git/config"), "utf8")).not.toBe("x\n");
+    expect(existsSync(join(main, ".git/hooks/pre-commit"))).toBe(false);
+    expect(existsSync(join(main, "HEAD"))).toBe(false);
+    expect(readFileSync(join(main, ".git/HEAD"), "utf8")).not.toBe("x\n");
+    expect(git(project, "log", "--oneline")).toContain("second");
+
+    writeFileSync(join(writable, ".git"), `gitdir: ${main}/.git/worktrees/project\n`);
+    rmSync(join(project, ".git"));
+    const forged = await command([
+      "sh",
+      "-c",
+      `m=${base}/main; g=.g; echo x > $m/\${g}it/worktrees/project/HEAD`,
+    ]);
+    expect(forged.error?.code).toBe("command_failed");
+  });
+});
+
+describe("the sandbox on record", () => {
+  test("what it opens, what it refused for sure and what may have been", async (context) => {
+    verifies("CMD-6");
+    const { command, project, facts } = await open(context);
+    const failed = await command(["sh", "-c", "x=/usr; echo a > $x/soong-test"]);
+    expect(textOf(failed)).toContain(`only "${project}"`);
+    expect(textOf(failed)).toContain("the user's decision");
+    expect(ofType(facts, "sandbox.applied")).toEqual([
+      expect.objectContaining({ backend: "bubblewrap", network: "closed" }),
+    ]);
+    expect(ofType(facts, "sandbox.violation")).toEqual([
+      expect.objectContaining({ kind: "write", certain: false }),
+    ]);
+  });
+
+  test("is missing: what only wants it runs and says so, what requires it does not", async () => {
+    verifies("CMD-6");
+    const none = { state: () => ({ missing: "it is not installed", fix: "Install it." }) };
+    const without = { ...sandbox, ...none };
+    const on = await open(undefined, [], {}, without);
+    expect(textOf(await on.command(["echo", "ran"]))).toBe("ran");
+    expect(ofType(on.facts, "sandbox.missing")).toEqual([{ why: "it is not installed" }]);
+    on.close();
+    const required = await open(
+      undefined,
+      [],
+      { policy: { sandbox: { mode: "required" } } },
+      without,
+    );
+    const refused = await required.command(["touch", "ran"]);
+    expect(refused.error?.code).toBe("sandbox_unavailable");
+    expect(existsSync(join(required.project, "ran"))).toBe(false);
+  });
+
+  test("is gone when the call runs: nothing runs", async (context) => {
+    verifies("CMD-6", "PERM-8");
+    let asked = 0;
+    const leaving: Sandbox = {
+      ...sandbox,
+      state: () => ((asked += 1) === 1 ? sandbox.state() : { missing: "it was removed", fix: "" }),
+    };
+    const { command, project } = await open(context, [], {}, leaving);
+    const result: ToolResult = await command(["touch", "ran"]);
+    expect(result.error?.code).toBe("sandbox_failed");
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+});
