@@ -31,6 +31,8 @@ describe("soong run", () => {
   it("says so and fails when the project was removed under it, and makes nothing there again", async () => {
     verifies("CLI-2");
     const place = await bundle.place();
+    // In the sandbox a command cannot remove it.
+    await place.write(join(place.home, "config.toml"), 'sandbox = "off"');
     const script = join(place.home, "gone.yaml");
     await place.write(
       script,

@@ -18,7 +18,7 @@ turns:
   - calls: [ { ${RUN}, input: { argv: [git, mv, a.txt, d.txt] } } ]
   - text: Moved.
 `;
-const CONFIG = '# My own rules.\n[permissions]\ndestructive = "ask" # as it is\n';
+const CONFIG = '# My own rules.\nsandbox = "off"\n[permissions]\ndestructive = "ask" # as it is\n';
 
 test.skipIf(!canUseTmux())(
   "a command once, for the session by how it begins, and always",

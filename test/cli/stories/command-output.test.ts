@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { canUseTmux } from "../tmux.ts";
-import { tellStory } from "./story.ts";
+import { WITHOUT_SANDBOX, tellStory } from "./story.ts";
 
 const BUILD = `
 for n in 1 2 3 4 5 6 7 8; do echo "compiled part $n"; done
@@ -29,6 +29,7 @@ describe.skipIf(!canUseTmux())("a story of a command (needs tmux)", () => {
         script,
         files: { "build.sh": BUILD },
         args: ["--model", "script:s.yaml", "--allow", "code.run_command"],
+        config: WITHOUT_SANDBOX,
         rows: 70,
       },
       async (screen) => {

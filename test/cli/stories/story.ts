@@ -15,6 +15,8 @@ export interface StoryOptions {
   readonly script?: string;
   /** Further files, by path in the project or absolute. */
   readonly files?: Readonly<Record<string, string>>;
+  /** config.toml of the home. */
+  readonly config?: string;
   /** Default: a conversation with the scripted model. */
   readonly args?: readonly string[];
   /** A shell instead of the program, with `soong` on its PATH. */
@@ -32,6 +34,9 @@ export interface Story extends Tmux {
   moment(title: string, shown: Parameters<Tmux["waitFor"]>[0]): Promise<string>;
 }
 
+/** For a story with commands: what a sandbox masks, and whether there is one, differs from machine to machine. */
+export const WITHOUT_SANDBOX = 'sandbox = "off"\n';
+
 /** Within a test: answers with what was recorded. Needs tmux. */
 export async function tellStory(
   options: StoryOptions,
@@ -46,6 +51,9 @@ export async function tellStory(
   const place = await bundle.place(around);
   for (const [path, content] of Object.entries({ "s.yaml": script, ...files })) {
     await place.write(path, content);
+  }
+  if (options.config !== undefined) {
+    await place.write(join(place.home, "config.toml"), options.config);
   }
   await options.before?.(place);
   const surroundings = environment(place.home, env);

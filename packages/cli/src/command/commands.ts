@@ -136,6 +136,25 @@ export const COMMANDS = {
     exitCodes: "0 it succeeded, 1 the tool failed, 2 usage error, 3 denied, 130 interrupted",
     record: "soong.call/1",
   },
+  sandbox: {
+    summary: "run a command in the sandbox, as a call; without one, show what it closes here",
+    arguments: { "[command...]": "the program and its arguments, behind --" },
+    options: {
+      ...JSON_OPTION,
+      "--cwd <directory>": "the project; default: the current directory",
+    },
+    examples: [
+      "soong sandbox",
+      "soong sandbox -- npm test",
+      "soong sandbox -- curl https://example.org/",
+      "soong sandbox --json -- git status",
+    ],
+    notes:
+      "The command is a call of code.run_command: judged by the rules, recorded, and never run outside the sandbox. You typed it, so it requires no approval; what a rule denies is denied.",
+    exitCodes:
+      "that of the command, and 128 and more when a signal ended it; 1 it could not run, 2 usage error, 3 denied, or there is no sandbox here, 130 interrupted",
+    record: "soong.sandbox/1",
+  },
   explain: {
     summary: "show what decides a call, and by which rule; executes nothing",
     arguments: {
@@ -702,7 +721,7 @@ export type CommandName = keyof typeof COMMANDS;
 /** How the help of the program groups its commands. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Ask a model:": ["run", "resume", "tasks"],
-  "Tools and policy:": ["call", "explain", "tools"],
+  "Tools and policy:": ["call", "explain", "sandbox", "tools"],
   "Live sessions:": ["attach", "inspect", "questions", "grants"],
   "Stored sessions:": ["sessions", "show", "events", "replay", "verify", "undo", "rewind"],
   "Extensions:": ["mcp", "agents", "skills", "memory", "hooks"],

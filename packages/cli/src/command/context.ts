@@ -66,12 +66,13 @@ export interface RuntimeFlags {
   readonly deny?: readonly string[];
   readonly cwd?: string;
   readonly mode?: Mode;
+  readonly isSandboxed?: boolean;
 }
 
 /** Opens a runtime as options and config say, and closes it after the work. */
 export async function withRuntime<T>(
   context: CommandContext,
-  { allow, deny, mode, cwd = "" }: RuntimeFlags,
+  { allow, deny, mode, isSandboxed, cwd = "" }: RuntimeFlags,
   options: Partial<RuntimeOptions>,
   work: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
@@ -81,7 +82,7 @@ export async function withRuntime<T>(
     env,
     cwd: resolve(context.cwd, cwd),
     config: options.config ?? (await loadUserConfig(context)),
-    flags: { allow, deny, mode },
+    flags: { allow, deny, mode, isSandboxed },
     note: noteDim,
     // Programs wait without a note.
     onWaiting: (ids) => void (!json && isInteractive && noteDim(describeWaiting(ids))),

@@ -23,6 +23,7 @@ const HANDLERS: Handlers = {
   run: async () => (await import("./run/run.ts")).runPrompt,
   resume: async () => (await import("./run/run.ts")).resumeSession,
   call: async () => (await import("./tools/call.ts")).callTool,
+  sandbox: async () => (await import("./tools/sandbox.ts")).runInSandbox,
   explain: async () => (await import("./tools/explain.ts")).explainCallOrPolicy,
   tools: async () => (await import("./tools/tools.ts")).listTools,
   "tools new": async () => (await import("./setup/new-files.ts")).createTool,

@@ -12,6 +12,7 @@ import {
   type Mode,
   type PermissionRule,
   type PolicyInput,
+  type SandboxPolicy,
 } from "@soong/core";
 import { matchesName } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
@@ -22,34 +23,39 @@ export interface PolicyFlags {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
   readonly mode?: Mode;
+  /** Commands run in the sandbox or not at all, with any config. */
+  readonly isSandboxed?: boolean;
 }
 
 /** Each rule carries where it was written (PERM-11). Throws on a pattern that could fit no tool. */
 export function buildPolicy(values: SoongConfig, flags: PolicyFlags): PolicyInput {
-  const { permissions, sandbox, tools } = values;
+  const { permissions, tools } = values;
+  const { isSandboxed = false } = flags;
   return {
     rules: [
-      ...permissions.rules,
+      ...permissions.rules.map((rule) =>
+        isSandboxed ? omitUndefined({ ...rule, sandbox: undefined }) : rule,
+      ),
       ...flags.deny.map((pattern) => createFlagRule("--deny", pattern, "deny")),
       ...flags.allow.map((pattern) => createFlagRule("--allow", pattern, "allow")),
     ],
     destructive: permissions.destructive,
     read_only_commands: permissions.read_only_commands,
     network: permissions.network,
-    sandbox: {
-      ...sandbox,
-      tools: Object.fromEntries(
-        Object.entries(tools.overrides).flatMap(([pattern, override]) =>
-          override.sandbox === undefined ? [] : [[pattern, override.sandbox]],
-        ),
-      ),
-    },
+    sandbox: isSandboxed ? { ...values.sandbox, mode: "required" } : sandboxPolicy(values),
     sensitive_paths: tools.sensitive_paths,
     readonly_mcp: Object.entries(tools.overrides).flatMap(([pattern, { readonly }]) =>
       readonly === true ? [pattern] : [],
     ),
     ...omitUndefined({ mode: flags.mode }),
   };
+}
+
+function sandboxPolicy({ sandbox, tools }: SoongConfig): SandboxPolicy {
+  const ofTools = Object.entries(tools.overrides).flatMap(([pattern, override]) =>
+    override.sandbox === undefined ? [] : [[pattern, override.sandbox] as const],
+  );
+  return { ...sandbox, tools: Object.fromEntries(ofTools) };
 }
 
 function createFlagRule(flag: string, pattern: string, decision: Decision): PermissionRule {

@@ -23,7 +23,7 @@ import {
 import { statSync } from "node:fs";
 import type { McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
-import { defaultLockDirectory } from "@soong/platform";
+import { defaultLockDirectory, type Sandbox } from "@soong/platform";
 import { clearAbandonedWrites, findPath, resolveRulePath } from "@soong/tools";
 import { addRule, buildPolicy, pickKernelConfig, type LoadedConfig } from "../config/index.ts";
 import {
@@ -37,6 +37,7 @@ import {
 import { openHomeStore } from "./home.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
+import { lazySandbox, type MissingSandbox } from "./lazy-sandbox.ts";
 import { collectSecrets } from "./secrets.ts";
 import { patternDisk, resolvePlaces } from "./places.ts";
 import {
@@ -56,6 +57,7 @@ export interface RuntimeOptions {
     readonly allow?: readonly string[];
     readonly deny?: readonly string[];
     readonly mode?: Mode;
+    readonly isSandboxed?: boolean;
   };
   /** The user to ask, beside those who come in through the socket. Without one, what requires approval is denied. */
   readonly ask?: AskPermission;
@@ -91,6 +93,8 @@ export interface Runtime extends Pick<OpenedServers, "mcp" | "ready"> {
   /** Whether a call could not be carried out because the project directory was gone. */
   readonly projectMissed: () => boolean;
   readonly agents: RuntimeAgents | undefined;
+  /** Where commands run; what there is of it is tried when a command is judged. */
+  readonly sandbox: Sandbox;
   /** Opened when first asked for: looking needs none. */
   store(): Promise<Store>;
   /** A session that is stored: a new one, or one that is there, by its id. */
@@ -128,8 +132,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     onWaiting: (server_ids) => options.onWaiting?.(server_ids),
     onFailed: (failed) => options.onServerFailed?.(failed),
   });
-  const { allow = [], deny = [], mode } = flags;
-  const policy = { ...buildPolicy(values, { allow, deny, mode }), ...places.policy };
+  const { allow = [], deny = [], ...more } = flags;
+  const policy = { ...buildPolicy(values, { allow, deny, ...more }), ...places.policy };
+  const sandbox = lazySandbox(warnUnsandboxed);
   const { tools, sources } = await loadUserTools(home, values);
   const hooks = await loadUserHooks(home, roots.project, values.hooks);
   let opening: Promise<Store> | undefined;
@@ -187,6 +192,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     unmatched,
     projectMissed: () => projectMissed,
     agents,
+    sandbox,
     mcp,
     ready,
     store,
@@ -220,6 +226,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       await agents?.keeper.close().catch(() => {});
       for (const session of open) await session.close();
       await mcp?.close();
+      sandbox.close();
       const opened = await opening?.catch(() => undefined);
       if (opened !== undefined && used.size > 0) {
         const removed = await keepRetention({ store: opened, home, values, used: [...used] });
@@ -313,6 +320,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       note(`The rule was not kept: ${messageOf(error)}`);
       return once;
     }
+  }
+
+  /** Where one is required, the refusal of the command says so. */
+  function warnUnsandboxed({ missing, fix }: MissingSandbox): void {
+    if (policy.sandbox?.mode === "required") return;
+    note(
+      `warning: Commands run without a sandbox: ${missing}. ${fix} sandbox.mode = "off" in config.toml silences this.`,
+    );
   }
 
   function note(text: string): void {

@@ -32,6 +32,7 @@ describe("the sandbox of a planned command", () => {
       { state: "missing", why: "bubblewrap is not installed" },
       "No sandbox: bubblewrap is not installed",
     ],
+    [{ state: "off", by: "sandbox.mode" }, undefined],
     [undefined, undefined],
   ])("is one line: %j", (sandbox, line) => {
     verifies("CMD-6");

@@ -24,6 +24,8 @@ export function describeSandbox({ sandbox, project }: Shown): string | undefined
       return `Sandbox: ${written}, network ${reached}${paths}`;
     }
     case "off":
+      // What the user switched off for all commands is not said with each.
+      if (sandbox.by === "sandbox.mode") return undefined;
       return `Outside the sandbox (${visibleLine(sandbox.by)})`;
     case "missing":
       return `No sandbox: ${visibleLine(sandbox.why)}`;

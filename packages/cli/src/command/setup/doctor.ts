@@ -16,7 +16,8 @@ import {
 import { createKernel } from "@soong/core";
 import type { McpServerEntry, McpServerStatus } from "@soong/mcp";
 import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
-import { loadConfig, userHome, type LoadedConfig } from "../../config/index.ts";
+import { openSandbox } from "@soong/platform";
+import { loadConfig, userHome, type LoadedConfig, type SoongConfig } from "../../config/index.ts";
 import { describeFailure, EXIT, pad, visible } from "../../output/index.ts";
 import { collectSecrets, listKeyNames } from "../../runtime/secrets.ts";
 import { loadOwnCommands, type OwnCommands } from "../../conversation/own-commands.ts";
@@ -83,6 +84,7 @@ async function* checkAll(
     next: "Put a copy of the store back, or move its folder away to begin anew.",
   });
   yield await check("ripgrep", checkRipgrep);
+  yield await check("sandbox", async () => checkSandbox(config?.values));
   yield ["tools", await checkTools(home, config)];
   yield ["hooks", await checkHooks(home, cwd)];
   const read = config;
@@ -211,6 +213,39 @@ async function checkRipgrep(): Promise<Found> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Found out by starting a process in it, as a command would be. */
+function checkSandbox(values: SoongConfig | undefined): Found {
+  const { mode = "on" } = values?.sandbox ?? {};
+  const sandbox = openSandbox();
+  const state = sandbox.state();
+  sandbox.close();
+  if (!("missing" in state)) {
+    const says = `${state.backend} ${state.version} works`;
+    return ok(mode === "off" ? `${says}; sandbox.mode is "off": commands run without it` : says);
+  }
+  const { missing, fix } = state;
+  const needing = values === undefined ? [] : findNeedingSandbox(values);
+  if (needing.length > 0) {
+    return fail(`${missing}; commands do not run where it is required: ${needing.join(", ")}`, fix);
+  }
+  if (mode === "off") return ok(`${missing}; sandbox.mode is "off": none is used`);
+  return warn([`${missing}: commands run without one`], fix);
+}
+
+/** The settings by which a command runs in the sandbox or not at all. */
+function findNeedingSandbox({ sandbox, tools, permissions }: SoongConfig): string[] {
+  const overrides = Object.entries(tools.overrides);
+  return [
+    ...(sandbox.mode === "required" ? ["sandbox.mode"] : []),
+    ...overrides.flatMap(([pattern, override]) =>
+      override.sandbox === "required" ? [`tools.overrides.${JSON.stringify(pattern)}`] : [],
+    ),
+    ...permissions.rules.flatMap((rule, index) =>
+      rule.sandbox === "required" ? [`rules[${index}]`] : [],
+    ),
+  ];
 }
 
 async function checkTools(home: string, config: LoadedConfig | undefined): Promise<Found> {

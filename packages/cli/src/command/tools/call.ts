@@ -1,8 +1,8 @@
 // `soong call`: one call through the whole pipeline, recorded in a session of the store (CLI-3, PIPE-8).
 
-import { viewsOf, type AskPermission, type ToolResult } from "@soong/core";
+import { viewsOf, type AskPermission, type JsonObject, type ToolResult } from "@soong/core";
 import { EXIT, visible, visibleLine, type Output } from "../../output/index.ts";
-import type { Runtime } from "../../runtime/open-runtime.ts";
+import type { Runtime, StoredSession } from "../../runtime/open-runtime.ts";
 import { COMMANDS } from "../commands.ts";
 import { chooseServers, withReadyRuntime, onStop } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
@@ -27,32 +27,51 @@ export const callTool: Handler<"call"> = async (context, { tool, input: words },
     if (typed.isHelp) return printFlagHelp(context, tool, runtime, CALL_OPTIONS);
     const input = await applyFlags(typed, tool, runtime, CALL_OPTIONS);
     const held = await runtime.openSession({ title: `soong call ${visibleLine(tool)}` });
-    const run = await held.session.startRun();
-    let interruptedWith: number | undefined;
-    const stopListening = onStop(context, held, (reason, exitCode = EXIT.interrupted) => {
-      interruptedWith ??= exitCode;
-      void run.abort(reason);
-    });
-    try {
-      const [result] = await run.execute([{ name: tool, arguments: input }]);
-      if (result === undefined) throw new Error("the call has no result");
-      run.end(interruptedWith !== undefined ? "aborted" : result.is_error ? "failed" : "completed");
-      const ids = { session_id: held.session.session_id, run_id: run.identity.run_id };
-      await held.close();
-      print({ ...ids, result }, () => showResult(output, runtime, result));
-      const { status, error, is_error } = result;
-      const isDenied = status === "denied" || status === "rejected";
-      // No one could be asked, and that was all that was missing.
-      const isUnasked = status === "denied" && error?.error_class === "permission_denied";
-      if (isUnasked && !yes && !isInteractive) {
-        output.note("Add --yes to approve this one call.");
-      }
-      return interruptedWith ?? (isDenied ? EXIT.denied : is_error ? EXIT.failed : EXIT.ok);
-    } finally {
-      stopListening();
+    const { ids, result, exitCode } = await makeCall(context, held, tool, input);
+    print({ ...ids, result }, () => showResult(output, runtime, result));
+    // No one could be asked, and that was all that was missing.
+    const isUnasked =
+      result.status === "denied" && result.error?.error_class === "permission_denied";
+    if (isUnasked && !yes && !isInteractive) {
+      output.note("Add --yes to approve this one call.");
     }
+    return exitCode;
   });
 };
+
+/** One call in a run of its own; then the session is closed. */
+export async function makeCall(
+  context: CommandContext,
+  held: StoredSession,
+  name: string,
+  input: string | JsonObject,
+): Promise<{
+  readonly ids: { readonly session_id: string; readonly run_id: string };
+  readonly result: ToolResult;
+  readonly exitCode: number;
+  readonly isInterrupted: boolean;
+}> {
+  const run = await held.session.startRun();
+  let interruptedWith: number | undefined;
+  const stopListening = onStop(context, held, (reason, exitCode = EXIT.interrupted) => {
+    interruptedWith ??= exitCode;
+    void run.abort(reason);
+  });
+  try {
+    const [result] = await run.execute([{ name, arguments: input }]);
+    if (result === undefined) throw new Error("the call has no result");
+    const { status, is_error } = result;
+    const isInterrupted = interruptedWith !== undefined;
+    run.end(isInterrupted ? "aborted" : is_error ? "failed" : "completed");
+    const ids = { session_id: held.session.session_id, run_id: run.identity.run_id };
+    await held.close();
+    const isDenied = status === "denied" || status === "rejected";
+    const exitCode = interruptedWith ?? (isDenied ? EXIT.denied : is_error ? EXIT.failed : EXIT.ok);
+    return { ids, result, exitCode, isInterrupted };
+  } finally {
+    stopListening();
+  }
+}
 
 /** PERM-7: `--yes` is the user's answer to this one call; without a user there is no answer. */
 function createApprover(
@@ -66,7 +85,7 @@ function createApprover(
 }
 
 /** What came of it on stdout; why it failed on stderr, unless the content says so already. */
-function showResult(output: Output, { kernel }: Runtime, result: ToolResult): void {
+export function showResult(output: Output, { kernel }: Runtime, result: ToolResult): void {
   const definition = kernel.registry.current(result.tool_name)?.definition;
   const text = visible(viewsOf(result, definition).person).replace(/\n$/, "");
   const { error } = result;

@@ -2,7 +2,13 @@
 // asked, and what each answer would cover.
 
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
-import { describeClaim, describeQuestion, exactLine, shellWord } from "@soong/core/internal";
+import {
+  describeClaim,
+  describeQuestion,
+  describeSandbox,
+  exactLine,
+  shellWord,
+} from "@soong/core/internal";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/home-records.ts";
 import { DecisionChain } from "../call/call-decisions.tsx";
@@ -69,7 +75,7 @@ function About({ question: { session_id, project, pid, request } }: { question: 
         ["Works in", <span class="mono">{exactLine(request.cwd)}</span>],
         ["Touches", resources.length > 0 && <ExactList items={resources.map(resourceText)} />],
         ["Network", hosts.length > 0 && <ExactList items={hosts} />],
-        ["Sandbox", request.sandbox && <SandboxLimits about={request} />],
+        ["Sandbox", describeSandbox(request) && <SandboxLimits about={request} />],
         ["Environment", env_summary.length > 0 && <Mono text={env_summary.join(", ")} />],
         [
           "Hooks said",

@@ -1,0 +1,100 @@
+// `soong sandbox`: a command in the sandbox, as a call of code.run_command through the whole pipeline (CMD-6), so that a user
+// can try what works inside; without a command, what the sandbox opens and closes here.
+
+import { constants } from "node:os";
+import type { AskPermission, PlannedSandbox, SandboxMode, ToolResult } from "@soong/core";
+import { describeSandbox, listSandbox } from "@soong/core/internal";
+import { asRecord } from "@soong/schema";
+import { EXIT, visibleLine, wrap } from "../../output/index.ts";
+import type { Runtime, StoredSession } from "../../runtime/open-runtime.ts";
+import { loadUserConfig, withRuntime } from "../context.ts";
+import type { CommandContext, Handler } from "../handler.ts";
+import { makeCall, showResult } from "./call.ts";
+import { explainCall } from "./explain.ts";
+
+const RUN_COMMAND = "code.run_command";
+
+export const runInSandbox: Handler<"sandbox"> = async (context, { command: argv }, { cwd }) => {
+  const config = await loadUserConfig(context);
+  const wish = { ask: allowTyped, isBrief: true, servers: "none", config } as const;
+  return withRuntime(context, { cwd, isSandboxed: true }, wish, async (runtime) => {
+    if (argv.length === 0) return showLimits(context, runtime, config.values.sandbox.mode);
+    const held = await runtime.openSession({
+      title: `soong sandbox ${visibleLine(argv.join(" "))}`,
+    });
+    const announced = context.json ? undefined : announceLimits(context, runtime, held);
+    // It is the user's own, and no model waits for it.
+    const timeout_ms = config.values.tools.max_timeout_ms;
+    const call = await makeCall(context, held, RUN_COMMAND, { argv: [...argv], timeout_ms });
+    await announced;
+    const { ids, result, exitCode, isInterrupted } = call;
+    context.print({ ...ids, result }, () => showResult(context.output, runtime, result));
+    if (result.error?.code === "sandbox_unavailable") noteFix(context, runtime);
+    return isInterrupted ? exitCode : (exitCodeOf(result) ?? exitCode);
+  });
+};
+
+/** The user typed the command: that is the yes to it. */
+const allowTyped: AskPermission = () => ({
+  decision: "allow_once",
+  answered_by: "soong sandbox",
+});
+
+/** As a shell would answer. */
+function exitCodeOf({ data }: ToolResult): number | undefined {
+  const { exit_code, signal } = asRecord(data);
+  if (typeof exit_code === "number") return exit_code;
+  const number = constants.signals[signal as NodeJS.Signals];
+  return number === undefined ? undefined : 128 + number;
+}
+
+/** When the command starts. */
+async function announceLimits(
+  { output }: CommandContext,
+  { roots }: Runtime,
+  { session, kept }: StoredSession,
+): Promise<void> {
+  for await (const fact of session.facts({ after: kept.lastSeq ?? 0 })) {
+    if (fact.type !== "sandbox.applied") continue;
+    const sandbox = { ...fact.data, state: "applied" } as const;
+    output.note(describeSandbox({ sandbox, project: roots.project }) ?? "", "dim");
+    return;
+  }
+}
+
+/** What a command would find, by the plan of one. */
+async function showLimits(
+  context: CommandContext,
+  runtime: Runtime,
+  mode: SandboxMode,
+): Promise<number> {
+  const { output, print } = context;
+  const state = runtime.sandbox.state();
+  const sandbox = "missing" in state ? withoutSandbox(state) : await planTrue(runtime);
+  const about = { sandbox, project: runtime.roots.project };
+  print({ mode, ...state, sandbox }, () => [
+    ...wrap(describeSandbox(about) ?? "A rule denies every command.", output.width),
+    ...listSandbox(about).map((line) => output.colours.dim(`  ${line}`)),
+    ...(mode === "off" ? ['sandbox.mode is "off": commands of an agent run without it.'] : []),
+  ]);
+  noteFix(context, runtime);
+  return "missing" in state ? EXIT.failed : EXIT.ok;
+}
+
+function withoutSandbox({ missing: why }: { readonly missing: string }): PlannedSandbox {
+  return { state: "missing", why };
+}
+
+async function planTrue(runtime: Runtime): Promise<PlannedSandbox | undefined> {
+  const session = await runtime.openEphemeralSession();
+  const run = await session.startRun();
+  const { explanation } = await explainCall(run, { name: RUN_COMMAND, arguments: TRUE });
+  return "plan" in explanation ? explanation.plan?.sandbox : undefined;
+}
+
+const TRUE = JSON.stringify({ argv: ["true"] });
+
+function noteFix({ output }: CommandContext, { sandbox }: Runtime): void {
+  const state = sandbox.state();
+  if ("fix" in state) output.note(visibleLine(state.fix));
+}
