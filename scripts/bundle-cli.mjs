@@ -62,6 +62,7 @@ const OWN_LATER = {
     "tools/src/command/secrets-in-trees.ts",
     "tools/src/command/walked-trees.ts",
     "tools/src/declarative/declared-tool.ts",
+    "tools/src/sandbox/entry-sandbox.ts",
   ],
   edit: [
     "tools/src/edit/patch.ts",

@@ -30,6 +30,7 @@ export {
   type LoadHooksOptions,
 } from "./hook/load-hooks.ts";
 export * from "./path/index.ts";
+export { openEntrySandbox, type EntrySandboxOptions } from "./sandbox/index.ts";
 export { listDirTool } from "./search/list-dir.ts";
 export { webFetchTool, type WebFetchOptions } from "./web/fetch.ts";
 export { searchTool, type SearchToolOptions } from "./search/search.ts";

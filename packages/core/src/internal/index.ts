@@ -28,6 +28,7 @@ export {
   compileRecordedPolicy,
   createGrants,
   describeScopes,
+  escapeGlob,
   globProblem,
   hostPatternProblem,
   hasOption,

@@ -12,7 +12,7 @@ export { compileRecordedPolicy, describePolicy } from "./policy.ts";
 export { evaluate } from "./evaluate.ts";
 export type { PermissionFacts, ToolFacts } from "./facts.ts";
 export type { PolicyProblem } from "./policy-problems.ts";
-export { compileGlob, globProblem, literalPrefix } from "./glob.ts";
+export { compileGlob, escapeGlob, globProblem, literalPrefix } from "./glob.ts";
 export type { GrantScope } from "./grants.ts";
 export { describeScopes, scopeKey } from "./grants.ts";
 export type { GrantLookup, Grants, ToolGrant } from "./grants.ts";

@@ -23,6 +23,8 @@ export interface EntryProgram {
   readonly executable: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** What else it may read, also where that is masked. */
+  readonly files?: readonly string[];
 }
 
 const { flag, list, object, optional, text } = shape;

@@ -32,6 +32,8 @@ export interface CommandHook {
   readonly sandbox?: EntrySandbox;
   /** What makes that sandbox; without it a hook that wants one fails. */
   readonly openSandbox?: OpenEntrySandbox;
+  /** Where it is declared. */
+  readonly file?: string;
   /** Where it runs, and from where a relative program is meant. Never a project. */
   readonly cwd: string;
   /** Sent to the hook; no program is taken from there. */
@@ -93,6 +95,8 @@ async function ask(
     executable: resolved,
     args: rest,
     cwd: options.cwd,
+    // Beside which it runs: the directory is masked but for what is needed of it.
+    files: options.file === undefined ? [] : [options.file],
   });
   const answer: Buffer[] = [];
   let size = 0;

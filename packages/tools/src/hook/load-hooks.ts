@@ -70,7 +70,13 @@ export async function loadHooks(
   return {
     ok: true,
     hooks: hooks.map((entry) => {
-      const given = { ...ofEvery, ...entry, sandbox: readEntrySandbox(entry.sandbox), cwd };
+      const given = {
+        ...ofEvery,
+        ...entry,
+        sandbox: readEntrySandbox(entry.sandbox),
+        cwd,
+        file: canonical,
+      };
       return { ...commandHook(given), executable: findHookProgram(given).resolved };
     }),
   };

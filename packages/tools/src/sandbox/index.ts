@@ -3,3 +3,5 @@
 
 export { enterSandbox, planSandbox, withSandbox } from "./command-sandbox.ts";
 export type { CommandHost, EnteredSandbox } from "./command-sandbox.ts";
+export { openEntrySandbox } from "./entry-sandbox.ts";
+export type { EntrySandboxOptions } from "./entry-sandbox.ts";
