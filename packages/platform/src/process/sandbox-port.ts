@@ -77,7 +77,9 @@ export interface SandboxEntry {
   /** What the program that sets up the sandbox sees; the command has its own. */
   readonly env: Readonly<Record<string, string>>;
   /** The descriptors it uses, from the one given on. */
-  readonly stdio: readonly ("pipe" | "ipc")[];
+  readonly stdio: readonly ("pipe" | "ipc" | "ignore" | number)[];
+  /** A descriptor for a stream that no one reads or writes. */
+  readonly empty?: number;
   /** Whether the first process waits outside of it; then its end is the end of all that is inside. */
   readonly isMonitored: boolean;
   /** Right after the start. */

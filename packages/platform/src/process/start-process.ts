@@ -136,10 +136,10 @@ function spawnChild(
       },
       detached: true,
       stdio: [
-        pipeIf(stdin),
-        pipeIf(onStdout),
+        pipeIf(stdin, entry),
+        pipeIf(onStdout, entry),
         // Where the sandbox says what went wrong.
-        pipeIf(onStderr ?? entry),
+        pipeIf(onStderr ?? entry, entry),
         ...descriptors,
         ...(entry?.stdio ?? []),
       ],
@@ -158,8 +158,8 @@ function shellLevel(stdin: ProcessOptions["stdin"]): Record<string, string> {
   return stdin === undefined ? {} : { SHLVL: "1" };
 }
 
-function pipeIf(used: unknown): "pipe" | "ignore" {
-  return used === undefined ? "ignore" : "pipe";
+function pipeIf(used: unknown, entry: SandboxEntry | undefined): "pipe" | "ignore" | number {
+  return used === undefined ? (entry?.empty ?? "ignore") : "pipe";
 }
 
 export interface ProcessEnd {

@@ -6,6 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { constants } from "node:os";
 import { bridgeArgv, openBridge, proxyEnvironment, type Bridge } from "./bridge.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { coverInherited } from "./inherited-descriptors.ts";
 import { isOpenInside, planMounts } from "./mounts.ts";
 import { layPlaceholders } from "./placeholders.ts";
 import { openPrivateDirectory, type PrivateDirectory } from "./private-directory.ts";
@@ -49,6 +50,7 @@ export function openBubblewrap({ path = process.env["PATH"] ?? "" }: BubblewrapO
           { ...profile, fixed },
           {
             temporaryDirectory: (inner) => own.temporaryDirectory(inner),
+            devices: own.devices().mounts,
             masked: [own.base],
           },
         );
@@ -58,7 +60,10 @@ export function openBubblewrap({ path = process.env["PATH"] ?? "" }: BubblewrapO
         if (TMPDIR !== undefined && !isOpenInside(profile, TMPDIR)) env["TMPDIR"] = "/tmp";
         const variables = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
         const args = [...NAMESPACES, ...mounts, ...variables, "--chdir", command.cwd, ...LAST];
-        return bubblewrapEntry(found, command, { args, profile }, () => placeholders.release());
+        const { empty } = own.devices();
+        return bubblewrapEntry(found, command, { args, empty, profile }, () =>
+          placeholders.release(),
+        );
       } catch (error) {
         placeholders.release();
         throw error;
@@ -80,7 +85,11 @@ function bubblewrapEntry(
     args,
     descriptor,
   }: { executable: string; args: readonly string[]; descriptor: number },
-  { args: ownArgs, profile }: { args: readonly string[]; profile: SandboxProfile },
+  {
+    args: ownArgs,
+    empty,
+    profile,
+  }: { args: readonly string[]; empty: number; profile: SandboxProfile },
   release: () => void,
 ): SandboxEntry {
   const [own, seccomp, status] = [descriptor, descriptor + 1, descriptor + 2];
@@ -103,7 +112,12 @@ function bubblewrapEntry(
     ],
     // None of the command's: a variable can make a program load code, and this one is still outside.
     env: {},
-    stdio: ["pipe", "pipe", "pipe", ...(refuseHost === undefined ? [] : (["ipc"] as const))],
+    stdio: [
+      ...PIPES,
+      ...(refuseHost === undefined ? [] : (["ipc"] as const)),
+      ...coverInherited(refuseHost === undefined ? channel : channel + 1, empty),
+    ],
+    empty,
     isMonitored: true,
     started(child) {
       send(child, own, Buffer.from(ownArgs.map((argument) => `${argument}\0`).join("")));
@@ -131,6 +145,9 @@ function bubblewrapEntry(
     },
   };
 }
+
+/** For its arguments, for the seccomp program, and for how it ended. */
+const PIPES = ["pipe", "pipe", "pipe"] as const;
 
 function send(child: ChildProcess, descriptor: number, bytes: Buffer): void {
   const stream = child.stdio[descriptor] as Writable;
@@ -202,7 +219,11 @@ function tryOut(lookup: string): Probed {
   const { program } = found;
   const none = { writable: [], fixed: [], masked: [] };
   // With the flags that commands have, but for their /tmp: nothing is made before it is needed.
-  const mounts = planMounts(none, { temporaryDirectory: () => "/var/empty", masked: [] });
+  const mounts = planMounts(none, {
+    temporaryDirectory: () => "/var/empty",
+    devices: [],
+    masked: [],
+  });
   const at = mounts.indexOf("/var/empty") - 1;
   if (at >= 0) mounts.splice(at, 2, "--tmpfs");
   const flags = [...NAMESPACES, ...mounts, "--chdir", "/", ...LAST, "--seccomp", "0", "--"];

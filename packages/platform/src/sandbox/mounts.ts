@@ -11,6 +11,8 @@ import { sandboxFailure, type SandboxProfile } from "../process/index.ts";
 export interface PrivatePlaces {
   /** What is `/tmp` inside, for a sandbox with these mounts in it. */
   temporaryDirectory(inner: readonly string[]): string;
+  /** Arguments that mount devices over those of the machine. */
+  readonly devices: readonly string[];
   /** The runtime's own, and not to be seen by any command. */
   readonly masked: readonly string[];
 }
@@ -22,6 +24,7 @@ export function planMounts(profile: MountedPlaces, places: PrivatePlaces): strin
   const entries = readEntries(profile, places);
   const isRootOpen = entries.get("/")?.kind === "writable";
   const args = [isRootOpen ? "--bind" : "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
+  args.push(...FIRST_PROCESS, ...places.devices);
   entries.delete("/");
 
   const sorted = [...entries].toSorted(([one], [other]) => parentsFirst(one, other));
@@ -86,6 +89,8 @@ const HIDDEN = [TMP, RUN, "/var/tmp"];
 /** Where NixOS has its programs and drivers. */
 const KEPT_IN_RUN = ["/run/current-system", "/run/opengl-driver"];
 
+/** Bubblewrap itself: its program and its descriptors lead to the disk as it is outside, where root could change them. */
+const FIRST_PROCESS = "--perms 0555 --tmpfs /proc/1 --remount-ro /proc/1".split(" ");
 /** Made by the kernel: never opened, and with mounts of their own. */
 const OF_THE_KERNEL = ["/proc", "/dev", "/sys"];
 

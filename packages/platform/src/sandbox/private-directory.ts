@@ -17,6 +17,7 @@ import {
 import { dirname, join, relative } from "node:path";
 import { readErrno } from "../file/disk.ts";
 import { checkLife, parseHolder, thisHolder } from "../file/lock-holder.ts";
+import { openDevices, type OwnDevices } from "./own-devices.ts";
 import { sandboxFailure } from "../process/index.ts";
 
 export interface PrivateDirectory {
@@ -26,6 +27,8 @@ export interface PrivateDirectory {
   readonly notes: string;
   /** With a directory for each of these mounts, which are inside of /tmp. */
   temporaryDirectory(inner: readonly string[]): string;
+  /** Made when they are first asked for. */
+  devices(): OwnDevices;
   remove(): void;
 }
 
@@ -37,6 +40,7 @@ export function openPrivateDirectory(places: readonly string[] = PLACES): Privat
   for (const directory of [runtimes, notes]) makeOwn(directory);
   sweep(runtimes);
   const own = mkdtempSync(join(runtimes, "r-"));
+  let devices: OwnDevices | undefined;
   writeFileSync(join(own, OWNER), JSON.stringify(thisHolder()));
 
   return {
@@ -62,7 +66,11 @@ export function openPrivateDirectory(places: readonly string[] = PLACES): Privat
       }
       return directory;
     },
-    remove: () => removeTree(own),
+    devices: () => (devices ??= openDevices(join(own, "dev"))),
+    remove() {
+      devices?.close();
+      removeTree(own);
+    },
   };
 }
 

@@ -60,7 +60,12 @@ const NUMBERS: Readonly<Record<string, readonly [x64: number, arm64?: number]>> 
   name_to_handle_at: [303, 264],
   open_by_handle_at: [304, 265],
 };
-const SPECIAL = { clone: [56, 220], ioctl: [16, 29], socket: [41, 198] } as const;
+const SPECIAL = {
+  clone: [56, 220],
+  ioctl: [16, 29],
+  socket: [41, 198],
+  socketpair: [53, 199],
+} as const;
 const CLONE3 = 435;
 /** file_setattr. What a newer kernel adds is not known here, and programs can do without it. */
 const LAST_KNOWN = 469;
@@ -75,6 +80,8 @@ const ARCHITECTURES = [
 const NAMESPACES = 0x7e02_0000;
 /** Put input into a terminal (TIOCSTI, TIOCLINUX), take the console's output, load a line discipline. */
 const DENIED_IOCTLS = [0x5412, 0x541c, 0x541d, 0x5423];
+/** In SOCK_DGRAM and SOCK_RAW, which AF_UNIX takes for the same; not in SOCK_STREAM and SOCK_SEQPACKET. */
+const DATAGRAM = 2;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
@@ -127,6 +134,12 @@ function programFor(index: 0 | 1): Step[] {
     { load: argument(2) },
     { test: "equal", value: NETLINK_ROUTE, yes: "allow", no: "refuse" },
   ];
+  // A pair is for processes of the command among each other. But one of datagrams can send to any address of the file
+  // system, and connect to it.
+  const socketpair: Step[] = [
+    { load: argument(1) },
+    { test: "any_bit", value: DATAGRAM, yes: "refuse", no: "allow" },
+  ];
   return [
     { load: ARCHITECTURE },
     { test: "equal", value: ARCHITECTURES[index][1], no: "kill" },
@@ -147,6 +160,8 @@ function programFor(index: 0 | 1): Step[] {
     ...ioctl,
     isNumber(SPECIAL.socket[index], socket.length),
     ...socket,
+    isNumber(SPECIAL.socketpair[index], socketpair.length),
+    ...socketpair,
     { test: "at_least", value: 0, yes: "allow" },
   ];
 }
