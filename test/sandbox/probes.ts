@@ -352,7 +352,7 @@ const system: Probe[] = [
     name: "find a mount that can be written",
     perl: `open F, "<", "/proc/self/mountinfo"; my %top;
     while (<F>) { my ($at, $how) = (split)[4, 5]; $at =~ s/\\\\040/ /g; $top{$at} = $how }
-    for (sort keys %top) { next if $top{$_} =~ /^ro\\b/; next if m{^/(tmp|var/tmp|proc|dev)(/|$)} || m{^\\Q$E{PROJECT}\\E(/|$)} || $_ eq "$E{WORLD}/second"; print "THROUGH $_ $top{$_}\\n" } print "tried\\n"`,
+    for (sort keys %top) { next if $top{$_} =~ /^ro\\b/; next if m{^/(tmp|var/tmp|run|proc|dev)(/|$)} || m{^\\Q$E{PROJECT}\\E(/|$)} || $_ eq "$E{WORLD}/second"; print "THROUGH $_ $top{$_}\\n" } print "tried\\n"`,
   },
   {
     name: "mount something",
