@@ -36,7 +36,7 @@ afterAll(() => sandbox.close());
 let stage: Stage | undefined;
 afterEach(() => stage?.close());
 
-async function open(
+async function openHere(
   context: TestContext | undefined,
   rules: readonly PermissionRule[] = [],
   options: StageOptions = {},
@@ -53,12 +53,30 @@ async function open(
   return stage;
 }
 
-/** Reads `a`+`b`: no argument names the path. */
-const READERS: Readonly<Record<string, (a: string, b: string) => string[]>> = {
-  sh: (a, b) => ["sh", "-c", `x=${a}; y=${b}; cat "$x$y"`],
-  perl: (a, b) => ["perl", "-e", `open(F, "${a}" . "${b}") or die $!; print <F>`],
-  node: (a, b) => ["node", "-e", `console.log(fs.readFileSync("${a}" + "${b}", "utf8"))`],
-  python: (a, b) => ["python3", "-c", `print(open("${a}" + "${b}").read())`],
+type Parts = readonly (readonly [string, string])[];
+
+/** Programs that read files whose names no argument has, as far as they can. */
+const READERS: Readonly<Record<string, (files: Parts) => string[]>> = {
+  sh: (files) => ["sh", "-c", files.map(([a, b]) => `x=${a}; y=${b}; cat "$x$y"`).join("; ")],
+  perl: (files) => [
+    "perl",
+    "-e",
+    files.map(([a, b]) => `open(F, "${a}" . "${b}") and print <F>;`).join(" "),
+  ],
+  node: (files) => [
+    "node",
+    "-e",
+    files
+      .map(([a, b]) => `try { console.log(fs.readFileSync("${a}" + "${b}", "utf8")) } catch {}`)
+      .join("\n"),
+  ],
+  python: (files) => [
+    "python3",
+    "-c",
+    files
+      .map(([a, b]) => `try: print(open("${a}" + "${b}").read())\nexcept OSError: pass`)
+      .join("\n"),
+  ],
 };
 
 const SECRET = "kept-to-itself";
@@ -81,7 +99,7 @@ describe("what is closed for reading", () => {
 
   test.for(Object.entries(READERS))("holds in %s", async ([, reader], context) => {
     verifies("CMD-6", "PERM-15", "PATH-3");
-    const { command, project, base } = await open(context, rules);
+    const { command, project, base } = await openHere(context, rules);
     place(join(project, "secrets/prod/key"));
     place(join(project, "src/a.hidden"));
     place(join(project, "node_modules/x/b.hidden"));
@@ -90,26 +108,27 @@ describe("what is closed for reading", () => {
     place(join(base, "home/deploy.pem"));
     place(join(project, "node_modules/x/cacert.pem"), "published");
     place(join(project, "plain"), "open");
-    const secrets = [
+    const secrets: Parts = [
       ["sec", "rets/prod/key"],
       ["src/a.", "hidden"],
       ["node_modules/x/b.hid", "den"],
       [".e", "nv"],
       [`${base}/home/.ss`, "h/config"],
       [`${base}/home/deploy.p`, "em"],
-    ] as const;
-    for (const [a, b] of secrets) {
-      const result = await command(reader(a, b));
-      expect.soft(result.error?.code, a + b).toBe("command_failed");
-      expect.soft(textOf(result), a + b).not.toContain(SECRET);
-    }
-    expect(textOf(await command(reader("pla", "in")))).toContain("open");
-    expect(textOf(await command(reader("node_modules/x/cacert.p", "em")))).toContain("published");
+    ];
+    const open: Parts = [
+      ["pla", "in"],
+      ["node_modules/x/cacert.p", "em"],
+    ];
+    const shown = textOf(await command(reader([...secrets, ...open])));
+    expect(shown).not.toContain(SECRET);
+    expect(shown).toContain("open");
+    expect(shown).toContain("published");
   });
 
   test("also by links, hard links and new names, in this call and the next", async (context) => {
     verifies("CMD-6", "PERM-15");
-    const { command, project, base, writable } = await open(context, rules);
+    const { command, project, base, writable } = await openHere(context, rules);
     const key = place(join(project, "secrets/key"));
     place(join(project, "deep/er/.env"));
     symlinkSync(key, join(project, "link"));
@@ -131,7 +150,7 @@ describe("what is closed for reading", () => {
 
   test("opens for the very path that the user allowed, and no other", async (context) => {
     verifies("CMD-6", "PATH-3");
-    const { command, project, base, asked } = await open(context, [], {
+    const { command, project, base, asked } = await openHere(context, [], {
       answer: () => ({ decision: "allow_once" }),
     });
     place(join(project, ".env"), "from .env");
@@ -150,7 +169,7 @@ describe("what is closed for reading", () => {
 
   test("is the home of the agent, also around a project", async (context) => {
     verifies("CMD-6", "PATH-6");
-    const base = (await open(context)).base;
+    const base = (await openHere(context)).base;
     place(join(base, "token"));
     const { command } = await openAt(base);
     const result = await command([
@@ -173,7 +192,7 @@ describe("what is closed for reading", () => {
 describe("what may be written", () => {
   test("are the roots, what was allowed outside of them, and nothing that a rule denies", async (context) => {
     verifies("CMD-6", "PATH-2", "PERM-15");
-    const { command, project, base } = await open(
+    const { command, project, base } = await openHere(
       context,
       [
         { path: "kept/**", tags: ["write"], decision: "deny" },
@@ -202,7 +221,7 @@ describe("what may be written", () => {
 
   test("files that other programs run stay as they are; new ones are noticed", async (context) => {
     verifies("CMD-6", "PATH-6");
-    const { command, project, facts } = await open(context);
+    const { command, project, facts } = await openHere(context);
     const settings = place(join(project, ".vscode/settings.json"), "{}");
     const perl = `my $d = "."; open(F, ">", "\${d}vscode/settings.json") and print F "evil"; mkdir "\${d}husky"; open(F, ">", "\${d}husky/pre-commit") and print F "evil";`;
     const result = await command(["perl", "-e", perl]);
@@ -231,7 +250,7 @@ const COMMIT = `echo more >> file && git add file && git commit -q -m second && 
 describe("git", () => {
   test("commits, and cannot be led to run anything later", async (context) => {
     verifies("CMD-6", "PATH-6");
-    const { command, project, base } = await open(context);
+    const { command, project, base } = await openHere(context);
     startRepository(project);
     rmSync(join(project, ".git/hooks"), { recursive: true });
     const committed = await command(["sh", "-c", COMMIT]);
@@ -263,7 +282,7 @@ describe("git", () => {
 
   test("commits in a linked work tree and a submodule; a forged .git file opens nothing", async (context) => {
     verifies("CMD-6");
-    const { command, project, base, writable } = await open(context);
+    const { command, project, base, writable } = await openHere(context);
     const main = join(base, "main");
     mkdirSync(main);
     startRepository(main);
@@ -298,7 +317,7 @@ describe("git", () => {
 describe("the sandbox on record", () => {
   test("what it opens, what it refused for sure and what may have been", async (context) => {
     verifies("CMD-6");
-    const { command, project, facts } = await open(context);
+    const { command, project, facts } = await openHere(context);
     const failed = await command(["sh", "-c", "x=/usr; echo a > $x/soong-test"]);
     expect(textOf(failed)).toContain(`only "${project}"`);
     expect(textOf(failed)).toContain("the user's decision");
@@ -314,11 +333,11 @@ describe("the sandbox on record", () => {
     verifies("CMD-6");
     const none = { state: () => ({ missing: "it is not installed", fix: "Install it." }) };
     const without = { ...sandbox, ...none };
-    const on = await open(undefined, [], {}, without);
+    const on = await openHere(undefined, [], {}, without);
     expect(textOf(await on.command(["echo", "ran"]))).toBe("ran");
     expect(ofType(on.facts, "sandbox.missing")).toEqual([{ why: "it is not installed" }]);
     on.close();
-    const required = await open(
+    const required = await openHere(
       undefined,
       [],
       { policy: { sandbox: { mode: "required" } } },
@@ -336,7 +355,7 @@ describe("the sandbox on record", () => {
       ...sandbox,
       state: () => ((asked += 1) === 1 ? sandbox.state() : { missing: "it was removed", fix: "" }),
     };
-    const { command, project } = await open(context, [], {}, leaving);
+    const { command, project } = await openHere(context, [], {}, leaving);
     const result: ToolResult = await command(["touch", "ran"]);
     expect(result.error?.code).toBe("sandbox_failed");
     expect(existsSync(join(project, "ran"))).toBe(false);

@@ -12,10 +12,16 @@ import {
   type TargetsContext,
   type ToolContext,
 } from "@soong/core";
-import type { ProcessEnd, RunningProcess, Sandbox, SandboxProfile } from "@soong/platform";
+import type {
+  ProcessEnd,
+  RefusedHost,
+  RunningProcess,
+  Sandbox,
+  SandboxProfile,
+} from "@soong/platform";
 import { shownPath } from "../path/index.ts";
 import { newlyThere, profileOfCommand, type CommandProfile } from "./profile-of-command.ts";
-import { describeSandbox, findViolations } from "./sandbox-report.ts";
+import { describeSandbox, findViolations, nameRefusedHost } from "./sandbox-report.ts";
 
 /** A tool that runs commands, as far as its sandbox is concerned. */
 export interface CommandHost {
@@ -95,8 +101,10 @@ export async function enterSandbox(
   const found = await findProfile(command, context.plan?.resources ?? [], host, context);
   const { profile, limits } = found;
   context.sandboxApplied({ backend: state.backend, ...limits });
+  const onRefusedHost = (refused: RefusedHost): void =>
+    context.sandboxViolated({ kind: "host", detail: nameRefusedHost(refused), certain: true });
   return {
-    start: { by: sandbox, profile },
+    start: { by: sandbox, profile: { ...profile, onRefusedHost } },
     leave: (ended) => reportEnd(ended, found, context),
   };
 }
@@ -133,7 +141,10 @@ async function reportEnd(
     limits: found.limits,
   };
   const violations = findViolations(met);
-  for (const violation of violations) context.sandboxViolated(violation);
+  for (const violation of violations) {
+    // A refused host is on record since it was refused.
+    if (violation.kind !== "host") context.sandboxViolated(violation);
+  }
   return describeSandbox(met, violations);
 }
 

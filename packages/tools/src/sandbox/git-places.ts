@@ -4,15 +4,21 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isWithin } from "@soong/core/internal";
-import { entriesOf, isDirectory, lookAt, placesRanByConfig, settingsNamed } from "../path/index.ts";
+import {
+  entriesOf,
+  isDirectory as isFolder,
+  lookAt,
+  placesRanByConfig,
+  settingsNamed,
+} from "../path/index.ts";
 
 export interface GitPlaces {
   /** Outside the writable places: what a commit writes. */
   readonly writable: readonly string[];
   /** What it reads beside. */
   readonly readable: readonly string[];
-  readonly fixed: readonly string[];
-  readonly absent: readonly string[];
+  /** To be kept as they are: also those that are not there. */
+  readonly guarded: readonly string[];
   /** The files of its config, which may hold a password. */
   readonly configs: readonly string[];
 }
@@ -22,31 +28,33 @@ export function findGitPlaces(git: string, writable: readonly string[]): GitPlac
   const kind = lookAt(git);
   // A link cannot be kept in its place; where it is replaced, that is noticed afterwards.
   if (kind?.isSymbolicLink() === true) return NOTHING;
+  // An empty directory keeps the name free for another command.
+  const isDirectory = kind?.isDirectory() === true && !isEmpty(git);
+  if (!isDirectory && kind?.isFile() !== true) return { ...NOTHING, guarded: [git] };
   const isOpen = (path: string): boolean => writable.some((root) => isWithin(root, path));
   const beside = basename(git) === ".git" ? placesRanByConfig(dirname(git)).filter(isOpen) : [];
-  if (kind?.isDirectory() === true) return keepApart(insideOf(git), beside);
-  if (kind?.isFile() !== true) return { ...NOTHING, absent: [git] };
+  if (isDirectory) return guard(git, insideOf(git), beside);
   const directory = linkedDirectory(git);
-  if (directory === undefined || isOpen(directory)) {
-    const inside = directory === undefined ? [] : insideOf(directory);
-    return keepApart([git, ...inside], beside);
-  }
-  const opened = openLinked(git, directory);
-  const more = keepApart([git, ...opened.guarded], beside);
-  return { ...more, ...opened.outside };
+  if (directory === undefined) return { ...NOTHING, guarded: [git, ...beside] };
+  if (isOpen(directory)) return guard(directory, insideOf(directory), [git, ...beside]);
+  const { outside, guarded } = openLinked(git, directory);
+  return { ...guard(directory, guarded, [git, ...beside]), ...outside };
 }
 
-const NOTHING: GitPlaces = { writable: [], readable: [], fixed: [], absent: [], configs: [] };
+const NOTHING: GitPlaces = { writable: [], readable: [], guarded: [], configs: [] };
 
-function keepApart(guarded: readonly string[], beside: readonly string[]): GitPlaces {
-  const all = [...guarded, ...beside];
-  const isThere = (path: string): boolean => lookAt(path) !== undefined;
+/** A link cannot be kept in its place: where one of the names is a link, nothing of the git directory is written. */
+function guard(directory: string, inside: readonly string[], beside: readonly string[]): GitPlaces {
+  const hasLinks = inside.some((path) => lookAt(path)?.isSymbolicLink() === true);
   return {
     ...NOTHING,
-    fixed: all.filter(isThere),
-    absent: all.filter((path) => !isThere(path)),
-    configs: guarded.filter((path) => basename(path) === "config" && isThere(path)),
+    guarded: [...(hasLinks ? [directory] : inside), ...beside],
+    configs: inside.filter((path) => basename(path) === "config" && lookAt(path) !== undefined),
   };
+}
+
+export function isEmpty(directory: string): boolean {
+  return entriesOf(directory).next().done === true;
 }
 
 /** The names in a git directory by which git comes to run something, whether they are there or not. */
@@ -134,7 +142,7 @@ function readsOwnConfig(common: string): boolean {
 function canonical(from: string, given: string): string | undefined {
   try {
     const path = realpathSync(resolve(from, given));
-    return isDirectory(path) ? path : undefined;
+    return isFolder(path) ? path : undefined;
   } catch {
     return undefined;
   }

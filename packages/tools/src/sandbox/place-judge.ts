@@ -11,6 +11,8 @@ export function judgedPaths(resources: readonly Resource[]): string[] {
 }
 
 export interface ProfileJudge extends PlaceJudge {
+  /** The call was judged by that very path. */
+  isNamed(path: string): boolean;
   /** The call was judged by that very path, or by a directory that the same restriction is about. */
   isJudged(path: string): boolean;
 }
@@ -30,7 +32,7 @@ export function createJudge(
   const writing = places.restrictedGlobs("write").filter(touches);
   const isRead = createNameTest(reading);
   const isWritten = createNameTest(writing);
-  const isNamed = (glob: string): boolean => literalPrefix(glob).path === "/";
+  const isAnywhere = (glob: string): boolean => literalPrefix(glob).path === "/";
   const judged = judgedPaths(resources);
   // A root in a sensitive place is the user's own choice.
   const known = [...judged, ...writable].flatMap((path) => {
@@ -44,8 +46,9 @@ export function createJudge(
     (found !== undefined &&
       known.some((one) => isWithin(one.path, path) && isSameRestriction(one.restriction, found)));
   return {
+    isNamed: (path) => judged.includes(path),
     isJudged: (path) => isJudged(path),
-    entersInstalled: [...reading, ...writing].some((glob) => !isNamed(glob)),
+    entersInstalled: [...reading, ...writing].some((glob) => !isAnywhere(glob)),
     hides(path, name, installed) {
       const mayBe = isRead(name) || (!installed && sensitiveBy(path) !== undefined);
       if (!mayBe) return false;

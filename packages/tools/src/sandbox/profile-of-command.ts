@@ -7,7 +7,7 @@ import { isWithin } from "@soong/core/internal";
 import type { AbsentFile, SandboxProfile } from "@soong/platform";
 import { configHoldsSecret, isDirectory, lookAt } from "../path/index.ts";
 import { canonical, closePaths, isLink, otherNames, withoutInner } from "./close-paths.ts";
-import { findGitPlaces } from "./git-places.ts";
+import { findGitPlaces, isEmpty, type GitPlaces } from "./git-places.ts";
 import { lookThrough, type FoundInPlace } from "./look-through.ts";
 import {
   createJudge,
@@ -51,7 +51,9 @@ export async function profileOfCommand(
     ...roots.map((root) => join(root, ".git")),
     ...all((one) => one.repositories),
   ]);
-  const git = [...gits].map((path) => findGitPlaces(path, own));
+  const git = [...gits].map((path, index) =>
+    index < MOST_REPOSITORIES ? findGitPlaces(path, own) : keepRepository(path),
+  );
   const opened = git
     .flatMap(({ writable }) => writable)
     .filter((path) => isOpenRoot(path, places) && places.restrictedBy(path, "read") === undefined);
@@ -78,30 +80,27 @@ export async function profileOfCommand(
   const masked = withoutInner(
     closePaths(restricted, (path) => open.has(path) || judge.isJudged(path)),
   );
+  // Those that are there by now: an empty one may be there for another command, and go with it.
+  const guarded = [...denied, ...git.flatMap((one) => one.guarded)].filter(
+    (path) => !judge.isNamed(path),
+  );
   const fixed = [
-    ...denied.flatMap((path) => canonical(path) ?? []),
+    ...guarded.flatMap((path) => canonical(path) ?? []),
     ...all((one) => one.kept),
     ...all((one) => one.selfRunning),
-    ...git.flatMap((one) => one.fixed),
-  ].filter((path) => isWritable(path) && !judge.isJudged(path));
-  const missing = [
-    ...denied.filter((path) => lookAt(path) === undefined),
-    ...git.flatMap((one) => one.absent),
-  ].flatMap((path) => {
-    const first = firstMissing(path);
-    return first !== undefined && isWritable(first) ? [first] : [];
-  });
-  const [absent, absentFiles] = splitAbsent(new Set(missing));
+  ].filter((path) => isWritable(path) && !isLink(path) && !judge.isNamed(path));
+  const free = guarded.flatMap((path) => firstMissing(path) ?? []).filter(isWritable);
+  const [absent, absentFiles] = splitAbsent(new Set(free));
   const links = otherNames({ masked, fixed }, own);
   const profile: SandboxProfile = {
-    writable,
+    writable: [...writable, ...writtenInside(resources, fixed)],
     masked: withoutInner([...masked, ...links.masked]),
     readable: readableInside([
       ...judgedPaths(resources),
       ...given.programs,
       ...git.flatMap((one) => one.readable),
     ]),
-    fixed: [...new Set([...fixed.filter((path) => !isLink(path)), ...links.fixed])],
+    fixed: [...new Set([...fixed, ...links.fixed])],
     absent,
     absentFiles,
     ...(choice.hosts.length === 0
@@ -127,12 +126,22 @@ export async function newlyThere(
   return noticedIn(found).filter((path) => !noticed.has(path));
 }
 
+/** Of a repository by a link: where that leads. An empty one keeps the name free for a command. */
 function noticedIn(found: readonly FoundInPlace[]): string[] {
   return found.flatMap(({ selfRunning, repositories, kept }) => [
     ...selfRunning,
-    ...repositories,
+    ...repositories
+      .filter((path) => !isEmpty(path))
+      .map((path) => (isLink(path) ? `${path} -> ${canonical(path) ?? "nowhere"}` : path)),
     ...kept,
   ]);
+}
+
+/** Each of them takes several mounts: of more than these nothing is written. */
+const MOST_REPOSITORIES = 20;
+
+function keepRepository(path: string): GitPlaces {
+  return { writable: [], readable: [], guarded: [path], configs: [join(path, "config")] };
 }
 
 const MOST_RECORDED = 20;
@@ -148,6 +157,14 @@ function describeLimits(
     ...(more > 0 ? { masked_more: more } : {}),
     network: refuseHost === undefined ? "closed" : { hosts: [...hosts] },
   };
+}
+
+/** A yes to a file in a directory that is kept as it is. */
+function writtenInside(resources: readonly Resource[], fixed: readonly string[]): string[] {
+  return resources
+    .flatMap((one) => (one.kind === "path" && one.access === "write" ? [one.path] : []))
+    .filter((path) => fixed.some((around) => path !== around && isWithin(around, path)))
+    .filter((path) => lookAt(path)?.isFile() === true);
 }
 
 /** As they are found: links are followed, and what is not there is left out. */
@@ -191,5 +208,5 @@ function firstMissing(path: string): string | undefined {
   if (parent === path) return undefined;
   const above = lookAt(parent);
   if (above === undefined) return firstMissing(parent);
-  return above.isDirectory() && canonical(parent) === parent ? path : undefined;
+  return above.isDirectory() && canonical(parent) === parent && !isLink(path) ? path : undefined;
 }

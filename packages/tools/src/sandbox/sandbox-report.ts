@@ -20,15 +20,11 @@ export interface MetInSandbox {
 }
 
 export function findViolations(met: MetInSandbox): SandboxViolation[] {
-  const hosts = new Map(
-    met.refusedHosts.map(({ host, port, why }) => [`${host}:${port}`, `${host}:${port} ${why}`]),
-  );
+  const hosts = new Set(met.refusedHosts.map(nameRefusedHost));
   return [
-    ...[...hosts.values()].slice(0, MOST_NAMED).map((detail) => ({
-      kind: "host" as const,
-      detail,
-      certain: true,
-    })),
+    ...[...hosts]
+      .slice(0, MOST_NAMED)
+      .map((detail) => ({ kind: "host" as const, detail, certain: true })),
     ...met.created.slice(0, MOST_NAMED).map((path) => ({
       kind: "write" as const,
       detail: `${path} was created: other programs run it on their own, or a rule keeps it from being written`,
@@ -36,6 +32,10 @@ export function findViolations(met: MetInSandbox): SandboxViolation[] {
     })),
     ...(met.failed === undefined ? [] : guessViolations(met, met.failed)),
   ];
+}
+
+export function nameRefusedHost({ host, port, why }: RefusedHost): string {
+  return `${host}:${port} ${why}`;
 }
 
 /** What the model is to know; nothing where the sandbox was not in the way. */
