@@ -4,11 +4,12 @@
 import { spawnSync, type ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { constants } from "node:os";
+import { messageOf, ToolFailure } from "@soong/core";
 import { bridgeArgv, openBridge, proxyEnvironment, type Bridge } from "./bridge.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
 import { isOpenInside, planMounts } from "./mounts.ts";
-import { layPlaceholders } from "./placeholders.ts";
+import { layPlaceholders, removeUnneeded, type Placeholders } from "./placeholders.ts";
 import { openPrivateDirectory, type PrivateDirectory } from "./private-directory.ts";
 import {
   findSystemProgram,
@@ -41,10 +42,11 @@ export function openBubblewrap({ path = process.env["PATH"] ?? "" }: BubblewrapO
       const found = probe(lookup);
       if ("missing" in found) throw sandboxFailure(`${found.missing}. ${found.fix}`);
       if (isClosed) throw sandboxFailure("the runtime is closing");
-      directory ??= openPrivateDirectory();
-      const own = directory;
-      const placeholders = layPlaceholders(profile, own.notes);
+      let placeholders: Placeholders | undefined;
       try {
+        directory ??= openDirectory();
+        const own = directory;
+        placeholders = layPlaceholders(profile, own.notes);
         const fixed = [...profile.fixed, ...placeholders.paths];
         const mounts = planMounts(
           { ...profile, fixed },
@@ -61,12 +63,11 @@ export function openBubblewrap({ path = process.env["PATH"] ?? "" }: BubblewrapO
         const variables = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
         const args = [...NAMESPACES, ...mounts, ...variables, "--chdir", command.cwd, ...LAST];
         const { empty } = own.devices();
-        return bubblewrapEntry(found, command, { args, empty, profile }, () =>
-          placeholders.release(),
-        );
+        return bubblewrapEntry(found, command, { args, empty, profile }, placeholders);
       } catch (error) {
-        placeholders.release();
-        throw error;
+        placeholders?.release();
+        // Such as a full disk.
+        throw error instanceof ToolFailure ? error : sandboxFailure(messageOf(error));
       }
     },
 
@@ -76,6 +77,12 @@ export function openBubblewrap({ path = process.env["PATH"] ?? "" }: BubblewrapO
       directory = undefined;
     },
   };
+}
+
+function openDirectory(): PrivateDirectory {
+  const directory = openPrivateDirectory();
+  removeUnneeded(directory.notes);
+  return directory;
 }
 
 function bubblewrapEntry(
@@ -90,7 +97,7 @@ function bubblewrapEntry(
     empty,
     profile,
   }: { args: readonly string[]; empty: number; profile: SandboxProfile },
-  release: () => void,
+  placeholders: Placeholders,
 ): SandboxEntry {
   const [own, seccomp, status] = [descriptor, descriptor + 1, descriptor + 2];
   const { masked, refuseHost } = profile;
@@ -141,7 +148,7 @@ function bubblewrapEntry(
     refusedHosts: () => bridge?.refusedHosts() ?? [],
     release() {
       bridge?.close();
-      release();
+      placeholders.release();
     },
   };
 }

@@ -40,8 +40,12 @@ export function layPlaceholders(profile: SandboxProfile, notes: string): Placeho
   const made: Made[] = [];
   const note = (holder: LockHolder | null) => writeNote(file, { holder, needs, made });
   const release = () => {
-    note(null);
-    removeUnneeded(notes);
+    try {
+      note(null);
+      removeUnneeded(notes);
+    } catch {
+      // Such as a full disk. When this process has ended, another one removes it.
+    }
   };
   note(thisHolder());
   try {
@@ -82,15 +86,15 @@ interface Note {
 const REMOVAL = ".removal";
 
 /** Removes what sandboxes made that have ended, unless a live one needs it. */
-function removeUnneeded(notes: string): void {
+export function removeUnneeded(notes: string): void {
+  if (readNotes(notes).every(([, { holder }]) => isAlive(holder))) return;
   const removal = join(notes, `${randomBytes(8).toString("hex")}${REMOVAL}`);
   writeFileSync(removal, JSON.stringify(thisHolder()));
   try {
     const all = readNotes(notes);
-    const isAlive = ({ holder }: Note) => holder !== null && checkLife(holder) !== "dead";
-    const needed = all.filter(([, note]) => isAlive(note)).flatMap(([, note]) => note.needs);
+    const needed = all.filter(([, note]) => isAlive(note.holder)).flatMap(([, note]) => note.needs);
     for (const [file, note] of all) {
-      if (isAlive(note)) continue;
+      if (isAlive(note.holder)) continue;
       const isNeeded = ({ path }: Made) => needed.some((need) => isWithin(path, need));
       // The innermost first.
       for (const placeholder of note.made.toReversed()) {
@@ -101,6 +105,10 @@ function removeUnneeded(notes: string): void {
   } finally {
     rmSync(removal, { force: true });
   }
+}
+
+function isAlive(holder: LockHolder | null): boolean {
+  return holder !== null && checkLife(holder) !== "dead";
 }
 
 function removePlaceholder({ path, dev, ino, text }: Made): void {
