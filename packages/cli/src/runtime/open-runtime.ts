@@ -135,7 +135,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { allow = [], deny = [], ...more } = flags;
   const policy = { ...buildPolicy(values, { allow, deny, ...more }), ...places.policy };
   const sandbox = lazySandbox(warnUnsandboxed);
-  const { tools, sources } = await loadUserTools(home, values);
+  const { tools, sources } = await loadUserTools(home, values, sandbox);
   const hooks = await loadUserHooks(home, roots.project, values.hooks);
   let opening: Promise<Store> | undefined;
   const store = (): Promise<Store> => (opening ??= openHomeStore(home, { values }));

@@ -3,7 +3,7 @@
 
 import type { InstructionSource } from "@soong/agent";
 import type { AnyHook, AnyTool, Roots, ToolSource } from "@soong/core";
-import { DEFAULT_ENV_ALLOWLIST } from "@soong/platform";
+import { DEFAULT_ENV_ALLOWLIST, type Sandbox } from "@soong/platform";
 import {
   codeTools,
   describeProblem,
@@ -21,8 +21,12 @@ import { homePaths, SetupError } from "./home.ts";
 export async function loadUserTools(
   home: string,
   values: SoongConfig,
+  sandbox: Sandbox,
 ): Promise<{ tools: readonly AnyTool[]; sources: readonly ToolSource[] }> {
-  const declared = await loadDeclarativeTools(homePaths(home).tools, declarativeOptions(values));
+  const declared = await loadDeclarativeTools(homePaths(home).tools, {
+    ...declarativeOptions(values),
+    sandbox,
+  });
   if (!declared.ok) {
     throw new SetupError(
       declared.problems.map(describeProblem),
@@ -37,6 +41,7 @@ export async function loadUserTools(
     tools: [
       ...codeTools({
         envAllowlist,
+        sandbox,
         defaultTimeoutMs: default_timeout_ms,
         maxTimeoutMs: max_timeout_ms,
         instructionLimitBytes: limitInstructions(values),

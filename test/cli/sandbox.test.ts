@@ -1,0 +1,215 @@
+// The sandbox as users of the command meet it: `soong sandbox`, the doctor, explain, the warning where there is none, and
+// commands that run without approval.
+
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { verifies } from "#laws";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  bundleCli,
+  environment,
+  recordsOf,
+  type CliBundle,
+  type Ended,
+  type Place,
+} from "./cli-bundle.ts";
+
+const BUBBLEWRAP = "/usr/bin/bwrap";
+const hasBubblewrap = existsSync(BUBBLEWRAP);
+const HIDING = [
+  "bwrap",
+  "--bind",
+  "/",
+  "/",
+  "--dev-bind",
+  "/dev",
+  "/dev",
+  "--proc",
+  "/proc",
+].concat(["--ro-bind", "/dev/null", BUBBLEWRAP, "--"]);
+
+let bundle: CliBundle;
+
+beforeAll(async () => {
+  bundle = await bundleCli();
+});
+
+afterAll(() => bundle.remove());
+
+async function configured(config: string): Promise<Place> {
+  const place = await bundle.place();
+  await place.write(join(place.home, "config.toml"), config);
+  return place;
+}
+
+describe.skipIf(!hasBubblewrap)("soong sandbox", () => {
+  it("runs a command inside, as a call that is on record, with its exit code", async () => {
+    verifies("CMD-6");
+    const place = await configured('sandbox = "off"\n');
+    const script = "echo in > in.txt; echo out > ../out.txt; exit 5";
+    const ended = await place.run(["sandbox", "--json", "--", "sh", "-c", script]);
+    expect(ended.code).toBe(5);
+    expect(await place.read("in.txt")).toBe("in\n");
+    expect(existsSync(join(place.project, "../out.txt"))).toBe(false);
+    const [record] = recordsOf(ended);
+    const events = recordsOf(await place.run(["events", String(record?.["run_id"]), "--json"]));
+    expect(events.map(({ type }) => type)).toContain("sandbox.applied");
+    const shown = await place.run(["sandbox", "--", "cat", "in.txt"]);
+    expect(shown).toMatchObject({ code: 0, stdout: "in\n" });
+    expect(shown.stderr).toMatch(/^Sandbox: writes in \. only, network closed/);
+  });
+
+  it("leaves no way out to a rule or a tool, and is denied what a rule denies", async () => {
+    verifies("CMD-6");
+    const place = await configured(`
+[tools.overrides."code.run_command"]
+sandbox = "off"
+[[permissions.rules]]
+argv = ["sh", "**"]
+decision = "allow"
+sandbox = "off"
+[[permissions.rules]]
+argv = ["rm", "**"]
+decision = "deny"
+`);
+    const out = await place.run(["sandbox", "--", "sh", "-c", "echo out > ../out.txt"]);
+    expect(out.stderr).toMatch(/^Sandbox: /);
+    expect(existsSync(join(place.project, "../out.txt"))).toBe(false);
+    await place.write("a.txt", "a");
+    const denied = await place.run(["sandbox", "--", "rm", "a.txt"]);
+    expect(denied.code).toBe(3);
+    expect(await place.read("a.txt")).toBe("a");
+  });
+
+  it("shows what is open and closed, and the doctor that it was tried", async () => {
+    verifies("CMD-6");
+    const place = await configured('[permissions.network]\nhosts = ["example.org"]\n');
+    await place.write(".env", "KEY=1");
+    const shown = await place.run(["sandbox"]);
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toMatch(/^Sandbox: writes in \. only, network open to example\.org, /);
+    expect(shown.stdout).toMatch(/^ +masked: \.env$/m);
+    const doctor = await place.run(["doctor"]);
+    expect(doctor.stdout).toMatch(/^ok +sandbox +bubblewrap \d\S* works$/m);
+  });
+});
+
+describe.skipIf(!hasBubblewrap)("explain", () => {
+  it("says how a command would run: inside, or outside by which rule", async () => {
+    verifies("CMD-6", "PERM-11");
+    const place = await configured(`
+[[permissions.rules]]
+argv = ["docker", "**"]
+decision = "ask"
+sandbox = "off"
+`);
+    const explain = (argv: string[]) =>
+      place.run(["explain", "code.run_command", JSON.stringify({ argv })]);
+    expect((await explain(["npm", "test"])).stdout).toMatch(
+      /^Sandbox: writes in \. only, network closed/m,
+    );
+    expect((await explain(["docker", "ps"])).stdout).toMatch(
+      /^Outside the sandbox \(rules\[0\]\)/m,
+    );
+    expect((await place.run(["explain"])).stdout).toMatch(/^ {2}sandbox +on$/m);
+  });
+});
+
+describe("a machine without a sandbox", () => {
+  /** This one, with an empty file in the place of bubblewrap. */
+  function runWithout(place: Place, ...args: string[]): Promise<Ended> {
+    const argv = [process.execPath, bundle.program, ...args];
+    const [program = "", ...rest] = hasBubblewrap ? [...HIDING, ...argv] : argv;
+    const options = { cwd: place.project, env: environment(place.home) };
+    return new Promise((resolve) => {
+      const child = execFile(program, rest, options, (_error, stdout, stderr) =>
+        resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
+      );
+    });
+  }
+  const touch = (path: string) => JSON.stringify({ argv: ["touch", path] });
+
+  it("is said once, with what to do and how to silence it, and each command is on record", async () => {
+    verifies("CMD-6");
+    const place = await bundle.place();
+    await place.write(
+      "s.yaml",
+      `turns:
+  - calls: [ { tool: code.run_command, input: { argv: [touch, a] } } ]
+  - calls: [ { tool: code.run_command, input: { argv: [touch, b] } } ]
+  - text: done
+`,
+    );
+    const options = ["--model", "script:s.yaml", "--allow", "code.run_command"];
+    const ended = await runWithout(place, "run", "go", ...options);
+    expect(ended.code).toBe(0);
+    expect(ended.stderr.match(/without a sandbox/g)).toHaveLength(1);
+    expect(ended.stderr).toMatch(/sandbox\.mode = "off"/);
+    const events = recordsOf(await place.run(["events", "--json"]));
+    expect(events.filter(({ type }) => type === "sandbox.missing")).toHaveLength(2);
+    const quiet = await configured('sandbox = "off"\n');
+    const call = await runWithout(quiet, "call", "code.run_command", touch("a"), "--yes");
+    expect(call).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("runs nothing where one is required, which the doctor calls a failure", async () => {
+    verifies("CMD-6");
+    const place = await configured('[sandbox]\nmode = "required"\n');
+    const denied = await runWithout(place, "call", "code.run_command", touch("a.txt"), "--yes");
+    expect(denied.code).toBe(3);
+    expect(denied.stderr).toMatch(/has to run in a sandbox, and there is none/);
+    expect(existsSync(join(place.project, "a.txt"))).toBe(false);
+    const typed = await runWithout(place, "sandbox", "--", "touch", "a.txt");
+    expect(typed.code).toBe(3);
+    expect(typed.stderr).toContain("bubblewrap is not installed");
+    const doctor = await runWithout(place, "doctor");
+    expect(doctor.stdout).toMatch(/^fail +sandbox +.*sandbox\.mode/m);
+    expect(doctor.code).toBe(1);
+  });
+});
+
+describe.skipIf(!hasBubblewrap)("sandbox.auto_allow", () => {
+  it("lets commands run without approval inside, and nothing that a rule, a target or the mode decides", async () => {
+    verifies("CMD-6");
+    const place = await configured(`
+[sandbox]
+auto_allow = true
+[[permissions.rules]]
+argv = ["git", "push", "**"]
+decision = "ask"
+[[permissions.rules]]
+argv = ["rm", "**"]
+decision = "deny"
+[[permissions.rules]]
+argv = ["make", "**"]
+decision = "ask"
+sandbox = "off"
+`);
+    await place.write(".env", "KEY=1");
+    const commands = {
+      inside: ["sh", "-c", "echo 1 > made.txt"],
+      asked: ["git", "push"],
+      denied: ["rm", "made.txt"],
+      outside: ["touch", join(dirname(place.home), ".bashrc")],
+      sensitive: ["cat", ".env"],
+      unsandboxed: ["make", "all"],
+    };
+    const calls = Object.values(commands).map((argv) => ({
+      calls: [{ tool: "code.run_command", input: { argv } }],
+    }));
+    await place.write("s.yaml", JSON.stringify({ turns: [...calls, { text: "done" }] }));
+    const model = ["--model", "script:s.yaml"];
+    const outcome = async (args: string[]) => {
+      const ended = await place.run(["run", "go", "--json", ...model, ...args]);
+      const facts = recordsOf(ended);
+      return facts
+        .filter(({ type }) => type === "permission.evaluated")
+        .map(({ data }) => (data as { decision: string }).decision);
+    };
+    expect(await outcome([])).toEqual(["allow", "ask", "deny", "ask", "ask", "ask"]);
+    expect(await place.read("made.txt")).toBe("1\n");
+    expect(existsSync(join(dirname(place.home), ".bashrc"))).toBe(false);
+    expect(new Set(await outcome(["--mode", "plan"]))).toEqual(new Set(["deny"]));
+  });
+});
