@@ -57,7 +57,8 @@ describe.skipIf(!hasBubblewrap)("soong sandbox", () => {
     expect(events.map(({ type }) => type)).toContain("sandbox.applied");
     const shown = await place.run(["sandbox", "--", "cat", "in.txt"]);
     expect(shown).toMatchObject({ code: 0, stdout: "in\n" });
-    expect(shown.stderr).toMatch(/^Sandbox: writes in \. only, network closed/);
+    // What is proven to only read has nothing to write.
+    expect(shown.stderr).toMatch(/^Sandbox: writes nowhere, network closed/);
   });
 
   it("leaves no way out to a rule or a tool, and is denied what a rule denies", async () => {
@@ -199,17 +200,17 @@ sandbox = "off"
       calls: [{ tool: "code.run_command", input: { argv } }],
     }));
     await place.write("s.yaml", JSON.stringify({ turns: [...calls, { text: "done" }] }));
-    const model = ["--model", "script:s.yaml"];
-    const outcome = async (args: string[]) => {
-      const ended = await place.run(["run", "go", "--json", ...model, ...args]);
-      const facts = recordsOf(ended);
-      return facts
-        .filter(({ type }) => type === "permission.evaluated")
-        .map(({ data }) => (data as { decision: string }).decision);
-    };
-    expect(await outcome([])).toEqual(["allow", "ask", "deny", "ask", "ask", "ask"]);
+    const run = async (...args: string[]) =>
+      recordsOf(await place.run(["run", "go", "--json", "--model", "script:s.yaml", ...args]));
+    const facts = await run();
+    const decisions = facts
+      .filter(({ type }) => type === "permission.evaluated")
+      .map(({ data }) => (data as { decision: string }).decision);
+    expect(decisions).toEqual(["allow", "ask", "deny", "ask", "ask", "ask"]);
     expect(await place.read("made.txt")).toBe("1\n");
     expect(existsSync(join(dirname(place.home), ".bashrc"))).toBe(false);
-    expect(new Set(await outcome(["--mode", "plan"]))).toEqual(new Set(["deny"]));
+    const planned = (await run("--mode", "plan")).map(({ type }) => type);
+    expect(planned).toContain("run.completed");
+    expect(planned).not.toContain("tool.started");
   });
 });

@@ -12,7 +12,6 @@ import { captureOutput } from "./captured-output.ts";
 import {
   type CommandFacts,
   type Environment,
-  commandHost,
   findRestrictedPaths,
   stampText,
 } from "./plan-command.ts";
@@ -42,7 +41,8 @@ export async function conductCommand(
   const planned = readPlan(context);
   const { cwd, facts } = planned;
   const programs = [facts.found, planned.executable];
-  const host = commandHost(ports.sandbox, ports.env, programs);
+  const { sandbox, env } = ports;
+  const host = { sandbox, home: env["HOME"], programs, readsOnly: facts.read_only };
   let inside: EnteredSandbox | undefined;
   for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
     // Before they are judged once more: from here to the end of the command they mean the same, or nothing is shown.

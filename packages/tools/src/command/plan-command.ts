@@ -151,7 +151,7 @@ function findHome(env: Environment): string {
 export async function planCommand(
   context: PrepareContext,
   env: Environment,
-  sandbox: Sandbox | undefined,
+  { sandbox, readsOnly }: Pick<CommandHost, "sandbox" | "readsOnly">,
 ): Promise<Plan> {
   const { targets } = context;
   const command = targets.find((target) => target.kind === "command");
@@ -161,7 +161,8 @@ export async function planCommand(
   const where = { path: env["PATH"] ?? "", cwd };
   const program = findExecutable(argv[0] ?? "", where);
   if (program === undefined) throw executableNotFound(argv, where);
-  const host = commandHost(sandbox, env, [program.found, executable]);
+  const programs = [program.found, executable];
+  const host = { sandbox, home: env["HOME"], programs, readsOnly };
   return {
     resources: [...targets],
     preview: { kind: "command", argv, cwd, executable },
@@ -169,14 +170,6 @@ export async function planCommand(
     env_summary: Object.keys(env).toSorted(),
     ...(await planSandbox(command, host, context)),
   };
-}
-
-export function commandHost(
-  sandbox: Sandbox | undefined,
-  env: Environment,
-  programs: readonly string[],
-): CommandHost {
-  return { sandbox, home: env["HOME"], programs };
 }
 
 /** Where a program that is not there would be found first: rules may speak of it all the same. */

@@ -67,7 +67,11 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       }
       return targets;
     },
-    prepare: (_input, context) => planCommand(context, environment(), options.sandbox),
+    prepare: (input, context) =>
+      planCommand(context, environment(), {
+        sandbox: options.sandbox,
+        readsOnly: proven.has(input),
+      }),
     handler: (input, context) =>
       conductCommand(input, context, {
         env: environment(),

@@ -30,6 +30,8 @@ export interface CommandHost {
   readonly home: string | undefined;
   /** What of it must be readable, wherever it is. */
   readonly programs: readonly string[];
+  /** Proven to only read: nothing is writable for it, and nothing is made in the project for its sandbox. */
+  readonly readsOnly?: boolean;
 }
 
 /** The command with what its tool knows of its sandbox, as it is judged. */
@@ -112,17 +114,28 @@ export async function enterSandbox(
 async function findProfile(
   command: CommandTarget,
   resources: readonly Resource[],
-  { home, programs }: CommandHost,
+  { home, programs, readsOnly = false }: CommandHost,
   context: TargetsContext,
 ): Promise<CommandProfile> {
   const choice = context.sandboxOf(command);
   try {
     const given = { command, resources, choice, home, programs };
-    return await profileOfCommand(given, context, context.signal);
+    const found = await profileOfCommand(given, context, context.signal);
+    return readsOnly ? withoutWriting(found) : found;
   } catch (error) {
     context.signal.throwIfAborted();
     throw sandboxFailed(messageOf(error));
   }
+}
+
+function withoutWriting({ profile, limits, noticed }: CommandProfile): CommandProfile {
+  const { writable, readable = [] } = profile;
+  const closed = { writable: [], fixed: [], absent: [], absentFiles: [] };
+  return {
+    profile: { ...profile, ...closed, readable: [...readable, ...writable] },
+    limits: { ...limits, roots: [] },
+    noticed,
+  };
 }
 
 async function reportEnd(

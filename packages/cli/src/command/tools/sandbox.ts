@@ -70,7 +70,7 @@ async function showLimits(
 ): Promise<number> {
   const { output, print } = context;
   const state = runtime.sandbox.state();
-  const sandbox = "missing" in state ? withoutSandbox(state) : await planTrue(runtime);
+  const sandbox = "missing" in state ? withoutSandbox(state) : await planShell(runtime);
   const about = { sandbox, project: runtime.roots.project };
   print({ mode, ...state, sandbox }, () => [
     ...wrap(describeSandbox(about) ?? "A rule denies every command.", output.width),
@@ -85,14 +85,15 @@ function withoutSandbox({ missing: why }: { readonly missing: string }): Planned
   return { state: "missing", why };
 }
 
-async function planTrue(runtime: Runtime): Promise<PlannedSandbox | undefined> {
+/** Of a program that is not known to only read. */
+async function planShell(runtime: Runtime): Promise<PlannedSandbox | undefined> {
   const session = await runtime.openEphemeralSession();
   const run = await session.startRun();
-  const { explanation } = await explainCall(run, { name: RUN_COMMAND, arguments: TRUE });
+  const { explanation } = await explainCall(run, { name: RUN_COMMAND, arguments: SHELL });
   return "plan" in explanation ? explanation.plan?.sandbox : undefined;
 }
 
-const TRUE = JSON.stringify({ argv: ["true"] });
+const SHELL = JSON.stringify({ argv: ["sh"] });
 
 function noteFix({ output }: CommandContext, { sandbox }: Runtime): void {
   const state = sandbox.state();
