@@ -193,7 +193,7 @@ describe("a server", () => {
     needs(context);
     const { sh, connection } = connect({ write: ["~/data"] });
     expect(await sh(PROBE)).toBe("data\ntmp\ncontent\n");
-    await expect(sh("end")).rejects.toThrow();
+    await expect(sh("end")).rejects.toThrow("it ended with code 1");
     expect(await sh("echo again")).toBe("again\n");
     await connection.close();
     expect(connection.state).toEqual({ kind: "closed" });

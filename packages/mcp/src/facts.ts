@@ -51,7 +51,7 @@ export const MCP_FACT_TEXTS: FactTexts<keyof McpFactPayloads> = {
   "mcp.server.failed": ({ server_id, message }) => phrase(server_id, "failed:", message),
   "mcp.server.tools_changed": ({ server_id }) => phrase(server_id, "changed its tools"),
   "mcp.server.host_refused": ({ server_id, host, why }) =>
-    phrase(server_id, "was refused", host, inBrackets(why)),
+    phrase(server_id, "was refused", `${host}, which`, why),
   "mcp.server.host_request": ({ server_id, method, outcome }) =>
     phrase(server_id, "requested", method, inBrackets(outcome)),
 };

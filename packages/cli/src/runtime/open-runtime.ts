@@ -34,6 +34,7 @@ import {
   type AbortListener,
   type ApprovalBroker,
 } from "@soong/control";
+import { entrySandboxes } from "./entry-sandbox.ts";
 import { openHomeStore } from "./home.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
@@ -122,10 +123,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const places = await resolvePlaces(options.cwd, home, values.tools);
   const { roots } = places;
   await clearAbandonedWrites(defaultLockDirectory());
+  const sandbox = lazySandbox(warnUnsandboxed);
+  const openSandbox = entrySandboxes(sandbox, places, values.tools);
   const servers = await runtimeServers({
     env,
     config,
     roots,
+    openSandbox,
     choice: options.servers ?? "all",
     canElicit: elicit !== undefined || options.broker !== undefined,
     host: options.host,
@@ -134,9 +138,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   });
   const { allow = [], deny = [], ...more } = flags;
   const policy = { ...buildPolicy(values, { allow, deny, ...more }), ...places.policy };
-  const sandbox = lazySandbox(warnUnsandboxed);
   const { tools, sources } = await loadUserTools(home, values, sandbox);
-  const hooks = await loadUserHooks(home, roots.project, values.hooks);
+  const hooks = await loadUserHooks(home, roots.project, values.hooks, openSandbox);
   let opening: Promise<Store> | undefined;
   const store = (): Promise<Store> => (opening ??= openHomeStore(home, { values }));
   const agents =

@@ -3,7 +3,7 @@
 
 import type { InstructionSource } from "@soong/agent";
 import type { AnyHook, AnyTool, Roots, ToolSource } from "@soong/core";
-import { DEFAULT_ENV_ALLOWLIST, type Sandbox } from "@soong/platform";
+import { DEFAULT_ENV_ALLOWLIST, type OpenEntrySandbox, type Sandbox } from "@soong/platform";
 import {
   codeTools,
   describeProblem,
@@ -82,11 +82,13 @@ export async function loadUserHooks(
   home: string,
   project: string,
   { timeout_ms }: SoongConfig["hooks"],
+  openSandbox: OpenEntrySandbox,
 ): Promise<readonly AnyHook[]> {
   const loaded = await loadHooks(homePaths(home).hooks, {
     project,
     userHome: userHome(process.env),
     timeout_ms,
+    openSandbox,
   });
   if (loaded.ok) return loaded.hooks;
   throw new SetupError(

@@ -23,6 +23,7 @@ import { collectSecrets, listKeyNames } from "../../runtime/secrets.ts";
 import { loadOwnCommands, type OwnCommands } from "../../conversation/own-commands.ts";
 import { declarativeOptions } from "../../runtime/user-tools.ts";
 import { loadUserServers, runtimeServers } from "../../runtime/servers.ts";
+import { entrySandboxes } from "../../runtime/entry-sandbox.ts";
 import { openHomeStore, SetupError, homePaths } from "../../runtime/home.ts";
 import { openRuntime } from "../../runtime/open-runtime.ts";
 import { resolvePlaces } from "../../runtime/places.ts";
@@ -326,10 +327,18 @@ async function* checkServers(
     return all.length === 0 ? ok(says) : warn([says, ...all]);
   });
   if (count === 0) return;
+  const sandbox = openSandbox();
   try {
     const { registry } = createKernel();
-    const { roots } = await resolvePlaces(cwd, home, values.tools);
-    const servers = await runtimeServers({ env, config, roots, choice: "all", canElicit: false });
+    const places = await resolvePlaces(cwd, home, values.tools);
+    const servers = await runtimeServers({
+      env,
+      config,
+      roots: places.roots,
+      openSandbox: entrySandboxes(sandbox, places, values.tools),
+      choice: "all",
+      canElicit: false,
+    });
     const { mcp, ready } = await servers.open(registry, await collectSecrets(config, env));
     try {
       await ready(new AbortController().signal);
@@ -341,6 +350,8 @@ async function* checkServers(
     }
   } catch (error) {
     yield ["mcp servers", fail(describeFailure(error).message)];
+  } finally {
+    sandbox.close();
   }
 }
 

@@ -4,26 +4,48 @@
 import { resolve } from "node:path";
 import { messageOf, type HookEvent, type HookPayloads } from "@soong/core";
 import { isGuard, matchesName, readHookAnswer } from "@soong/core/internal";
-import { describeProblem } from "@soong/platform";
+import { describeProblem, openSandbox, type Sandbox } from "@soong/platform";
 import { isRecord, nearestName } from "@soong/schema";
 import { loadHooks, type LoadedHook } from "@soong/tools";
-import { userHome } from "../../config/index.ts";
+import { userHome, type LoadedConfig } from "../../config/index.ts";
 import { EXIT, UsageError, pad, visible, visibleJson, visibleLine } from "../../output/index.ts";
+import { entrySandboxes } from "../../runtime/entry-sandbox.ts";
 import { homePaths } from "../../runtime/home.ts";
+import { resolvePlaces } from "../../runtime/places.ts";
 import { loadUserConfig } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { withInterrupt } from "../signals.ts";
 
 export const checkHooksFile: Handler<"hooks check"> = async (context, { file }, options) => {
-  const { output, print, cwd, env } = context;
   const sample = readSample(options);
-  const { values, home } = await loadUserConfig(context);
-  const path = file === undefined ? homePaths(home).hooks : resolve(cwd, file);
+  const config = await loadUserConfig(context);
+  const path = file === undefined ? homePaths(config.home).hooks : resolve(context.cwd, file);
+  const sandbox = openSandbox();
+  try {
+    return await checkFile(path, { context, config, sample, sandbox });
+  } finally {
+    sandbox.close();
+  }
+};
+
+interface Checking {
+  readonly context: CommandContext;
+  readonly config: LoadedConfig;
+  readonly sample: Sample | undefined;
+  readonly sandbox: Sandbox;
+}
+
+async function checkFile(path: string, checking: Checking): Promise<number> {
+  const { context, config, sample, sandbox } = checking;
+  const { output, print, cwd, env } = context;
+  const { values, home } = config;
+  const places = await resolvePlaces(cwd, home, values.tools);
   const loaded = await loadHooks(path, {
     project: cwd,
     userHome: userHome(env),
     timeout_ms: values.hooks.timeout_ms,
     log: (_, text) => output.note(visible(text.trimEnd()), "dim"),
+    openSandbox: entrySandboxes(sandbox, places, values.tools),
   });
   const { green, red } = output.colours;
   if (!loaded.ok) {
@@ -44,7 +66,7 @@ export const checkHooksFile: Handler<"hooks check"> = async (context, { file }, 
     });
   }
   return sample === undefined ? EXIT.ok : tryHooks(context, loaded.hooks, sample);
-};
+}
 
 interface Sample {
   readonly event: HookEvent;
