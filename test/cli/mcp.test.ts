@@ -2,11 +2,13 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { verifies } from "#laws";
+import { openSandbox } from "@soong/platform";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
 import { FILESYSTEM, node, placeWithServers, PLAIN, SHIFTING } from "./mcp-stage.ts";
+import { needsSandbox } from "../sandbox/support.ts";
 
 let bundle: CliBundle;
 
@@ -74,6 +76,39 @@ turns:
     await place.write(join(place.home, "mcp.json"), "{ this is not read }");
     const replay = await place.run(["replay", run_id, "--json"]);
     expect(recordsOf(replay)).toMatchObject([{ outcome: "same", left_out: [], calls: 4 }]);
+  });
+
+  it("run in a sandbox if their entries want one, and hooks too", async (context) => {
+    verifies("CMD-6");
+    const sandbox = openSandbox();
+    needsSandbox(context, sandbox.state());
+    sandbox.close();
+    const place = await withServers((project) => ({
+      fs: node([FILESYSTEM, project, dirname(project)], { sandbox: { write: [project] } }),
+    }));
+    const { project, home } = place;
+    await place.write(
+      join(home, "config.toml"),
+      '[[permissions.rules]]\ntool = "mcp.fs.*"\ndecision = "allow"\n',
+    );
+    const guard = "cat mcp.json; touch written; echo {}";
+    const command = [
+      "/bin/sh",
+      "-c",
+      `(${guard}) >&2; echo '{"decision":"ask","reason":"guarded"}'`,
+    ];
+    await place.write(
+      join(home, "hooks.json"),
+      JSON.stringify({ hooks: [{ id: "guard", event: "PreToolUse", command, sandbox: true }] }),
+    );
+    const write = (path: string) =>
+      place.run(["call", "mcp.fs.write_file", JSON.stringify({ path, content: "x" }), "--yes"]);
+    expect(await write(join(project, "a.txt"))).toMatchObject({ code: 0 });
+    // It is written where only the server sees it: its /tmp is its own.
+    await write(join(dirname(project), "b.txt"));
+    expect(existsSync(join(project, "a.txt"))).toBe(true);
+    expect(existsSync(join(dirname(project), "b.txt"))).toBe(false);
+    expect(existsSync(join(home, "written"))).toBe(false);
   });
 
   it("come with a call of one of their tools, that server alone; what changes of it afterwards is held back until it is accepted", async () => {

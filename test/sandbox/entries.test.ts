@@ -21,6 +21,7 @@ import {
 } from "vitest";
 import { openConnection } from "../../packages/mcp/src/connection/open-connection.ts";
 import { callOptions, entryFor } from "../mcp/connection-world.ts";
+import { needsSandbox } from "./support.ts";
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());
@@ -58,8 +59,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function needs(context: TestContext): void {
-  const state = sandbox.state();
-  if ("missing" in state) context.skip(`needs the sandbox: ${state.missing}`);
+  needsSandbox(context, sandbox.state());
 }
 
 const opener =

@@ -16,6 +16,7 @@ import {
   type SandboxProfile,
 } from "@soong/platform";
 import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } from "vitest";
+import { needsSandbox } from "./support.ts";
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());
@@ -86,8 +87,7 @@ async function listen(server: Server, host = "127.0.0.1"): Promise<number> {
 const serve = (answer: RequestListener, host?: string) => listen(createServer(answer), host);
 
 function needs(context: TestContext, ...programs: readonly string[]): void {
-  const state = sandbox.state();
-  if ("missing" in state) context.skip(`needs the sandbox: ${state.missing}`);
+  needsSandbox(context, sandbox.state());
   const missing = programs.find(
     (name) => findExecutable(name, { path: PATH, cwd: "/" }) === undefined,
   );
