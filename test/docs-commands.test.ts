@@ -1,11 +1,13 @@
 // Every shell sample of the documentation is run, with the real program, in a home and a project no one has used:
 // the samples of one page after another, as someone would who reads it from top to bottom.
 
+import { openSandbox } from "@soong/platform";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundleCli, type CliBundle } from "./cli/cli-bundle.ts";
 import { documentedSamples } from "./samples/documented-samples.ts";
 import { openReader } from "./samples/reader.ts";
+import { needsSandbox } from "./sandbox/support.ts";
 
 const samples = documentedSamples("sh", "yaml", "toml", "json");
 const withCommands = [...new Set(documentedSamples("sh").map(({ page }) => page))];
@@ -18,8 +20,9 @@ beforeAll(async () => {
 
 afterAll(() => bundle.remove());
 
-test.each(withCommands)("the commands of %s do what it says", async (page) => {
+test.for(withCommands)("the commands of %s do what it says", async (page, context) => {
   verifies("DOC-2");
+  if (page === "docs/sandbox.md") needsSandbox(context, openSandbox().state());
   const reader = await openReader(bundle.program);
   try {
     for (const sample of samples.filter((one) => one.page === page)) {

@@ -7,11 +7,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { staticVerdict, type Mode, type Run } from "@soong/core";
 import { toolFacts } from "@soong/core/internal";
+import { openSandbox } from "@soong/platform";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "../packages/cli/src/config/index.ts";
 import { openRuntime } from "../packages/cli/src/runtime/open-runtime.ts";
 import { readRecipes, type JudgedCall } from "./samples/read-recipes.ts";
+import { needsSandbox } from "./sandbox/support.ts";
 
 const recipes = ["policy-cookbook.md", "tutorials/move-from-claude-code.md"].flatMap((page) =>
   readRecipes(readFileSync(join("docs", page), "utf8")).map((recipe) => ({ page, ...recipe })),
@@ -53,9 +55,10 @@ test("there is a recipe for what users ask for", () => {
   expect(recipes.flatMap(({ calls }) => calls).length).toBeGreaterThan(40);
 });
 
-describe.each(recipes)("the recipe of $page:$line", ({ config, calls }) => {
-  test.each(calls.map((call) => [call.text, call] as const))("judges %s", async (_, call) => {
+describe.each(recipes)("the recipe of $page:$line", ({ config, isInSandbox, calls }) => {
+  test.for(calls)("judges $text", async (call, context) => {
     verifies("DOC-1", "DOC-2", "PERM-11");
+    if (isInSandbox) needsSandbox(context, openSandbox().state());
     const home = join(folder, "home");
     await writeFile(join(home, "config.toml"), config, { mode: 0o600 });
     expect(await judged(home, call)).toEqual({ decision: call.decision, by: call.by });

@@ -5,6 +5,8 @@ export interface Recipe {
   /** Of its table, counted from one. */
   readonly line: number;
   readonly config: string;
+  /** The line before its table ends with `In the sandbox:`. */
+  readonly isInSandbox: boolean;
   readonly calls: readonly JudgedCall[];
 }
 
@@ -26,7 +28,8 @@ const CALL = /^(\S+) (\{.*\})((?: --\S+ \S+)*)$/;
 
 /** Throws on a row that cannot be read: it would be promised and not checked. */
 export function readRecipes(page: string): Recipe[] {
-  const recipes: { line: number; config: string; calls: JudgedCall[] }[] = [];
+  const recipes: (Recipe & { calls: JudgedCall[] })[] = [];
+  let before = "";
   let config = "";
   let isInBlock = false;
   let isInTable = false;
@@ -38,11 +41,13 @@ export function readRecipes(page: string): Recipe[] {
     else if (line.startsWith("## ")) config = "";
     else if (line.startsWith("| call ")) {
       isInTable = true;
-      recipes.push({ line: index + 1, config, calls: [] });
+      const isInSandbox = before.endsWith("In the sandbox:");
+      recipes.push({ line: index + 1, config, isInSandbox, calls: [] });
     } else if (!line.startsWith("|")) isInTable = false;
     else if (isInTable && !line.startsWith("| --")) {
       recipes.at(-1)?.calls.push(readRow(line, index + 1));
     }
+    if (line !== "") before = line;
   }
   return recipes;
 }
