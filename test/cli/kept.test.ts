@@ -180,6 +180,8 @@ describe("sessions", () => {
   it("that lose their store while they are written run nothing more, and end as failed", async () => {
     verifies("STORE-1", "STORE-3", "PIPE-3");
     const place = await bundle.place();
+    // In the sandbox the home is masked.
+    await place.write(join(place.home, "config.toml"), 'sandbox = "off"');
     await place.write("clear.sh", `rm -rf ${place.home}`);
     const calls = ["[sh, clear.sh]", "[touch, after]"].map(
       (argv) => `{ calls: [ { tool: code.run_command, input: { argv: ${argv} } } ] }`,

@@ -55,6 +55,12 @@ describe.skipIf(!hasBubblewrap)("soong sandbox", () => {
     const [record] = recordsOf(ended);
     const events = recordsOf(await place.run(["events", String(record?.["run_id"]), "--json"]));
     expect(events.map(({ type }) => type)).toContain("sandbox.applied");
+    await place.write(".env", "KEY=1");
+    const named = await place.run(["sandbox", "--", "cat", ".env"]);
+    expect(named.stdout).toContain("KEY");
+    expect(named.stderr).toMatch(/^Approved, because you typed it: ".*\.env" is sensitive/);
+    const unnamed = await place.run(["sandbox", "--", "sh", "-c", "x=env; cat .$x"]);
+    expect(unnamed.stdout).not.toContain("KEY");
     const shown = await place.run(["sandbox", "--", "cat", "in.txt"]);
     expect(shown).toMatchObject({ code: 0, stdout: "in\n" });
     // What is proven to only read has nothing to write.

@@ -16,7 +16,7 @@ const RUN_COMMAND = "code.run_command";
 
 export const runInSandbox: Handler<"sandbox"> = async (context, { command: argv }, { cwd }) => {
   const config = await loadUserConfig(context);
-  const wish = { ask: allowTyped, isBrief: true, servers: "none", config } as const;
+  const wish = { ask: approveTyped(context), isBrief: true, servers: "none", config } as const;
   return withRuntime(context, { cwd, isSandboxed: true }, wish, async (runtime) => {
     if (argv.length === 0) return showLimits(context, runtime, config.values.sandbox.mode);
     const held = await runtime.openSession({
@@ -34,11 +34,16 @@ export const runInSandbox: Handler<"sandbox"> = async (context, { command: argv 
   });
 };
 
-/** The user typed the command: that is the yes to it. */
-const allowTyped: AskPermission = () => ({
-  decision: "allow_once",
-  answered_by: "soong sandbox",
-});
+/** The user typed the command: that is the yes to it. What it names is open then, also a secret, and said to be. */
+function approveTyped({ output }: CommandContext): AskPermission {
+  return ({ reason, chain }) => {
+    const asking = chain.find(({ decisive }) => decisive === true);
+    if (asking?.layer !== "defaults") {
+      output.note(`Approved, because you typed it: ${visibleLine(reason)}`, "dim");
+    }
+    return { decision: "allow_once", answered_by: "soong sandbox" };
+  };
+}
 
 /** As a shell would answer. */
 function exitCodeOf({ data }: ToolResult): number | undefined {
