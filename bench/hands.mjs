@@ -14,19 +14,23 @@ import { join } from "node:path";
 
 /**
  * @template T
- * @param {(hands: Hands) => Promise<T>} work
+ * @param {(hands: Hands) => Promise<T>} work @param {{ isSandboxed?: boolean }} [options]
  * @returns {Promise<T>}
  */
-export async function withHands(work) {
+export async function withHands(work, { isSandboxed = false } = {}) {
   // Only now: the run that measures builds our packages first.
   const { createKernel } = await import("@soong/core");
   const { openFileArtifacts } = await import("@soong/store");
   const { codeTools } = await import("@soong/tools");
+  const { openSandbox } = await import("@soong/platform");
   const base = await mkdtemp(join(tmpdir(), "soong-bench-"));
   const project = join(base, "project");
   await run("mkdir", [project], base);
+  const sandbox = isSandboxed ? openSandbox() : undefined;
   try {
-    const kernel = createKernel({ tools: codeTools({ lockDirectory: join(base, "locks") }) });
+    const kernel = createKernel({
+      tools: codeTools({ lockDirectory: join(base, "locks"), ...(sandbox && { sandbox }) }),
+    });
     const artifacts = await openFileArtifacts({ directory: join(base, "artifacts") });
     const session = await kernel.openSession({
       artifacts,
@@ -52,6 +56,7 @@ export async function withHands(work) {
       },
     });
   } finally {
+    sandbox?.close();
     await rm(base, { recursive: true, force: true });
   }
 }

@@ -20,6 +20,7 @@ import { mcpStart } from "./mcp-start.mjs";
 import { parallel } from "./parallel.mjs";
 import { readFile } from "./read-file.mjs";
 import { runCommand } from "./run-command.mjs";
+import { sandbox } from "./sandbox.mjs";
 import { searchFiles } from "./search-files.mjs";
 import { search } from "./search.mjs";
 import { session } from "./session.mjs";
@@ -86,6 +87,7 @@ export const benchmarks = [
   listDir,
   searchFiles,
   runCommand,
+  sandbox,
   storeCall,
   storeSessions,
   storePaging,

@@ -30,23 +30,23 @@ export const runCommand = {
   },
 };
 
-const MANY = 20;
+export const MANY = 20;
 
 /** @param {() => Promise<unknown>} work */
-async function many(work) {
+export async function many(work) {
   for (let i = 0; i < MANY; i += 1) await work();
 }
 
 /**
  * In a process of its own, whose peak is that of this alone.
  *
- * @param {number} megabytes
+ * @param {number} megabytes @param {"sandboxed"} [how]
  * @returns {Promise<ReportRow[]>}
  */
-function memoryOfOutput(megabytes) {
+export function memoryOfOutput(megabytes, how) {
   const script = fileURLToPath(new URL("../output-memory.mjs", import.meta.url));
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [script, String(megabytes)], {
+    const child = spawn(process.execPath, [script, String(megabytes), how ?? ""], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let printed = "";

@@ -190,3 +190,35 @@ test("a signal reaches the group at once, and all others one by one", () => {
     [502, "SIGCONT"],
   ]);
 });
+
+test("the monitor of a sandbox and the first process inside are not asked, and killed with all others", () => {
+  const sent: unknown[] = [];
+  const kill = vi.spyOn(process, "kill").mockImplementation((...args) => {
+    sent.push(args);
+    return true;
+  });
+  system.entries = [
+    entry(LEADER),
+    entry(501, { parent: LEADER, group: 501, session: 501 }),
+    entry(502, { parent: 501, group: 501, session: 501 }),
+    // Its environment is gone, and its parents, but for the first process.
+    entry(503, { parent: 501 }),
+  ];
+  const family = createFamily(LEADER, MARKER, "monitor");
+  const { alive } = family.look();
+  expect(alive.map(({ pid }) => pid)).toEqual([LEADER, 501, 502, 503]);
+  family.signal("SIGTERM", alive, "at_a_stroke");
+  family.signal("SIGTERM", alive, "one_by_one");
+  family.signal("SIGKILL", alive, "at_a_stroke");
+  kill.mockRestore();
+  expect(sent).toEqual([
+    // That of the first process, which takes no such signal from outside.
+    [-501, "SIGTERM"],
+    [503, "SIGTERM"],
+    [502, "SIGTERM"],
+    [503, "SIGTERM"],
+    [-501, "SIGKILL"],
+    [LEADER, "SIGKILL"],
+    [503, "SIGKILL"],
+  ]);
+});

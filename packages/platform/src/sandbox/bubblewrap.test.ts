@@ -79,6 +79,39 @@ async function write(path: string, text = "old\n"): Promise<string> {
   return file;
 }
 
+describe.runIf(process.platform === "linux")("bubblewrap", () => {
+  test("that is not there is named, with how to get it", () => {
+    verifies("CMD-6");
+    const none = openSandbox({ path: `relative:${base}` });
+    expect(none.state()).toHaveProperty("missing", "bubblewrap is not installed");
+    expect(none.state()).toHaveProperty("fix", expect.stringContaining("apt install bubblewrap"));
+    const start = () =>
+      startProcess({
+        executable: "/bin/true",
+        argv: ["true"],
+        cwd: "/",
+        env: {},
+        sandbox: { by: none, profile: { writable: [], fixed: [], masked: [], absent: [] } },
+      });
+    expect(start).toThrow("bubblewrap is not installed");
+  });
+
+  test("that another than the administrator could replace is not used", async () => {
+    verifies("CMD-6");
+    // It would say anything.
+    await write("bin/bwrap", "#!/bin/sh\necho bubblewrap 9.9\n");
+    await chmod(join(base, "bin", "bwrap"), 0o755);
+    const path = join(base, "bin");
+    expect(openSandbox({ path }).state()).toHaveProperty(
+      "missing",
+      expect.stringContaining(`${path}/bwrap is not used`),
+    );
+    // One of the system behind it is found.
+    const own = openSandbox({ path: `${path}:/usr/bin:/bin` }).state();
+    expect("backend" in own).toBe(isThere);
+  });
+});
+
 describe.runIf(isThere)("a command in the sandbox", () => {
   test("runs as this user without rights, with its own processes, in its directory and environment", async () => {
     verifies("CMD-6");

@@ -23,12 +23,12 @@ import {
 import { seccompProgram } from "./seccomp.ts";
 
 export interface BubblewrapOptions {
-  /** Where bubblewrap is looked up before the places of the system: `PATH` of this process unless given. */
+  /** Where bubblewrap is looked up: `PATH` of this process and the places of the system unless given. */
   readonly path?: string;
 }
 
-export function openBubblewrap({ path = process.env["PATH"] ?? "" }: BubblewrapOptions): Sandbox {
-  const lookup = `${path}:${SYSTEM_PATH}`;
+export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
+  const lookup = path ?? `${process.env["PATH"] ?? ""}:${SYSTEM_PATH}`;
   let directory: PrivateDirectory | undefined;
   let isClosed = false;
 

@@ -90,7 +90,7 @@ const HIDDEN = [TMP, RUN, "/var/tmp"];
 const KEPT_IN_RUN = ["/run/current-system", "/run/opengl-driver"];
 
 /** Bubblewrap itself: its program and its descriptors lead to the disk as it is outside, where root could change them. */
-const FIRST_PROCESS = "--perms 0555 --tmpfs /proc/1 --remount-ro /proc/1".split(" ");
+const FIRST_PROCESS = "--perms 0555 --tmpfs /proc/1".split(" ");
 /** Made by the kernel: never opened, and with mounts of their own. */
 const OF_THE_KERNEL = ["/proc", "/dev", "/sys"];
 
