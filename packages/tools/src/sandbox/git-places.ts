@@ -54,7 +54,8 @@ function guard(directory: string, inside: readonly string[], beside: readonly st
 }
 
 export function isEmpty(directory: string): boolean {
-  return entriesOf(directory).next().done === true;
+  for (const _ of entriesOf(directory)) return false;
+  return true;
 }
 
 /** The names in a git directory by which git comes to run something, whether they are there or not. */
