@@ -32,8 +32,8 @@ export interface Places {
   remove(): void;
 }
 
-export function createPlaces(): Places {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "soong-declared-")));
+export function createPlaces(parent = tmpdir()): Places {
+  const folder = realpathSync(mkdtempSync(join(parent, "soong-declared-")));
   const home = join(folder, "home");
   const tools = join(home, "tools");
   const project = join(folder, "project");

@@ -17,6 +17,7 @@ import type { Fact, PermissionRule, ToolResult } from "@soong/core";
 import { openSandbox, startProcess, type Sandbox } from "@soong/platform";
 import { afterAll, afterEach, describe, expect, test, type TestContext } from "vitest";
 import { verifies } from "#laws";
+import { needsSandbox } from "../sandbox/support.ts";
 import {
   ALLOW_COMMANDS,
   dataOf,
@@ -25,10 +26,7 @@ import {
   type Stage,
   type StageOptions,
 } from "./command-stage.ts";
-
-function needsSandbox({ skip }: TestContext, state: ReturnType<Sandbox["state"]>): void {
-  if ("missing" in state) skip(`needs the sandbox: ${state.missing}`);
-}
+import { createPlaces, declared, startDeclaredRun } from "./declarative-world.ts";
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());
@@ -360,4 +358,32 @@ describe("the sandbox on record", () => {
     expect(result.error?.code).toBe("sandbox_failed");
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
+});
+
+test("a declared tool runs inside, with its own files in the home of the agent and no other", async (context) => {
+  verifies("CMD-6", "DECL-4", "PATH-6");
+  needsSandbox(context, sandbox.state());
+  const places = createPlaces(homedir());
+  try {
+    places.write("home/tools/lib.sh", "echo from the library\n");
+    const script = `#!/bin/sh\n. "$(dirname "$0")/lib.sh"\nx=tok; cat ${places.home}/\${x}en; echo a > made; echo a > ${places.home}/x\n`;
+    places.write("home/tools/run.sh", script, 0o755);
+    places.write("home/token", SECRET);
+    const about = { command: "./run.sh", output: "text", permission: "write" };
+    places.write("home/tools/x.json", declared(about));
+    const { call, journal } = await startDeclaredRun(places, {
+      policy: { protected_roots: [places.home] },
+      loading: { sandbox },
+    });
+    const result = await call("test.tool");
+    expect(textOf(result)).toContain("from the library");
+    expect(textOf(result)).not.toContain(SECRET);
+    expect(result.metadata).toMatchObject({ tool: { process: { contained_by: "sandbox" } } });
+    expect(existsSync(join(places.project, "made"))).toBe(true);
+    expect(existsSync(join(places.home, "x"))).toBe(false);
+    expect(ofType(journal.facts, "sandbox.applied")).toHaveLength(1);
+    expect(ofType(journal.facts, "sandbox.violation")).toMatchObject([{ certain: false }]);
+  } finally {
+    places.remove();
+  }
 });
