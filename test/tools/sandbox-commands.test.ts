@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Fact, PermissionRule, ToolResult } from "@soong/core";
 import { openSandbox, startProcess, type Sandbox } from "@soong/platform";
 import { afterAll, afterEach, describe, expect, test, type TestContext } from "vitest";
@@ -278,7 +278,7 @@ describe("git", () => {
     expect(readFileSync(join(project, ".git/config"), "utf8")).not.toContain("fsmonitor");
   });
 
-  test("commits in a linked work tree and a submodule; a forged .git file opens nothing", async (context) => {
+  test("commits in a linked work tree; a forged .git file opens nothing", async (context) => {
     verifies("CMD-6");
     const { command, project, base, writable } = await openHere(context);
     const main = join(base, "main");
@@ -309,6 +309,49 @@ describe("git", () => {
       `m=${base}/main; g=.g; echo x > $m/\${g}it/worktrees/project/HEAD`,
     ]);
     expect(forged.error?.code).toBe("command_failed");
+  });
+});
+
+describe("git in a submodule, and in several commands at once", () => {
+  test("commits, with the config and hooks of the outer repository kept", async (context) => {
+    verifies("CMD-6");
+    const { command, project, base } = await openHere(context);
+    const library = join(base, "library");
+    mkdirSync(library);
+    startRepository(library);
+    rmSync(project, { recursive: true });
+    startRepository(base);
+    git(
+      base,
+      "-c",
+      "protocol.file.allow=always",
+      "submodule",
+      "--quiet",
+      "add",
+      library,
+      "project",
+    );
+    const identity = "-c user.name=a -c user.email=a@example.org";
+    const line = `echo a > file && git add file && git ${identity} commit -q -m inner; g=.g; for f in config hooks/pre-commit modules/project/config modules/project/hooks/pre-commit; do echo x > ../\${g}it/$f; done; git log --oneline`;
+    expect(textOf(await command(["sh", "-c", line]))).toContain("inner");
+    for (const directory of [".git", ".git/modules/project"]) {
+      expect(readFileSync(join(base, directory, "config"), "utf8")).not.toBe("x\n");
+      expect(existsSync(join(base, directory, "hooks/pre-commit"))).toBe(false);
+    }
+  });
+
+  test("nothing is left of names that were kept free, and none is taken for a new file", async (context) => {
+    verifies("CMD-6");
+    const { command, project, writable, facts } = await openHere(context, [
+      { path: "never/there", decision: "deny" },
+    ]);
+    startRepository(project);
+    const line = "sleep 0.$(($$ % 5)); git status --short; mkdir never; true";
+    const many = Array.from({ length: 6 }, () => command(["sh", "-c", line]));
+    for (const result of await Promise.all(many)) expect(result.error).toBeUndefined();
+    expect(ofType(facts, "sandbox.violation")).toEqual([]);
+    const left = [".git/commondir", "never", join(writable, ".git")];
+    expect(left.filter((path) => existsSync(resolve(project, path)))).toEqual([]);
   });
 });
 

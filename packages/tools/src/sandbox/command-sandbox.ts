@@ -149,7 +149,7 @@ async function reportEnd(
     failed: end.exit_code === 0 ? undefined : end,
     output: context.redact(output.map((bytes) => bytes.toString("utf8")).join("\n")),
     refusedHosts: running.refusedHosts(),
-    created: created.map((path) => shownPath(project, path)),
+    created: created.map(({ path, why }) => ({ path: shownPath(project, path), why })),
     masked: found.profile.masked,
     limits: found.limits,
   };

@@ -110,31 +110,44 @@ export async function profileOfCommand(
   return {
     profile,
     limits: describeLimits(profile, choice),
-    noticed: new Set(noticedIn(found)),
+    noticed: new Set(noticedIn(found).map(({ path }) => path)),
   };
 }
 
-/** What has come into being during the command and may run later, or may not be there: the sandbox cannot keep names from being made. */
+export interface NewlyThere {
+  readonly path: string;
+  /** Other programs run it on their own, or a rule or guard keeps it from being written. */
+  readonly why: "runs" | "denied";
+}
+
+/** What has come into being during the command: the sandbox keeps no names from being made but those it knows. */
 export async function newlyThere(
   { profile, noticed }: CommandProfile,
   places: ProfilePlaces,
   signal: AbortSignal,
-): Promise<string[]> {
-  const { writable } = profile;
-  const judge = createJudge(writable, [], places);
-  const found = await Promise.all(writable.map((place) => lookThrough(place, judge, signal)));
-  return noticedIn(found).filter((path) => !noticed.has(path));
+): Promise<NewlyThere[]> {
+  const roots = profile.writable.filter(isDirectory);
+  const judge = createJudge(roots, [], places);
+  const found = await Promise.all(roots.map((place) => lookThrough(place, judge, signal)));
+  return noticedIn(found).filter(({ path }) => !noticed.has(path));
 }
 
-/** Of a repository by a link: where that leads. An empty one keeps the name free for a command. */
-function noticedIn(found: readonly FoundInPlace[]): string[] {
+function noticedIn(found: readonly FoundInPlace[]): NewlyThere[] {
   return found.flatMap(({ selfRunning, repositories, kept }) => [
-    ...selfRunning,
-    ...repositories
-      .filter((path) => !isEmpty(path))
-      .map((path) => (isLink(path) ? `${path} -> ${canonical(path) ?? "nowhere"}` : path)),
-    ...kept,
+    ...[...selfRunning, ...repositories.flatMap(nameRepository)].map((path) => ({
+      path,
+      why: "runs" as const,
+    })),
+    ...kept.map((path) => ({ path, why: "denied" as const })),
   ]);
+}
+
+function nameRepository(path: string): string[] {
+  if (basename(path) !== ".git") return [join(path, "HEAD")];
+  // One that is a link is another one where that leads elsewhere.
+  if (isLink(path)) return [`${path} -> ${canonical(path) ?? "nowhere"}`];
+  // An empty directory keeps the name free for another command.
+  return lookAt(path)?.isDirectory() === true && isEmpty(path) ? [] : [path];
 }
 
 /** Each of them takes several mounts: of more than these nothing is written. */

@@ -4,6 +4,7 @@
 import { basename } from "node:path";
 import type { SandboxLimits, SandboxViolation } from "@soong/core";
 import type { RefusedHost } from "@soong/platform";
+import type { NewlyThere } from "./profile-of-command.ts";
 
 export interface MetInSandbox {
   /** Undefined where it succeeded. */
@@ -13,8 +14,8 @@ export interface MetInSandbox {
   /** The end of what it wrote, secrets hidden. */
   readonly output: string;
   readonly refusedHosts: readonly RefusedHost[];
-  /** Files it made that other programs run, or that may not be written; as names for the model. */
-  readonly created: readonly string[];
+  /** What it made and should not have, by names for the model. */
+  readonly created: readonly NewlyThere[];
   readonly masked: readonly string[];
   readonly limits: Omit<SandboxLimits, "backend">;
 }
@@ -25,9 +26,9 @@ export function findViolations(met: MetInSandbox): SandboxViolation[] {
     ...[...hosts]
       .slice(0, MOST_NAMED)
       .map((detail) => ({ kind: "host" as const, detail, certain: true })),
-    ...met.created.slice(0, MOST_NAMED).map((path) => ({
+    ...met.created.slice(0, MOST_NAMED).map(({ path, why }) => ({
       kind: "write" as const,
-      detail: `${path} was created: other programs run it on their own, or a rule keeps it from being written`,
+      detail: `${path} was created, and ${why === "runs" ? "other programs run it on their own" : "a rule keeps it from being written"}`,
       certain: true,
     })),
     ...(met.failed === undefined ? [] : guessViolations(met, met.failed)),
@@ -50,9 +51,17 @@ export function describeSandbox(
       .map((name) => JSON.stringify(name))
       .join(", ");
   const notes: string[] = [];
-  if (created.length > 0) {
+  const madeBy = (why: NewlyThere["why"]): string[] =>
+    created.filter((one) => one.why === why).map(({ path }) => path);
+  const [running, denied] = [madeBy("runs"), madeBy("denied")];
+  if (running.length > 0) {
     notes.push(
-      `It created ${names(created)}: other programs run such files on their own, or a rule keeps them from being written. Tell the user.`,
+      `It created ${names(running)}, which other programs run on their own. Tell the user.`,
+    );
+  }
+  if (denied.length > 0) {
+    notes.push(
+      `It created ${names(denied)}, which a rule keeps from being written. Tell the user.`,
     );
   }
   const refused = violations.filter((one) => one.kind === "host").map((one) => one.detail);
