@@ -33,7 +33,12 @@ export interface Placeholders {
 export function layPlaceholders(profile: SandboxProfile, notes: string): Placeholders {
   const { absent, absentFiles = [] } = profile;
   const texts = new Map(absentFiles.map(({ path, text }) => [path, text]));
-  const paths = [...absent, ...texts.keys()].filter((path) => isOpenInside(profile, path));
+  const names = new Set([...absent, ...texts.keys()]);
+  // One that is closed by its own name may be there for another sandbox alone, and go with it.
+  const isOther = (path: string) => !names.has(path);
+  const { writable, fixed, masked } = profile;
+  const around = { writable, fixed: fixed.filter(isOther), masked: masked.filter(isOther) };
+  const paths = [...names].filter((path) => isOpenInside(around, path));
   const needs = paths.filter((path) => isMissing(path) || isPlaceholder(path, texts.get(path)));
   if (needs.length === 0) return { paths, release() {} };
   const file = join(notes, `${randomBytes(8).toString("hex")}.note`);
@@ -93,13 +98,14 @@ export function removeUnneeded(notes: string): void {
   try {
     const all = readNotes(notes);
     const needed = all.filter(([, note]) => isAlive(note.holder)).flatMap(([, note]) => note.needs);
-    for (const [file, note] of all) {
-      if (isAlive(note.holder)) continue;
-      const isNeeded = ({ path }: Made) => needed.some((need) => isWithin(path, need));
-      // The innermost first.
-      for (const placeholder of note.made.toReversed()) {
-        if (!isNeeded(placeholder)) removePlaceholder(placeholder);
-      }
+    const ended = all.filter(([, note]) => !isAlive(note.holder));
+    const isNeeded = ({ path }: Made) => needed.some((need) => isWithin(path, need));
+    // The innermost first, whichever sandbox made it.
+    const made = ended.flatMap(([, note]) => note.made);
+    for (const placeholder of made.toSorted((a, b) => b.path.length - a.path.length)) {
+      if (!isNeeded(placeholder)) removePlaceholder(placeholder);
+    }
+    for (const [file, note] of ended) {
       if (!note.made.some(isNeeded)) rmSync(file, { force: true });
     }
   } finally {

@@ -89,7 +89,7 @@ export async function profileOfCommand(
     ...all((one) => one.kept),
     ...all((one) => one.selfRunning),
   ].filter((path) => isWritable(path) && !isLink(path) && !judge.isNamed(path));
-  const free = guarded.flatMap((path) => firstMissing(path) ?? []).filter(isWritable);
+  const free = guarded.filter((path) => isWritable(path) && canBeKeptFree(path));
   const [absent, absentFiles] = splitAbsent(new Set(free));
   const links = otherNames({ masked, fixed }, own);
   const profile: SandboxProfile = {
@@ -215,11 +215,10 @@ function writtenOutside(resources: readonly Resource[], roots: readonly string[]
     });
 }
 
-/** The name that would have to come first: nothing is made below what cannot be made. */
-function firstMissing(path: string): string | undefined {
-  const parent = dirname(path);
-  if (parent === path) return undefined;
-  const above = lookAt(parent);
-  if (above === undefined) return firstMissing(parent);
-  return above.isDirectory() && canonical(parent) === parent && !isLink(path) ? path : undefined;
+/** Whether the directories on the way to a name are there as they are written, as far as they are there. */
+function canBeKeptFree(path: string): boolean {
+  if (isLink(path)) return false;
+  let above = dirname(path);
+  while (lookAt(above) === undefined && above !== "/") above = dirname(above);
+  return lookAt(above)?.isDirectory() === true && canonical(above) === above;
 }
