@@ -60,7 +60,15 @@ function start(
     env: { PATH, HOME: folder, ...env },
     sandbox: {
       by: sandbox,
-      profile: { writable: [folder], fixed: [], masked: [], absent: [], ...network, ...profile },
+      profile: {
+        writable: [folder],
+        fixed: [],
+        masked: [],
+        absent: [],
+        readable: [process.execPath],
+        ...network,
+        ...profile,
+      },
     },
     ...rest,
   });

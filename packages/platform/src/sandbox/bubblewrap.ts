@@ -48,15 +48,17 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
         const own = directory;
         placeholders = layPlaceholders(profile, own.notes);
         const fixed = [...profile.fixed, ...placeholders.paths];
+        const isBridged = profile.refuseHost !== undefined;
+        // Node itself opens the bridge, also where it is in a directory that is not there inside, such as /tmp.
+        const readable = [...(profile.readable ?? []), ...(isBridged ? [process.execPath] : [])];
         const mounts = planMounts(
-          { ...profile, fixed },
+          { ...profile, fixed, readable },
           {
             temporaryDirectory: (inner) => own.temporaryDirectory(inner),
             devices: own.devices().mounts,
             masked: [own.base],
           },
         );
-        const isBridged = profile.refuseHost !== undefined;
         const env = { ...command.env, ...(isBridged && proxyEnvironment(profile.openHosts)) };
         const { TMPDIR } = env;
         if (TMPDIR !== undefined && !isOpenInside(profile, TMPDIR)) env["TMPDIR"] = "/tmp";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, request as requestHttp, type RequestListener } from "node:http";
 import { connect, createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openHostProxy, type HostProxyOptions } from "./host-proxy.ts";
 
 async function listen(server: Server, host = "127.0.0.1"): Promise<number> {
@@ -231,6 +231,19 @@ test("an upload streams, an answer without a length streams, and a host that bre
   expect(await say(`GET http://127.0.0.1:${port}/gone HTTP/1.0\r\n\r\n`)).toMatch(
     /^HTTP\/1\.1 502 [^]*127\.0\.0\.1 cannot be reached: /,
   );
+});
+
+test("requests that are sent before the first is answered do not open connections without end", async () => {
+  let reached = 0;
+  const port = await listen(createTcpServer(() => (reached += 1)));
+  const { proxy, port: proxyPort } = await openProxy(["127.0.0.1"]);
+  const socket = connect(proxyPort, "127.0.0.1").on("error", () => {});
+  socket.write(`GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(2000));
+  // The others wait behind the first, which is never answered.
+  await vi.waitFor(() => expect(reached).toBe(511), { timeout: 20_000 });
+  proxy.close();
+  await once(socket, "close");
+  expect(reached).toBe(511);
 });
 
 test("its end is the end of every connection", async () => {

@@ -156,6 +156,8 @@ export function openHostProxy(options: HostProxyOptions): HostProxy {
           )
         : undefined;
     return new Promise((resolve, reject) => {
+      // One client connection can carry many requests before the first is answered.
+      if (sockets.size >= 2 * MAX_CONNECTIONS) throw new Error("too many connections are open");
       const closed = isIP(bare) === 0 ? undefined : refuse(bare);
       if (closed !== undefined) throw closed;
       const socket = connect({
