@@ -73,6 +73,8 @@ describe("soong mcp add", () => {
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("--replace")]);
     expect((await place.run(["mcp", "remove", "plain"])).code).toBe(0);
     expect(await readServers(place)).toEqual({});
+    await place.run(["mcp", "add", "boxed", "--sandbox", "--no-connect", "--", "x"]);
+    expect(await readServers(place)).toEqual({ boxed: { command: "x", sandbox: true } });
   });
 
   it("says what is wrong with what was typed, and leaves no entry", async () => {
@@ -81,6 +83,7 @@ describe("soong mcp add", () => {
       [["mcp", "add", "a"], "--url"],
       [["mcp", "add", "a", "--url", "https://a.org", "--", "x"], "--url"],
       [["mcp", "add", "a", "--url", "https://a.org", "--env", "A=b"], "--header"],
+      [["mcp", "add", "a", "--url", "https://a.org", "--sandbox"], "--sandbox is for a server"],
       [["mcp", "add", "a.b", "--no-connect", "--", "x"], "letters, digits"],
       [["mcp", "add", "a", "--no-connect", "--url", "nonsense"], "must be an address"],
       [["mcp", "remove", "a"], "no server a"],

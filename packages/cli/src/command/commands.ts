@@ -541,6 +541,7 @@ export const COMMANDS = {
         says: "for a command: NAME=VALUE, or NAME to pass your own on",
         isRepeatable: true,
       },
+      "--sandbox": "for a command: it runs in the sandbox, with nothing open, or not at all",
       "--replace": "in place of a server of that name",
       "--no-connect": "only write the entry",
       ...JSON_OPTION,

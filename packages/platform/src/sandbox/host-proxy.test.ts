@@ -141,6 +141,17 @@ test.each([
   expect(proxy.refused()).toEqual([]);
 });
 
+test("who cannot be told of a refusal does not open a host by that", async () => {
+  const { say, proxy } = await openProxy([], {
+    onRefusedHost() {
+      throw new Error("the journal is full");
+    },
+  });
+  expect(await say("CONNECT denied.example:443 HTTP/1.1\r\n\r\n")).toBe("");
+  expect(await say(`GET http://denied.example/ HTTP/1.1\r\nHost: x\r\n${CLOSE}`)).toBe("");
+  expect(proxy.refused()).toHaveLength(2);
+});
+
 test("a deny of the address counts, also where a name that is open leads to it", async () => {
   const { say } = await openProxy(["localhost", "127.0.0.1"], {
     refuseHost: (host) => (host === "localhost" ? undefined : "is closed by rules[0]"),

@@ -49,8 +49,14 @@ export function openHostProxy(options: HostProxyOptions): HostProxy {
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on("connection", keep);
-  server.on("request", (request, response) => void forward(request, response));
-  server.on("connect", (request, client, head) => void tunnel(request, client as Socket, head));
+  // What fails in a way that no one foresaw costs its connection, and not the runtime.
+  server.on("error", () => {});
+  server.on("request", (request, response) => {
+    forward(request, response).catch(() => response.destroy());
+  });
+  server.on("connect", (request, client, head) => {
+    tunnel(request, client as Socket, head).catch(() => client.destroy());
+  });
   return {
     serve: (listener) => void server.listen(listener),
     refused: () => [...refused.values()],

@@ -70,7 +70,12 @@ type AddOptions = Options<(typeof COMMANDS)["mcp add"]>;
 
 export function readEntry(
   command: readonly string[],
-  { url, header = [], env = [] }: Pick<AddOptions, "url" | "header" | "env">,
+  {
+    url,
+    header = [],
+    env = [],
+    sandbox = false,
+  }: Pick<AddOptions, "url" | "header" | "env" | "sandbox">,
 ): ServerEntry {
   const [program, ...args] = command;
   if ((program === undefined) === (url === undefined)) {
@@ -83,6 +88,9 @@ export function readEntry(
   if (url !== undefined && env.length > 0) {
     throw new UsageError("--env is for a server that is started; an address takes --header.");
   }
+  if (url !== undefined && sandbox) {
+    throw new UsageError("--sandbox is for a server that is started; an address runs elsewhere.");
+  }
   if (program !== undefined && header.length > 0) {
     throw new UsageError("--header is for an address; a server that is started takes --env.");
   }
@@ -91,6 +99,7 @@ export function readEntry(
     ...(args.length > 0 && { args }),
     ...(env.length > 0 && { env: variables }),
     ...(header.length > 0 && { headers }),
+    ...(sandbox && { sandbox }),
   };
 }
 
