@@ -1,6 +1,6 @@
 // Real processes in a real bubblewrap. The attempts to get out are in test/sandbox.
 
-import { existsSync } from "node:fs";
+import { existsSync, renameSync, symlinkSync } from "node:fs";
 import {
   chmod,
   mkdir,
@@ -115,7 +115,13 @@ describe.runIf(process.platform === "linux")("bubblewrap", () => {
 describe.runIf(isThere)("a command in the sandbox", () => {
   test("runs as this user without rights, with its own processes, in its directory and environment", async () => {
     verifies("CMD-6");
-    const env = { PATH: "/usr/bin:/bin", A: "1 =\n2", TMPDIR: "/nowhere", LD_PRELOAD: "/evil.so" };
+    const env = {
+      PATH: "/usr/bin:/bin",
+      A: "1 =\n2",
+      B: "",
+      TMPDIR: "/nowhere",
+      LD_PRELOAD: "/evil.so",
+    };
     const { text } = await runInside(
       "exec 2>/dev/null; id -u; pwd; env -0 | tr '\\0\\n' '|_'; echo; grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/self/status; ls -A /proc/1",
       {},
@@ -128,6 +134,7 @@ describe.runIf(isThere)("a command in the sandbox", () => {
     expect([user, where]).toEqual([String(process.geteuid?.()), root]);
     expect(variables?.split("|").filter(Boolean).toSorted()).toEqual([
       "A=1 =_2",
+      "B=",
       "LD_PRELOAD=/evil.so",
       "PATH=/usr/bin:/bin",
       `PWD=${root}`,
@@ -153,8 +160,8 @@ describe.runIf(isThere)("a command in the sandbox", () => {
     const descriptor = await open(await write("given", "given"));
     onTestFinished(() => descriptor.close());
     const running = await runInside(
-      "cat; cat <&3; for f in /proc/self/fd/*; do readlink $f; done | grep -c socket",
-      {},
+      "cat; cat <&3; for f in /proc/self/fd/*; do readlink $f; done | grep -c -e socket -e project",
+      { masked: [await write("project/a/b/.env")] },
       { stdin: "typed ", descriptors: [descriptor.fd] },
     );
     // Two of its streams; the third is the pipe to grep.
@@ -256,6 +263,31 @@ describe.runIf(isThere)("in the sandbox", () => {
       expect(() => startInside("true", profile)).toThrow(/is a link, or behind one/);
     }
     expect(await readdir(join(base, "real"))).toEqual([]);
+  });
+
+  test("what another command replaces by a link while this one starts opens nothing", async () => {
+    verifies("CMD-6");
+    await write("project/a/.env");
+    await mkdir(join(base, "outside"));
+    const swapped = {
+      ...sandbox,
+      enter: (...start: Parameters<typeof sandbox.enter>) => {
+        const entry = sandbox.enter(...start);
+        renameSync(join(root, "a"), join(root, "b"));
+        symlinkSync("../outside", join(root, "a"));
+        return entry;
+      },
+    };
+    const profile = { writable: [root], fixed: [], masked: [join(root, "a", ".env")], absent: [] };
+    const { end } = startProcess({
+      executable: "/bin/sh",
+      argv: ["sh", "-c", `touch ${base}/outside/written`],
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin" },
+      sandbox: { by: swapped, profile },
+    });
+    await expect(end).rejects.toThrow(ToolFailure);
+    expect(await readdir(join(base, "outside"))).toEqual([]);
   });
 
   test("/tmp is one for all commands of the runtime, and none of the machine; it goes with the sandbox", async () => {

@@ -8,6 +8,7 @@ import { messageOf, ToolFailure } from "@soong/core";
 import { bridgeArgv, openBridge, proxyEnvironment, type Bridge } from "./bridge.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
+import { holdPlaces, type HeldPlaces } from "./held-places.ts";
 import { isOpenInside, planMounts } from "./mounts.ts";
 import { layPlaceholders, removeUnneeded, type Placeholders } from "./placeholders.ts";
 import { openPrivateDirectory, type PrivateDirectory } from "./private-directory.ts";
@@ -42,6 +43,9 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
       const found = probe(lookup);
       if ("missing" in found) throw sandboxFailure(`${found.missing}. ${found.fix}`);
       if (isClosed) throw sandboxFailure("the runtime is closing");
+      const isBridged = profile.refuseHost !== undefined;
+      const first = command.descriptor + PIPES.length + (isBridged ? 1 : 0);
+      const held = holdPlaces(first, found.bindsDescriptors);
       let placeholders: Placeholders | undefined;
       try {
         directory ??= openDirectory();
@@ -55,6 +59,7 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
           { ...profile, fixed, readable },
           {
             temporaryDirectory: (inner) => own.temporaryDirectory(inner),
+            bind: (path) => held.bind(path),
             devices: own.devices().mounts,
             masked: [own.base],
           },
@@ -65,8 +70,9 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
         const variables = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
         const args = [...NAMESPACES, ...mounts, ...variables, "--chdir", command.cwd, ...LAST];
         const { empty } = own.devices();
-        return bubblewrapEntry(found, command, { args, empty, profile }, placeholders);
+        return bubblewrapEntry(found, command, { args, empty, profile, held, placeholders });
       } catch (error) {
+        held.close();
         placeholders?.release();
         // Such as a full disk.
         throw error instanceof ToolFailure ? error : sandboxFailure(messageOf(error));
@@ -79,6 +85,14 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
       directory = undefined;
     },
   };
+}
+
+interface PreparedStart {
+  readonly args: readonly string[];
+  readonly empty: number;
+  readonly profile: SandboxProfile;
+  readonly held: HeldPlaces;
+  readonly placeholders: Placeholders;
 }
 
 function openDirectory(): PrivateDirectory {
@@ -94,12 +108,7 @@ function bubblewrapEntry(
     args,
     descriptor,
   }: { executable: string; args: readonly string[]; descriptor: number },
-  {
-    args: ownArgs,
-    empty,
-    profile,
-  }: { args: readonly string[]; empty: number; profile: SandboxProfile },
-  placeholders: Placeholders,
+  { args: ownArgs, empty, profile, held, placeholders }: PreparedStart,
 ): SandboxEntry {
   const [own, seccomp, status] = [descriptor, descriptor + 1, descriptor + 2];
   const { masked, refuseHost } = profile;
@@ -124,11 +133,16 @@ function bubblewrapEntry(
     stdio: [
       ...PIPES,
       ...(refuseHost === undefined ? [] : (["ipc"] as const)),
-      ...coverInherited(refuseHost === undefined ? channel : channel + 1, empty),
+      ...held.descriptors,
+      ...coverInherited(
+        channel + (refuseHost === undefined ? 0 : 1) + held.descriptors.length,
+        empty,
+      ),
     ],
     empty,
     isMonitored: true,
     started(child) {
+      held.close();
       send(child, own, Buffer.from(ownArgs.map((argument) => `${argument}\0`).join("")));
       send(child, seccomp, filter);
       report = readAll(child.stdio[status] as Readable);
@@ -149,6 +163,7 @@ function bubblewrapEntry(
     },
     refusedHosts: () => bridge?.refusedHosts() ?? [],
     release() {
+      held.close();
       bridge?.close();
       placeholders.release();
     },
@@ -203,6 +218,7 @@ interface Usable {
   readonly version: string;
   readonly program: string;
   readonly filter: Buffer;
+  readonly bindsDescriptors: boolean;
 }
 
 type Probed = Usable | Extract<SandboxState, { missing: string }>;
@@ -230,6 +246,7 @@ function tryOut(lookup: string): Probed {
   // With the flags that commands have, but for their /tmp: nothing is made before it is needed.
   const mounts = planMounts(none, {
     temporaryDirectory: () => "/var/empty",
+    bind: () => [],
     devices: [],
     masked: [],
   });
@@ -253,6 +270,9 @@ function tryOut(lookup: string): Probed {
     version: process.arch === "x64" ? version : `${version} (untested on ${process.arch})`,
     program,
     filter,
+    bindsDescriptors: spawnSync(program, ["--help"], { env: {}, encoding: "utf8" }).stdout.includes(
+      "--bind-fd ",
+    ),
   };
 }
 

@@ -27,10 +27,20 @@ const IN_A_CONTAINER =
 /** By the words of bubblewrap; the first that fits. */
 const KNOWN: readonly { readonly says: RegExp; readonly means: string; readonly fix: string }[] = [
   {
-    says: /^execvp /,
+    says: /^execvp .*: (No such file|Permission denied)/,
     means:
       "the program cannot be run inside: it is masked, in a directory that is private inside (/tmp, /run, /var/tmp), or needs something that is",
     fix: "Put it in the project or in a directory of the system.",
+  },
+  {
+    says: /^execvp /,
+    means: "the program cannot be run inside",
+    fix: "Run it with less, or another.",
+  },
+  {
+    says: /^Race condition/,
+    means: "a directory was replaced while the sandbox was set up",
+    fix: "Run the command again.",
   },
   {
     says: /^Can't chdir/,
