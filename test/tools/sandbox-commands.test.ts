@@ -278,6 +278,24 @@ describe("git", () => {
     expect(readFileSync(join(project, ".git/config"), "utf8")).not.toContain("fsmonitor");
   });
 
+  test("handles files that it has the content of as always, and no others", async (context) => {
+    verifies("CMD-6", "PATH-3");
+    const { command, project } = await openHere(context);
+    startRepository(project);
+    place(join(project, "fixtures/test.pem"), "published");
+    place(join(project, ".env.example"), "published");
+    git(project, "add", "-A");
+    git(project, "commit", "-q", "-m", "fixtures");
+    place(join(project, ".env"));
+    git(project, "update-index", "--add", "--cacheinfo", `100644,${"1".repeat(40)},.env`);
+    place(join(project, ".env.example"), SECRET);
+    const script = `for ("fixtures/test.p"."em", ".e"."nv", ".e"."nv.example") { open(F, $_) and print <F>; } print \`git status --short; git stash list\``;
+    const shown = textOf(await command(["perl", "-e", script]));
+    expect(shown).toContain("published");
+    expect(shown).not.toContain(SECRET);
+    expect(shown).not.toContain("fixtures");
+  });
+
   test("commits in a linked work tree; a forged .git file opens nothing", async (context) => {
     verifies("CMD-6");
     const { command, project, base, writable } = await openHere(context);

@@ -85,7 +85,8 @@ function namesIn(directory: string): string[] {
   return [...entriesOf(directory)].filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-function linkedDirectory(git: string): string | undefined {
+/** That a `.git` file names. */
+export function linkedDirectory(git: string): string | undefined {
   const [, target] = /^gitdir: (.+)\n?$/.exec(readSmall(git)) ?? [];
   return target === undefined ? undefined : canonical(dirname(git), target);
 }

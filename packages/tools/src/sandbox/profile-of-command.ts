@@ -7,6 +7,7 @@ import { isWithin } from "@soong/core/internal";
 import type { AbsentFile, SandboxProfile } from "@soong/platform";
 import { configHoldsSecret, isDirectory, lookAt } from "../path/index.ts";
 import { canonical, closePaths, isLink, otherNames, withoutInner } from "./close-paths.ts";
+import { createCommittedTest } from "./committed.ts";
 import { findGitPlaces, isEmpty, type GitPlaces } from "./git-places.ts";
 import { lookThrough, type FoundInPlace } from "./look-through.ts";
 import {
@@ -67,6 +68,9 @@ export async function profileOfCommand(
   const configs = /^git$/.test(basename(command.executable))
     ? []
     : git.flatMap((one) => one.configs);
+  const isCommitted = createCommittedTest([...gits]);
+  const isCommittedSecret = (path: string): boolean =>
+    places.restrictedBy(path, "read")?.kind === "sensitive" && isCommitted(path);
   const restricted = [
     ...literalPaths(places, "read").filter(
       (path) => places.restrictedBy(path, "read") !== undefined,
@@ -74,7 +78,7 @@ export async function profileOfCommand(
     ...builtInSecrets(given.home),
     ...configs.filter((path) => configHoldsSecret(path)),
     ...outsideSecrets(given.home, writable, places),
-    ...all((one) => one.hidden),
+    ...all((one) => one.hidden).filter((path) => !isCommittedSecret(path)),
   ];
   const open = new Set([...writable, ...given.programs]);
   const masked = withoutInner(
