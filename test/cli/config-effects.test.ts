@@ -99,9 +99,15 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
     ["packages/cli/src/config/override-tool.test.ts", "bounds its calls in a run"],
   ],
   "tools.overrides.*.readonly": [POLICY],
-  "tools.overrides.*.sandbox": [SANDBOX],
-  "sandbox.mode": [SANDBOX],
-  "sandbox.auto_allow": [SANDBOX],
+  "tools.overrides.*.sandbox": [
+    SANDBOX,
+    ["test/cli/sandbox.test.ts", "leaves no way out to a rule or a tool"],
+  ],
+  "sandbox.mode": [SANDBOX, ["test/cli/sandbox.test.ts", "runs nothing where one is required"]],
+  "sandbox.auto_allow": [
+    SANDBOX,
+    ["test/cli/sandbox.test.ts", "lets commands run without approval inside"],
+  ],
   "permissions.rules": [
     ["packages/cli/src/config/build-policy.test.ts", "is found again by explain, with its file"],
   ],

@@ -4,6 +4,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { openSandbox } from "@soong/platform";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -15,8 +16,9 @@ import {
   type Place,
 } from "./cli-bundle.ts";
 
-const BUBBLEWRAP = "/usr/bin/bwrap";
-const hasBubblewrap = existsSync(BUBBLEWRAP);
+const sandbox = openSandbox();
+const hasSandbox = "backend" in sandbox.state();
+sandbox.close();
 const HIDING = [
   "bwrap",
   "--bind",
@@ -27,7 +29,7 @@ const HIDING = [
   "/dev",
   "--proc",
   "/proc",
-].concat(["--ro-bind", "/dev/null", BUBBLEWRAP, "--"]);
+].concat(["--ro-bind", "/dev/null", "/usr/bin/bwrap", "--"]);
 
 let bundle: CliBundle;
 
@@ -43,7 +45,7 @@ async function configured(config: string): Promise<Place> {
   return place;
 }
 
-describe.skipIf(!hasBubblewrap)("soong sandbox", () => {
+describe.skipIf(!hasSandbox)("soong sandbox (needs bubblewrap)", () => {
   it("runs a command inside, as a call that is on record, with its exit code", async () => {
     verifies("CMD-6");
     const place = await configured('sandbox = "off"\n');
@@ -102,7 +104,7 @@ decision = "deny"
   });
 });
 
-describe.skipIf(!hasBubblewrap)("explain", () => {
+describe.skipIf(!hasSandbox)("explain (needs bubblewrap)", () => {
   it("says how a command would run: inside, or outside by which rule", async () => {
     verifies("CMD-6", "PERM-11");
     const place = await configured(`
@@ -127,7 +129,7 @@ describe("a machine without a sandbox", () => {
   /** This one, with an empty file in the place of bubblewrap. */
   function runWithout(place: Place, ...args: string[]): Promise<Ended> {
     const argv = [process.execPath, bundle.program, ...args];
-    const [program = "", ...rest] = hasBubblewrap ? [...HIDING, ...argv] : argv;
+    const [program = "", ...rest] = hasSandbox ? [...HIDING, ...argv] : argv;
     const options = { cwd: place.project, env: environment(place.home) };
     return new Promise((resolve) => {
       const child = execFile(program, rest, options, (_error, stdout, stderr) =>
@@ -176,7 +178,7 @@ describe("a machine without a sandbox", () => {
   });
 });
 
-describe.skipIf(!hasBubblewrap)("sandbox.auto_allow", () => {
+describe.skipIf(!hasSandbox)("sandbox.auto_allow (needs bubblewrap)", () => {
   it("lets commands run without approval inside, and nothing that a rule, a target or the mode decides", async () => {
     verifies("CMD-6");
     const place = await configured(`

@@ -81,6 +81,8 @@ export interface RuntimeOptions {
   onWaiting?(server_ids: readonly string[]): void;
   /** A server that cannot be had, once for each. */
   onServerFailed?(failed: FailedServer): void;
+  /** Whether it is silent about a machine without a sandbox: for a demonstration. */
+  readonly mayLackSandbox?: boolean;
   /** For what a user should know and nothing fails for. Default: stderr. */
   note?(text: string): void;
 }
@@ -327,7 +329,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   /** Where one is required, the refusal of the command says so. */
   function warnUnsandboxed({ missing, fix }: MissingSandbox): void {
-    if (policy.sandbox?.mode === "required") return;
+    if (policy.sandbox?.mode === "required" || options.mayLackSandbox === true) return;
     note(
       `warning: Commands run without a sandbox: ${missing}. ${fix} sandbox.mode = "off" in config.toml silences this.`,
     );

@@ -29,7 +29,7 @@ export const playDemo: Handler<"demo"> = async (context) => {
   for (const line of wrap(introduction, output.width)) output.line(line);
   const config = await loadConfig({ home });
   const env = { ...context.env, SOONG_AGENT_HOME: home };
-  const runtime = await openRuntime({ env, cwd, config, agents: true });
+  const runtime = await openRuntime({ env, cwd, config, agents: true, mayLackSandbox: true });
   try {
     return await withInterrupt(context, async (signal) => {
       const played = await playRun(output, runtime, stage.script, signal);
