@@ -50,7 +50,7 @@ const PLACES: readonly (readonly [
     "go\r",
     "at work",
   ],
-  ["a conversation at a question", SCRIPT, TALK, "go\r", "[n]o:"],
+  ["a conversation at a question", SCRIPT, TALK, "go\r", "[n]o"],
   ["a run while the model speaks", STREAM, RUN, undefined, "I begin."],
   [
     "a run in a command",
@@ -59,7 +59,7 @@ const PLACES: readonly (readonly [
     undefined,
     "→ code.run_command",
   ],
-  ["a run at a question", SCRIPT, RUN, undefined, "[n]o:"],
+  ["a run at a question", SCRIPT, RUN, undefined, "[n]o"],
 ];
 
 describe.skipIf(!canMakeTerminals())("a terminal that goes away (needs python3)", () => {

@@ -63,7 +63,7 @@ describe.skipIf(!canMakeTerminals())("a question at a terminal (needs python3)",
       place,
       ["call", "code.run_command", input],
       [
-        { after: "[n]o: ", type: "n\n" },
+        { after: "[n]o", type: "n\n" },
         { after: "Why not?", type: "not on a Monday\n" },
       ],
       { NO_COLOR: "1" },
