@@ -6,6 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { constants } from "node:os";
 import { messageOf, ToolFailure } from "@soong/core";
 import { bridgeArgv, openBridge, proxyEnvironment, type Bridge } from "./bridge.ts";
+import { followSetUp } from "./follow-set-up.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
 import { holdPlaces, type HeldPlaces } from "./held-places.ts";
@@ -52,7 +53,6 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
         const own = directory;
         placeholders = layPlaceholders(profile, own.notes);
         const fixed = [...profile.fixed, ...placeholders.paths];
-        const isBridged = profile.refuseHost !== undefined;
         // Node itself opens the bridge, also where it is in a directory that is not there inside, such as /tmp.
         const readable = [...(profile.readable ?? []), ...(isBridged ? [process.execPath] : [])];
         const mounts = planMounts(
@@ -70,7 +70,9 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
         const variables = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
         const args = [...NAMESPACES, ...mounts, ...variables, "--chdir", command.cwd, ...LAST];
         const { empty } = own.devices();
-        return bubblewrapEntry(found, command, { args, empty, profile, held, placeholders });
+        const isAlone = own.isAlone();
+        const prepared = { args, empty, isAlone, profile, held, placeholders };
+        return bubblewrapEntry(found, command, prepared);
       } catch (error) {
         held.close();
         placeholders?.release();
@@ -90,6 +92,8 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
 interface PreparedStart {
   readonly args: readonly string[];
   readonly empty: number;
+  /** No other runtime has sandboxes. */
+  readonly isAlone: boolean;
   readonly profile: SandboxProfile;
   readonly held: HeldPlaces;
   readonly placeholders: Placeholders;
@@ -108,12 +112,15 @@ function bubblewrapEntry(
     args,
     descriptor,
   }: { executable: string; args: readonly string[]; descriptor: number },
-  { args: ownArgs, empty, profile, held, placeholders }: PreparedStart,
+  { args: ownArgs, empty, isAlone, profile, held, placeholders }: PreparedStart,
 ): SandboxEntry {
   const [own, seccomp, status] = [descriptor, descriptor + 1, descriptor + 2];
   const { masked, refuseHost } = profile;
-  const argv = [executable, ...args];
-  const channel = descriptor + 3;
+  const channel = descriptor + PIPES.length;
+  const command = [executable, ...args];
+  const argv = refuseHost === undefined ? command : bridgeArgv(command, { masked, channel });
+  const setUp = followSetUp(ownArgs, isAlone);
+  const block = channel + (refuseHost === undefined ? 0 : 1) + held.descriptors.length;
   let bridge: Bridge | undefined;
   let report = Promise.resolve("");
   return {
@@ -125,8 +132,9 @@ function bubblewrapEntry(
       `${seccomp}`,
       "--json-status-fd",
       `${status}`,
+      ...(setUp.isHeld ? ["--block-fd", `${block}`] : []),
       "--",
-      ...(refuseHost === undefined ? argv : bridgeArgv(argv, { masked, channel })),
+      ...argv,
     ],
     // None of the command's: a variable can make a program load code, and this one is still outside.
     env: {},
@@ -134,10 +142,8 @@ function bubblewrapEntry(
       ...PIPES,
       ...(refuseHost === undefined ? [] : (["ipc"] as const)),
       ...held.descriptors,
-      ...coverInherited(
-        channel + (refuseHost === undefined ? 0 : 1) + held.descriptors.length,
-        empty,
-      ),
+      ...(setUp.isHeld ? (["pipe"] as const) : []),
+      ...coverInherited(setUp.isHeld ? block + 1 : block, empty),
     ],
     empty,
     isMonitored: true,
@@ -145,10 +151,18 @@ function bubblewrapEntry(
       held.close();
       send(child, own, Buffer.from(ownArgs.map((argument) => `${argument}\0`).join("")));
       send(child, seccomp, filter);
-      report = readAll(child.stdio[status] as Readable);
+      report = readReport(child.stdio[status] as Readable, (pid) =>
+        setUp.begun(pid, {
+          open: () => send(child, block, Buffer.from("1")),
+          refuse: () => void child.kill("SIGKILL"),
+        }),
+      );
       if (refuseHost !== undefined) bridge = openBridge(child, { ...profile, refuseHost });
     },
     async outcome(end, said) {
+      if (setUp.isRefused()) {
+        throw sandboxFailure("a path was replaced while it was being set up. Try it again");
+      }
       if (end.code === null) return end;
       // Reported only if the command was started.
       const code = /"exit-code": (\d+)/.exec(await report)?.[1];
@@ -165,6 +179,7 @@ function bubblewrapEntry(
     release() {
       held.close();
       bridge?.close();
+      setUp.ended();
       placeholders.release();
     },
   };
@@ -180,10 +195,18 @@ function send(child: ChildProcess, descriptor: number, bytes: Buffer): void {
   stream.end(bytes);
 }
 
-async function readAll(stream: Readable): Promise<string> {
+/** Calls back with the first process inside, by its number here. */
+async function readReport(stream: Readable, onStart: (pid: number) => void): Promise<string> {
   let text = "";
+  let isStarted = false;
   try {
-    for await (const chunk of stream) text += String(chunk);
+    for await (const chunk of stream) {
+      text += String(chunk);
+      const pid = isStarted ? undefined : /"child-pid": (\d+)[^\d]/.exec(text)?.[1];
+      if (pid === undefined) continue;
+      isStarted = true;
+      onStart(Number(pid));
+    }
   } catch {
     // As far as it came.
   }

@@ -27,6 +27,8 @@ export interface PrivateDirectory {
   readonly notes: string;
   /** With a directory for each of these mounts, which are inside of /tmp. */
   temporaryDirectory(inner: readonly string[]): string;
+  /** Whether no other runtime of this user has one. */
+  isAlone(): boolean;
   /** Made when they are first asked for. */
   devices(): OwnDevices;
   remove(): void;
@@ -66,6 +68,7 @@ export function openPrivateDirectory(places: readonly string[] = PLACES): Privat
       }
       return directory;
     },
+    isAlone: () => readdirSync(runtimes).length === 1,
     devices: () => (devices ??= openDevices(join(own, "dev"))),
     remove() {
       devices?.close();
