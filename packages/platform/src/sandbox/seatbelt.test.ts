@@ -9,6 +9,8 @@ test("the profile for macOS opens the roots, and closes what is masked inside of
     fixed: ["/Users/me/p/.git/hooks"],
     masked: ["/Users/me/p/keys", '/Users/me/p/a/"odd\\'],
     absent: ["/Users/me/p/.vscode"],
+    absentFiles: [{ path: "/Users/me/p/.git/commondir", text: "." }],
+    readable: ["/Users/me/p/keys/readable"],
   });
   const rules = text.split("\n");
   const from = rules.indexOf('(allow file-read* file-write* (subpath "/Users/me/p"))');
@@ -19,6 +21,8 @@ test("the profile for macOS opens the roots, and closes what is masked inside of
     '(deny file-read* file-write* (subpath "/Users/me/p/a/\\"odd\\\\"))',
     '(allow file-read* file-write* (subpath "/Users/me/p/keys/open"))',
     '(deny file-write* (subpath "/Users/me/p/.git/hooks"))',
+    '(allow file-read* (subpath "/Users/me/p/keys/readable"))',
+    '(deny file-write* (subpath "/Users/me/p/.git/commondir"))',
     '(deny file-write-unlink (literal "/Users/me/p/.git"))',
     '(deny file-write-unlink (literal "/Users/me/p/a"))',
   ]);

@@ -47,21 +47,28 @@ export function openSeatbelt(): Sandbox {
 }
 
 /** The last rule that matches counts, so the more specific paths come later, and of one path the stricter rule. */
-export function seatbeltProfile({ writable, fixed, masked, absent }: SandboxProfile): string {
+export function seatbeltProfile(profile: SandboxProfile): string {
+  const { writable, masked, readable = [], absentFiles = [] } = profile;
+  const kept = [...profile.fixed, ...profile.absent, ...absentFiles.map(({ path }) => path)];
   const rules = [
     ...writable.map((path) => ({
       path,
       strictness: 0,
       rule: `(allow file-read* file-write* ${subpath(path)})`,
     })),
-    ...[...fixed, ...absent].map((path) => ({
+    ...kept.map((path) => ({
       path,
       strictness: 1,
       rule: `(deny file-write* ${subpath(path)})`,
     })),
-    ...masked.map((path) => ({
+    ...readable.map((path) => ({
       path,
       strictness: 2,
+      rule: `(allow file-read* ${subpath(path)})`,
+    })),
+    ...masked.map((path) => ({
+      path,
+      strictness: 3,
       rule: `(deny file-read* file-write* ${subpath(path)})`,
     })),
   ].toSorted(
@@ -79,7 +86,7 @@ export function seatbeltProfile({ writable, fixed, masked, absent }: SandboxProf
     '(deny mach-lookup (global-name-regex #"^com\\.apple\\.(security|SecurityServer|pasteboard)"))',
     ...rules.map(({ rule }) => rule),
     // Renaming a directory would take what is closed inside of it out of its rule.
-    ...directoriesAbove([...fixed, ...masked, ...absent], writable).map(
+    ...directoriesAbove([...kept, ...masked], writable).map(
       (path) => `(deny file-write-unlink (literal ${quote(path)}))`,
     ),
   ].join("\n");
