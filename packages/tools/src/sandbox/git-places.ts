@@ -30,7 +30,10 @@ export function findGitPlaces(git: string, writable: readonly string[]): GitPlac
   if (kind?.isSymbolicLink() === true) return NOTHING;
   // An empty directory keeps the name free for another command.
   const isDirectory = kind?.isDirectory() === true && !isEmpty(git);
-  if (!isDirectory && kind?.isFile() !== true) return { ...NOTHING, guarded: [git] };
+  if (!isDirectory && kind?.isFile() !== true) {
+    // Nor may the directory itself become a repository: git looks for this name next.
+    return { ...NOTHING, guarded: [git, join(dirname(git), "HEAD")] };
+  }
   const isOpen = (path: string): boolean => writable.some((root) => isWithin(root, path));
   const beside = basename(git) === ".git" ? placesRanByConfig(dirname(git)).filter(isOpen) : [];
   if (isDirectory) return guard(git, insideOf(git), beside);
