@@ -172,7 +172,10 @@ describe("a machine without a sandbox", () => {
     const typed = await runWithout(place, "sandbox", "--", "touch", "a.txt");
     expect(typed.code).toBe(3);
     expect(typed.stderr).toContain("bubblewrap is not installed");
+    const hook = { id: "guard", event: "PreToolUse", command: ["/bin/true"], sandbox: true };
+    await place.write(join(place.home, "hooks.json"), JSON.stringify({ hooks: [hook] }));
     const doctor = await runWithout(place, "doctor");
+    expect(doctor.stdout).toMatch(/^fail +hooks +.*want a sandbox[^]*^ +guard$/m);
     expect(doctor.stdout).toMatch(/^fail +sandbox +.*sandbox\.mode/m);
     expect(doctor.code).toBe(1);
   });

@@ -42,8 +42,8 @@ export type LoadedHooks =
   | { ok: true; hooks: readonly LoadedHook[] }
   | { ok: false; problems: readonly Problem[] };
 
-/** `executable`: the program it was found to run, canonical. */
-export type LoadedHook = AnyHook & { readonly executable: string };
+/** `executable`: the program it was found to run, canonical. `isSandboxed`: it runs in a sandbox, or fails. */
+export type LoadedHook = AnyHook & { readonly executable: string; readonly isSandboxed: boolean };
 
 /** A file that is not there has no hooks. */
 export async function loadHooks(
@@ -77,7 +77,11 @@ export async function loadHooks(
         cwd,
         file: canonical,
       };
-      return { ...commandHook(given), executable: findHookProgram(given).resolved };
+      return {
+        ...commandHook(given),
+        executable: findHookProgram(given).resolved,
+        isSandboxed: given.sandbox !== undefined,
+      };
     }),
   };
 }

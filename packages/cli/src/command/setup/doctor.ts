@@ -16,7 +16,7 @@ import {
 import { createKernel } from "@soong/core";
 import type { McpServerEntry, McpServerStatus } from "@soong/mcp";
 import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
-import { openSandbox } from "@soong/platform";
+import { openSandbox, type SandboxState } from "@soong/platform";
 import { loadConfig, userHome, type LoadedConfig, type SoongConfig } from "../../config/index.ts";
 import { describeFailure, EXIT, pad, visible } from "../../output/index.ts";
 import { collectSecrets, listKeyNames } from "../../runtime/secrets.ts";
@@ -85,9 +85,10 @@ async function* checkAll(
     next: "Put a copy of the store back, or move its folder away to begin anew.",
   });
   yield await check("ripgrep", checkRipgrep);
-  yield await check("sandbox", async () => checkSandbox(config?.values));
+  const sandbox = trySandbox();
+  yield ["sandbox", checkSandbox(sandbox, config?.values)];
   yield ["tools", await checkTools(home, config)];
-  yield ["hooks", await checkHooks(home, cwd)];
+  yield ["hooks", await checkHooks(home, cwd, sandbox)];
   const read = config;
   if (read !== undefined) {
     yield await check("rules", () => checkRules(context, read), {
@@ -217,11 +218,17 @@ async function checkRipgrep(): Promise<Found> {
 }
 
 /** Found out by starting a process in it, as a command would be. */
-function checkSandbox(values: SoongConfig | undefined): Found {
-  const { mode = "on" } = values?.sandbox ?? {};
+function trySandbox(): SandboxState {
   const sandbox = openSandbox();
-  const state = sandbox.state();
-  sandbox.close();
+  try {
+    return sandbox.state();
+  } finally {
+    sandbox.close();
+  }
+}
+
+function checkSandbox(state: SandboxState, values: SoongConfig | undefined): Found {
+  const { mode = "on" } = values?.sandbox ?? {};
   if (!("missing" in state)) {
     const says = `${state.backend} ${state.version} works`;
     return ok(mode === "off" ? `${says}; sandbox.mode is "off": commands run without it` : says);
@@ -265,10 +272,16 @@ async function checkTools(home: string, config: LoadedConfig | undefined): Promi
   return warn([`${says}; not ready:`, ...missing]);
 }
 
-async function checkHooks(home: string, project: string): Promise<Found> {
+async function checkHooks(home: string, project: string, sandbox: SandboxState): Promise<Found> {
   const options = { project, userHome: userHome(process.env) };
   const loaded = await loadHooks(homePaths(home).hooks, options);
-  if (loaded.ok) return ok(`${loaded.hooks.length} in hooks.json`);
+  if (loaded.ok) {
+    const says = `${loaded.hooks.length} in hooks.json`;
+    const failing = loaded.hooks.flatMap(({ id, isSandboxed }) => (isSandboxed ? [id] : []));
+    if (!("missing" in sandbox) || failing.length === 0) return ok(says);
+    const why = `these want a sandbox and fail, because ${sandbox.missing}`;
+    return fail([`${says}; ${why}:`, ...failing].join("\n"), sandbox.fix);
+  }
   const says = loaded.problems.map(describeProblem).join("\n");
   return fail(says, "Fix hooks.json, or move it away.");
 }
