@@ -1,6 +1,7 @@
 // Every recipe of the policy cookbook, and of the tutorial with rules, is loaded as a user's config, and every call of its tables is judged by the
 // real policy, in a small project.
 
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,10 +30,6 @@ const PROJECT: Readonly<Record<string, string>> = {
   "config/secrets/db": "one\n",
   "infrastructure/main.tf": "one\n",
   npm: "#!/bin/sh\n",
-  // A repository, as far as anyone looks at it.
-  ".git/HEAD": "ref: refs/heads/main\n",
-  ".git/objects/info/packs": "",
-  ".git/refs/heads/main": "",
 };
 
 let folder = "";
@@ -44,6 +41,7 @@ beforeAll(async () => {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content, { mode: 0o755 });
   }
+  execFileSync("git", ["init", "-q", join(folder, "project")]);
   await mkdir(join(folder, "home"), { mode: 0o700 });
 });
 

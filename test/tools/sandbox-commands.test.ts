@@ -296,6 +296,31 @@ describe("git", () => {
     expect(shown).not.toContain("fixtures");
   });
 
+  test("asks for what a rule restricts and git has in its objects, and for names that are shown", async (context) => {
+    verifies("CMD-6", "PERM-15");
+    const rules: PermissionRule[] = [
+      { path: "secrets/**", decision: "deny" },
+      { path: "**/*.hidden", decision: "deny" },
+      { tool: "code.run_command", argv: ["git", "**"], decision: "allow" },
+    ];
+    const { command, project } = await openHere(context, rules);
+    startRepository(project);
+    place(join(project, "secrets/key"), "not committed");
+    const free = [
+      ["perl", "-e", "print `git log -p --all`"],
+      ["git", "log", "-p"],
+      ["ls", "-R"],
+    ];
+    for (const argv of free)
+      expect((await command(argv)).status, argv.join(" ")).not.toBe("denied");
+    git(project, "add", "-A");
+    git(project, "commit", "-q", "-m", "a secret");
+    place(join(project, "a.hidden"));
+    for (const argv of [...free, ["git", "show"], ["git", "grep", "not", "HEAD"], ["ls", "-la"]]) {
+      expect((await command(argv)).status, argv.join(" ")).toBe("denied");
+    }
+  });
+
   test("commits in a linked work tree; a forged .git file opens nothing", async (context) => {
     verifies("CMD-6");
     const { command, project, base, writable } = await openHere(context);

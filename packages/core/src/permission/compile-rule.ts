@@ -136,7 +136,8 @@ export function compileRule(
         if (!isRead && !isWritten) return { condition: ofTool ?? "path" };
         if (argv !== undefined) return { condition: "argv" };
         // What a rule asks about writing stays open inside: the command may be meant to write it.
-        const isMasked = isSandboxed && (decision === "deny" || !isWritten);
+        const isOpenInside = resources.some((one) => mayReachInside(path, one));
+        const isMasked = isSandboxed && !isOpenInside && (decision === "deny" || !isWritten);
         return { match: isMasked ? "masked" : "reach" };
       }
     }
@@ -265,6 +266,13 @@ function pathFits(pattern: PathPattern, target: PathResource, restricts: boolean
 function mayReach(pattern: PathPattern, resource: Resource): boolean {
   return (
     resource.kind !== "host" && (resource.may_reach ?? []).some((path) => pattern.matches(path))
+  );
+}
+
+function mayReachInside(pattern: PathPattern, resource: Resource): boolean {
+  return (
+    resource.kind === "command" &&
+    (resource.reach_inside ?? []).some((path) => pattern.matches(path))
   );
 }
 

@@ -25,7 +25,7 @@ export function evaluate(policy: Policy, facts: PermissionFacts, grants: GrantLo
   );
   const isAnswered =
     facts.hook?.unspelled === true &&
-    (subject.isSandboxed || spellsOutCommand(topmost(policy), subject));
+    (isClosedInside(subject) || spellsOutCommand(topmost(policy), subject));
   const hook = hookEntry(facts.hook);
   const skills = (facts.requested_by ?? []).map(requestEntry);
   const shownHook: ChainEntry[] =
@@ -148,4 +148,12 @@ function plainJudgements(allowed: ChainEntry): Readonly<Record<Mode, Judgement>>
     return Object.freeze(built);
   };
   return Object.fromEntries(MODES.map((mode) => [mode, plain(mode)])) as Record<Mode, Judgement>;
+}
+
+/** A path that its command may reach is masked then. */
+function isClosedInside({ isSandboxed, resources }: Subject): boolean {
+  return (
+    isSandboxed &&
+    resources.every((one) => one.kind !== "command" || (one.reach_inside ?? []).length === 0)
+  );
 }

@@ -173,7 +173,13 @@ function isHost(resource: Resource): resource is Extract<Resource, { kind: "host
 /** Says why a resource cannot be judged, as a clause; undefined when it can. */
 export function resourceProblem(resource: unknown): string | undefined {
   if (!isRecord(resource)) return "a resource is not an object";
-  const { kind, host, may_reach: reached = [], may_write: written = [] } = resource;
+  const {
+    kind,
+    host,
+    may_reach: reached = [],
+    may_write: written = [],
+    reach_inside: inside = [],
+  } = resource;
   if (kind === "host") return typeof host === "string" ? undefined : "a host is not text";
   if (kind === "path") {
     const { access, path, also = [] } = resource;
@@ -186,7 +192,7 @@ export function resourceProblem(resource: unknown): string | undefined {
   const { argv, config_runs: config, sandbox } = resource;
   if (sandbox !== undefined && !isRecord(sandbox))
     return "what is known of a sandbox is not an object";
-  if (!isList(reached) || !isList(written)) {
+  if (!isList(reached) || !isList(written) || !isList(inside)) {
     return "what a command may reach is not a list";
   }
   if (config !== undefined && (!isRecord(config) || typeof config.why !== "string")) {
@@ -198,7 +204,7 @@ export function resourceProblem(resource: unknown): string | undefined {
   return (
     firstProblem("the executable", [resource.executable]) ??
     firstProblem("the working directory", [resource.cwd]) ??
-    firstProblem("the path", [...reached, ...written])
+    firstProblem("the path", [...reached, ...written, ...inside])
   );
 }
 

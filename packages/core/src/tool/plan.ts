@@ -39,6 +39,8 @@ export type Resource =
       cwd: string;
       /** Restricted paths that the program could get at without naming them: no one can tell (PERM-15). */
       may_reach?: string[];
+      /** Of those, what no sandbox closes: git has it in its objects, or only its name is restricted. */
+      reach_inside?: string[];
       /** Paths that may not be written and that the program could change without naming them (PERM-15). */
       may_write?: string[];
       /** Whether it can be run in a sandbox here. Absent where the policy wants none, or its tool has none. */

@@ -1,7 +1,7 @@
 // Restricted paths that a command could get at without naming them (PERM-15): an interpreter can open anything, and a
 // tool that walks a tree opens what is in it. What a program really does cannot be judged here, so the user is asked.
 
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Places, Restriction, Roots } from "@soong/core";
 import {
   baseName,
@@ -39,6 +39,28 @@ export function pathsInReach(
       ? restrictedBelow(() => findTrees(command), places)
       : restrictedInTrees(listed, places);
   return [...new Set([...reached, ...restrictedNamesListed(command, places)])];
+}
+
+/** Whether it shows names and no contents. */
+export function listsNames(command: ReachingCommand): boolean {
+  return listedTrees(command) !== undefined;
+}
+
+/** Of what such a command would show, the names that it also shows in a sandbox: masked is what is in a file or directory. */
+export function namesOpenInside(
+  command: ReachingCommand,
+  places: Pick<Places, "restrictedBy" | "restrictedGlobs" | "roots">,
+): string[] {
+  const closed = places.restrictedGlobs("read").flatMap((glob) => {
+    const { path, rest } = literalPrefix(glob);
+    return path !== "/" && (rest === "" || rest === "**") ? [path] : [];
+  });
+  const isClosed = (path: string): boolean =>
+    closed.some((directory) => isWithin(directory, dirname(path)));
+  const shown = listsNames(command)
+    ? pathsInReach(command, places)
+    : restrictedNamesListed(command, places);
+  return shown.filter((path) => !isClosed(path));
 }
 
 /** `npm --version`, `make --help`, of a program that the agent cannot have written. */

@@ -23,10 +23,11 @@ import { type CommandHost, planSandbox, withSandbox } from "../sandbox/index.ts"
 import type { CommandInput } from "./command-input.ts";
 import { configThatRuns } from "./config-that-runs.ts";
 import { executableNotFound } from "./executable-not-found.ts";
-import { pathsInReach } from "./paths-in-reach.ts";
+import { directoryOfGit } from "./git-arguments.ts";
+import { listsNames, namesOpenInside, pathsInReach } from "./paths-in-reach.ts";
 import { canonicalPath, isWithinRoots } from "./places-of-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
-import { repositoryContents } from "./repository-contents.ts";
+import { reachInRepositories, repositoryContents } from "./repository-contents.ts";
 import { restrictedArguments } from "./restricted-arguments.ts";
 import { scriptsOfCommand } from "./scripts-of-command.ts";
 import { lookThroughTrees } from "./secrets-in-trees.ts";
@@ -108,7 +109,7 @@ export async function targetsOfCommand(
   };
   return {
     resources: [
-      withSandbox(command, context, sandbox),
+      await withOpenInside(withSandbox(command, context, sandbox)),
       ...restricted,
       ...[...walked.sensitive, ...inRepository.sensitive].filter(
         ({ path }) => !restricted.some((other) => other.path === path),
@@ -119,6 +120,18 @@ export async function targetsOfCommand(
     destructive: !proof.read_only,
     facts,
   };
+
+  /** With what of its reach no sandbox closes. */
+  async function withOpenInside(judged: CommandTarget): Promise<CommandTarget> {
+    if (judged.sandbox === undefined || may_reach.length === 0) return judged;
+    const kept = listsNames(reaching) ? [] : await reachInRepositories(may_reach, context, env);
+    const inside = new Set([
+      ...inRepository.may_reach,
+      ...namesOpenInside(reaching, context),
+      ...(directoryOfGit(argv, cwd) === undefined ? kept : []),
+    ]);
+    return inside.size === 0 ? judged : { ...judged, reach_inside: [...inside] };
+  }
 }
 
 /** What restricts it by the paths it names; `cwd` is the canonical one. */

@@ -94,6 +94,23 @@ function foreignFile(directory: string): JudgedPath | undefined {
 /** Published files: keys among them are samples. */
 const INSTALLED = /(?:^|\/)(?:node_modules|site-packages)\//;
 
+/** Of restricted paths in reach, those that a sandbox does not close: masked or not, a repository has them in its objects. */
+export async function reachInRepositories(
+  paths: readonly string[],
+  places: RepositoryPlaces,
+  env: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const workTrees = [places.roots.project, ...paths].map((path) => repositoryAround(path));
+  const found = await Promise.all(
+    [...new Set(workTrees)]
+      .filter((workTree) => isRepository(workTree))
+      .map((workTree) =>
+        restrictedNames({ workTree }, places, gitAsker(workTree, places.roots, env)),
+      ),
+  );
+  return found.flat();
+}
+
 /** What git may put back into its work tree although a rule restricts writing it. */
 export async function unwritableInRepository(
   workTree: string,
