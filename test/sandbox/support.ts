@@ -81,7 +81,7 @@ export interface Runtime {
 /** After `verifies`. Where there is no sandbox the test is skipped, with what is missing in one line at the end of the run. */
 export function needsSandbox({ skip, task }: TestContext, state: SandboxState): void {
   if (!("missing" in state)) return;
-  const wanted = `the sandbox: ${state.missing} (${state.fix.replace(/\.$/, "")})`;
+  const wanted = `the sandbox: ${state.missing}. ${state.fix.replace(/\.$/, "")}`;
   // A build server installs it; whether its container has namespaces is not up to the repository.
   const isExpected = onServer !== "" && process.platform === "linux" && process.arch === "x64";
   const isInstalled = !state.missing.includes("not installed");
