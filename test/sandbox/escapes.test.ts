@@ -79,20 +79,29 @@ describe("outside of the sandbox", () => {
 
   test("the same attempts get through, so that their refusal says something", async (context) => {
     needsSandbox(context, runtime.state);
-    const failed: string[] = [];
-    for (const probe of PROBES.filter(({ works }) => works)) {
-      const world = await createWorld(uid);
-      try {
-        const printed = (await tryAll(runtime, world, [probe])).get(probe.name) ?? "";
-        if (!printed.includes("THROUGH") && !printed.includes(world.secret)) {
-          failed.push(`${probe.name}: ${printed}`);
-        }
-      } finally {
-        await world.close();
-      }
+    const every = process.env["SOONG_TEST_FULL"] === "1" ? 1 : 4;
+    const probes = PROBES.filter(({ works }) => works).filter((_, index) => index % every === 0);
+    const outcomes: string[] = [];
+    // Each has a world of its own, for it changes it; mostly it waits.
+    for (let at = 0; at < probes.length; at += AT_ONCE) {
+      const tries = probes.slice(at, at + AT_ONCE).map((probe) => tryOutside(probe));
+      outcomes.push(...(await Promise.all(tries)));
     }
+    const failed = outcomes.filter((outcome) => outcome !== "");
     expect(failed).toEqual([]);
   });
+
+  /** What it printed, if it did not get through. */
+  async function tryOutside(probe: Probe): Promise<string> {
+    const world = await createWorld(uid);
+    try {
+      const printed = (await tryAll(runtime, world, [probe])).get(probe.name) ?? "";
+      const isThrough = printed.includes("THROUGH") || printed.includes(world.secret);
+      return isThrough ? "" : `${probe.name}: ${printed}`;
+    } finally {
+      await world.close();
+    }
+  }
 
   test("the same system calls are answered", async (context) => {
     needsSandbox(context, runtime.state);
@@ -105,6 +114,8 @@ describe("outside of the sandbox", () => {
     );
   });
 });
+
+const AT_ONCE = 8;
 
 /** What each of them printed, by name. All calls are among them unless it is about one probe. */
 async function tryAll(
