@@ -404,13 +404,48 @@ describe("the sandbox on record", () => {
     const { command, project, facts } = await openHere(context);
     const failed = await command(["sh", "-c", "x=/usr; echo a > $x/soong-test"]);
     expect(textOf(failed)).toContain(`only "${project}"`);
-    expect(textOf(failed)).toContain("the user's decision");
+    expect(textOf(failed)).toContain("call again with outside_sandbox: the user decides");
     expect(ofType(facts, "sandbox.applied")).toEqual([
       expect.objectContaining({ backend: "bubblewrap", network: "closed" }),
     ]);
     expect(ofType(facts, "sandbox.violation")).toEqual([
       expect.objectContaining({ kind: "write", certain: false }),
     ]);
+  });
+
+  test("is left where the user lets the model's command out, and only then", async (context) => {
+    verifies("CMD-6");
+    let decision: "allow_once" | "deny" = "deny";
+    const { command, base, asked, facts } = await openHere(context, [], {
+      answer: () => ({ decision }),
+    });
+    const argv = ["sh", "-c", `x=out; echo a > ${base}/$x`];
+    const out = { outside_sandbox: true };
+    expect((await command(argv, out)).status).toBe("rejected");
+    expect(existsSync(join(base, "out"))).toBe(false);
+    decision = "allow_once";
+    expect((await command(argv, out)).status).toBe("succeeded");
+    expect(existsSync(join(base, "out"))).toBe(true);
+    expect(asked.map((request) => request.sandbox)).toEqual([
+      { state: "off", by: "the model requests it" },
+      { state: "off", by: "the model requests it" },
+    ]);
+    expect(ofType(facts, "sandbox.applied")).toEqual([]);
+    // The yes was to that call alone.
+    expect((await command(argv)).status).toBe("failed");
+    expect(ofType(facts, "sandbox.applied")).toHaveLength(1);
+  });
+
+  test("is not left where one is required", async (context) => {
+    verifies("CMD-6");
+    const policy = { sandbox: { mode: "required" as const }, rules: [...ALLOW_COMMANDS] };
+    const { command, base, facts } = await openHere(context, [], { policy });
+    const argv = ["sh", "-c", `x=out; echo a > ${base}/$x`];
+    const failed = await command(argv, { outside_sandbox: true });
+    expect(failed.status).toBe("failed");
+    expect(textOf(failed)).not.toContain("outside_sandbox");
+    expect(existsSync(join(base, "out"))).toBe(false);
+    expect(ofType(facts, "sandbox.applied")).toHaveLength(1);
   });
 
   test("is missing: what only wants it runs and says so, what requires it does not", async () => {

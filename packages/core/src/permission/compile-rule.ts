@@ -12,6 +12,7 @@ import { type ArgvMatch, compileArgv } from "./argv-pattern.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Decision } from "./decision.ts";
 import type { CommandResource, PathResource, Subject } from "./facts.ts";
+import { literalPrefix } from "./glob.ts";
 import { matchesHost } from "./host.ts";
 import { type PathPattern, type PatternPlaces, compilePathPattern } from "./path-pattern.ts";
 import { type PermissionRule, entriesOfRule } from "./permission-rule.ts";
@@ -135,9 +136,12 @@ export function compileRule(
           restricts && ofWriting === undefined && resources.some((one) => mayWrite(path, one));
         if (!isRead && !isWritten) return { condition: ofTool ?? "path" };
         if (argv !== undefined) return { condition: "argv" };
-        // What a rule asks about writing stays open inside: the command may be meant to write it.
-        const isOpenInside = resources.some((one) => mayReachInside(path, one));
-        const isMasked = isSandboxed && !isOpenInside && (decision === "deny" || !isWritten);
+        // What a rule asks about writing stays open inside: the command may be meant to write it. Names that are not
+        // there yet are kept free where the rule says them in full.
+        const isMasked =
+          isSandboxed &&
+          (!isWritten || (decision === "deny" && path.globs.every(isLiteral))) &&
+          !resources.some((one) => mayReachInside(path, one));
         return { match: isMasked ? "masked" : "reach" };
       }
     }
@@ -274,6 +278,11 @@ function mayReachInside(pattern: PathPattern, resource: Resource): boolean {
     resource.kind === "command" &&
     (resource.reach_inside ?? []).some((path) => pattern.matches(path))
   );
+}
+
+/** One path, with all that is below it. */
+function isLiteral(glob: string): boolean {
+  return ["", "**"].includes(literalPrefix(glob).rest);
 }
 
 function mayWrite(pattern: PathPattern, resource: Resource): boolean {

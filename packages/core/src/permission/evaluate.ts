@@ -7,7 +7,8 @@ import { MODE_ON_READS, NO_OPINION, OWN_ALLOWED, READONLY_ALLOWED } from "./defa
 import { type PermissionFacts, type Subject, isOwnSource } from "./facts.ts";
 import type { GrantLookup, ToolGrant } from "./grants.ts";
 import { judge } from "./judge.ts";
-import { type Policy, subjectUnder } from "./policy.ts";
+import type { Policy } from "./policy.ts";
+import { subjectUnder } from "./sandbox.ts";
 import { spellsOutCommand } from "./rules-layer.ts";
 import { runtimeEntries } from "./runtime-layer.ts";
 import { isAskedByDefault, otherScopes, scopesOfSubject } from "./scopes-of-call.ts";

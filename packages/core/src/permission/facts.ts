@@ -58,6 +58,8 @@ export interface Subject {
   readonly hosts: CallHosts;
   /** Its command would run in a sandbox (CMD-6). */
   readonly isSandboxed: boolean;
+  /** It would run outside of the sandbox, because the model wants it to. */
+  readonly leavesSandbox?: true;
   /** Why there is none, where it is required. */
   readonly sandboxMissing?: string;
 }

@@ -20,14 +20,14 @@ export { createGrants, NO_GRANTS } from "./grants.ts";
 export { canonicalHost, hostOf, hostPatternProblem, matchesHost } from "./host.ts";
 export { mergePolicies } from "./policy.ts";
 export { baseName, isWithin } from "./path.ts";
-export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./policy.ts";
-export {
-  compilePolicy,
-  frozenCopy,
-  isMarkedReadonly,
-  linkedPaths,
-  subjectUnder,
+export type {
+  CompiledPolicy,
+  NetworkPolicy,
+  Policy,
+  PolicyInput,
+  SandboxPolicy,
 } from "./policy.ts";
+export { compilePolicy, frozenCopy, isMarkedReadonly, linkedPaths } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";
 export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
 export type { FoundOption, KnownCommand, OptionTable, ReadArguments } from "./argv/index.ts";
@@ -54,7 +54,6 @@ export type { ScopeChoice } from "./scopes-of-call.ts";
 export { findScopes, scopeChoices } from "./scopes-of-call.ts";
 export type { UnmatchedRule } from "./restriction.ts";
 export { unmatchedRules } from "./restriction.ts";
-export type { SandboxPolicy } from "./sandbox.ts";
-export { chooseSandbox, commandAlone } from "./sandbox.ts";
+export { chooseSandbox, commandAlone, subjectUnder } from "./sandbox.ts";
 export type { StaticFacts, StaticVerdict } from "./static-verdict.ts";
 export { staticVerdict } from "./static-verdict.ts";

@@ -1,10 +1,16 @@
 // The effective policy of a run: checked and compiled once, then frozen (PERM-9). Nothing outside this
 // module can make or change one, so what is recorded with the run is what judged it.
 
-import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/index.ts";
+import {
+  type NamePattern,
+  type Roots,
+  type SandboxMode,
+  isExactName,
+  matchesName,
+} from "../tool/index.ts";
 import { type Boundary, compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
-import { type PermissionFacts, type Subject, subjectOfCall, type ToolFacts } from "./facts.ts";
+import type { ToolFacts } from "./facts.ts";
 import { type PolicyProblem, policyProblems } from "./policy-problems.ts";
 import { linkedPrefix, pathPatternProblem, patternPlaces } from "./path-pattern.ts";
 import {
@@ -13,7 +19,6 @@ import {
   sensitivePatternProblem,
 } from "./sensitive-paths.ts";
 import type { PermissionRule } from "./permission-rule.ts";
-import { commandAlone, findMode, isStricterMode, type SandboxPolicy } from "./sandbox.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
 import { type JsonObject, asJson, omitUndefined } from "@soong/schema";
 
@@ -40,6 +45,15 @@ export interface PolicyInput {
   readonly tmp_dir?: string;
   /** The parent's policy: a child is never judged more leniently (PERM-12). */
   readonly ceiling?: Policy;
+}
+
+export interface SandboxPolicy {
+  /** Default: `on`. */
+  readonly mode?: SandboxMode;
+  /** In the sandbox a command needs no approval, unless a rule, the runtime or a hook asks. Default: false. */
+  readonly auto_allow?: boolean;
+  /** By tool: of several patterns that fit, the longest counts. */
+  readonly tools?: Readonly<Record<string, SandboxMode>>;
 }
 
 export interface NetworkPolicy {
@@ -129,28 +143,6 @@ export function isMarkedReadonly(
   );
 }
 
-/** A call as this policy sees it: what counts as readonly, and as dangerous, is policy, too. */
-export function subjectUnder(policy: Policy, facts: PermissionFacts): Subject {
-  const subject = subjectOfCall(facts, {
-    markedReadonly: isMarkedReadonly(policy, facts),
-    trustsProofs: policy.read_only_commands === "allow",
-  });
-  const commands = subject.resources.filter((one) => one.kind === "command");
-  if (commands.length === 0) return subject;
-  const { mode } = findMode(policy, commandAlone(subject));
-  if (mode === "off") return subject;
-  const without = commands.find(({ sandbox = NO_SANDBOX }) => !("backend" in sandbox));
-  if (without === undefined) return { ...subject, isSandboxed: true };
-  if (mode === "on") return subject;
-  const { sandbox = NO_SANDBOX } = without;
-  return {
-    ...subject,
-    sandboxMissing: "missing" in sandbox ? sandbox.missing : NO_SANDBOX.missing,
-  };
-}
-
-const NO_SANDBOX = { missing: "this tool runs its commands without one" };
-
 const compiled = new WeakSet<object>();
 
 export function frozenCopy<T>(value: T): T {
@@ -223,6 +215,12 @@ export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInp
     case_insensitive_paths:
       session.case_insensitive_paths === true || run.case_insensitive_paths === true,
   };
+}
+
+const MODE_STRICTNESS = { off: 0, on: 1, required: 2 } as const;
+
+export function isStricterMode(a: SandboxMode, b: SandboxMode): boolean {
+  return MODE_STRICTNESS[a] > MODE_STRICTNESS[b];
 }
 
 function stricterSandbox(

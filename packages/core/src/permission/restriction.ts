@@ -4,7 +4,8 @@
 import type { RestrictedAccess, Restriction } from "../tool/index.ts";
 import { type RuleOrigin, isStricter } from "./decision.ts";
 import { type PermissionFacts, type Subject, type ToolFacts, subjectOfTool } from "./facts.ts";
-import { type Policy, isMarkedReadonly, subjectUnder } from "./policy.ts";
+import { type Policy, isMarkedReadonly } from "./policy.ts";
+import { subjectUnder } from "./sandbox.ts";
 import { omitUndefined } from "@soong/schema";
 import type { RuleCondition } from "./compile-rule.ts";
 

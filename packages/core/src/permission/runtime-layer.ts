@@ -20,6 +20,11 @@ export function runtimeEntries(boundary: Boundary, subject: Subject): readonly C
     const sentence = `Its command has to run in a sandbox, and there is none: ${subject.sandboxMissing}.`;
     findings.unshift(createFinding("deny", "sandbox_required", "sandbox_unavailable", sentence));
   }
+  if (subject.leavesSandbox === true) {
+    const sentence = "The model wants this command to run outside of the sandbox.";
+    const asked = createFinding("ask", "leaves_sandbox", "sandbox_required", sentence);
+    findings.push({ ...asked, every_time: true });
+  }
   if (findings.length === 0) return NOTHING_FOUND;
   const first = findings.filter(
     (finding, index) => findings.findIndex((other) => other.rule === finding.rule) === index,
@@ -34,6 +39,7 @@ interface Finding {
   verdict: "ask" | "deny";
   code: string;
   sentence: string;
+  every_time?: true;
 }
 
 function createFinding(

@@ -217,6 +217,53 @@ describe("what the sandbox answers", () => {
     );
   });
 
+  test("a command whose contents a repository has, or whose new names no one can keep free, is still asked about", () => {
+    verifies("PERM-15");
+    const allow = rule({ argv: ["python3", "**"], decision: "allow" });
+    const reaching = command(["python3", "x.py"], {
+      sandbox: { backend: "bubblewrap" },
+      may_reach: ["/p/secret"],
+      reach_inside: ["/p/secret/a"],
+      may_write: ["/p/x.sql"],
+    });
+    const rules: PermissionRule[] = [allow, { path: "secret/**", decision: "deny" }];
+    expect(judge({ rules }, [reaching])).toMatchObject({
+      decision: "ask",
+      code: "restricted_path",
+    });
+    expect(judge({ ...automatic, rules: rules.slice(1) }, [reaching]).decision).toBe("ask");
+    const other: PermissionRule = { path: "other", decision: "deny" };
+    expect(judge({ rules: [allow, other] }, [reaching]).decision).toBe("allow");
+    const named: PermissionRule = { path: "**/*.sql", tags: ["write"], decision: "deny" };
+    expect(judge({ rules: [allow, named] }, [reaching]).decision).toBe("ask");
+    const hook = { decision: "ask", reason: "guards", hook: "h", unspelled: true } as const;
+    expect(judge(automatic, [reaching], { hook }).decision).toBe("ask");
+  });
+
+  test("the model may request to run a command outside, and the user is asked each time", () => {
+    verifies("CMD-6");
+    const outside = command(["npm", "install"], { leaves_sandbox: true });
+    const rules = [rule({ argv: ["npm", "**"], decision: "allow" })];
+    const judged = judge({ ...automatic, rules }, [outside]);
+    expect(judged).toMatchObject({ decision: "ask", every_time: true });
+    expect(judged.reason).toBe("The model wants this command to run outside of the sandbox.");
+    // With a mode of its own it runs outside anyway, or never.
+    const let_out = [rule({ argv: ["npm", "**"], decision: "allow", sandbox: "off" })];
+    expect(judge({ rules: let_out }, [outside]).decision).toBe("allow");
+    expect(judge({ rules, sandbox: { mode: "off" } }, [outside]).decision).toBe("allow");
+    const required = judge({ rules, sandbox: { mode: "required" } }, [
+      { ...outside, sandbox: { backend: "bubblewrap" } },
+    ]);
+    expect(required.decision).toBe("allow");
+    const choice = (input: PolicyInput) => {
+      const subject = subjectOfTool(TOOL, { markedReadonly: false, effectsFixed: true });
+      return chooseSandbox(compiled(input), { ...subject, resources: [outside] });
+    };
+    expect(choice({})).toMatchObject({ mode: "off", by: "the model requests it" });
+    expect(choice({ sandbox: { mode: "required" } }).mode).toBe("required");
+    expect(judge({ rules: [rule({ decision: "deny" })] }, [outside]).decision).toBe("deny");
+  });
+
   test("required without a sandbox denies, with the reason, whatever allows it", () => {
     verifies("CMD-6");
     const without = command(["ls"], { sandbox: { missing: "bubblewrap is not installed" } });

@@ -1,20 +1,11 @@
 // How a command is to run (CMD-6): in a sandbox or not, and which hosts it may reach from inside. Of a policy and its
 // ceilings the strictest counts, so that no child leaves the sandbox of its parent.
 
-import { matchesName, type SandboxChoice, type SandboxMode } from "../tool/index.ts";
+import { matchesName, type SandboxChoice } from "../tool/index.ts";
 import type { CompiledRule } from "./compile-rule.ts";
-import type { Subject } from "./facts.ts";
+import { type PermissionFacts, type Subject, subjectOfCall } from "./facts.ts";
 import { canonicalHost, matchesHost } from "./host.ts";
-import type { Policy } from "./policy.ts";
-
-export interface SandboxPolicy {
-  /** Default: `on`. */
-  readonly mode?: SandboxMode;
-  /** In the sandbox a command needs no approval, unless a rule, the runtime or a hook asks. Default: false. */
-  readonly auto_allow?: boolean;
-  /** By tool: of several patterns that fit, the longest counts. */
-  readonly tools?: Readonly<Record<string, SandboxMode>>;
-}
+import { isMarkedReadonly, isStricterMode, type Policy } from "./policy.ts";
 
 /** `subject`: of the command alone, without the other targets of its call. */
 export function chooseSandbox(policy: Policy, subject: Subject): SandboxChoice {
@@ -50,27 +41,33 @@ export function commandAlone(subject: Subject): Subject {
   };
 }
 
-export function findMode(policy: Policy, subject: Subject): Pick<SandboxChoice, "mode" | "by"> {
+/** `isRequest`: it runs outside because the call wants to, if the user lets it. */
+function findMode(policy: Policy, subject: Subject): FoundMode {
+  const found = findStrictest(policy, subject);
+  const wantsOut = subject.resources.some((one) => one.kind === "command" && one.leaves_sandbox);
+  if (found.mode !== "on" || !wantsOut) return found;
+  return { mode: "off", by: "the model requests it", isRequest: true };
+}
+
+interface FoundMode extends Pick<SandboxChoice, "mode" | "by"> {
+  readonly isRequest?: true;
+}
+
+function findStrictest(policy: Policy, subject: Subject): FoundMode {
   const own = ownMode(policy, subject);
   if (policy.ceiling === undefined) return own;
-  const above = findMode(policy.ceiling, subject);
-  return STRICTNESS[above.mode] > STRICTNESS[own.mode] ? above : own;
+  const above = findStrictest(policy.ceiling, subject);
+  return isStricterMode(above.mode, own.mode) ? above : own;
 }
 
-const STRICTNESS = { off: 0, on: 1, required: 2 } as const;
-
-export function isStricterMode(a: SandboxMode, b: SandboxMode): boolean {
-  return STRICTNESS[a] > STRICTNESS[b];
-}
-
-function ownMode(policy: Policy, subject: Subject): Pick<SandboxChoice, "mode" | "by"> {
+function ownMode(policy: Policy, subject: Subject): FoundMode {
   const { sandbox, rules } = policy;
   const [byRule] = rules
     .flatMap((compiled) => {
       const mode = compiled.sandboxOf(subject);
       return mode === undefined ? [] : [{ mode, by: compiled.entries.yes.rule }];
     })
-    .toSorted((a, b) => STRICTNESS[b.mode] - STRICTNESS[a.mode]);
+    .toSorted((a, b) => (isStricterMode(a.mode, b.mode) ? -1 : 1));
   if (byRule !== undefined) return byRule;
   const { tool_name } = subject.tool;
   const [ofTool] = Object.entries(sandbox.tools)
@@ -123,3 +120,25 @@ function refusalUnder(policy: Policy, subject: Subject, host: string): string | 
   if (isOpen && network.mode !== "hosts") return undefined;
   return "is not open: neither permissions.network nor a rule with that host allows it";
 }
+
+/** A call as this policy sees it: what counts as readonly, and as dangerous, is policy, too. */
+export function subjectUnder(policy: Policy, facts: PermissionFacts): Subject {
+  const subject = subjectOfCall(facts, {
+    markedReadonly: isMarkedReadonly(policy, facts),
+    trustsProofs: policy.read_only_commands === "allow",
+  });
+  const commands = subject.resources.filter((one) => one.kind === "command");
+  if (commands.length === 0) return subject;
+  const { mode, isRequest } = findMode(policy, commandAlone(subject));
+  if (mode === "off") return isRequest === true ? { ...subject, leavesSandbox: true } : subject;
+  const without = commands.find(({ sandbox = NO_SANDBOX }) => !("backend" in sandbox));
+  if (without === undefined) return { ...subject, isSandboxed: true };
+  if (mode === "on") return subject;
+  const { sandbox = NO_SANDBOX } = without;
+  return {
+    ...subject,
+    sandboxMissing: "missing" in sandbox ? sandbox.missing : NO_SANDBOX.missing,
+  };
+}
+
+const NO_SANDBOX = { missing: "this tool runs its commands without one" };

@@ -9,7 +9,8 @@ import {
 } from "./facts.ts";
 import { type GrantScope, scopeKey } from "./grants.ts";
 import { findParent } from "./path.ts";
-import { type Policy, subjectUnder } from "./policy.ts";
+import type { Policy } from "./policy.ts";
+import { subjectUnder } from "./sandbox.ts";
 import { isWrittenByAgent } from "./argv-pattern.ts";
 import { coveringPrefixes, findPrefix, isPlainCommand } from "./argv/index.ts";
 import type { ChainEntry, Judgement } from "./decision.ts";

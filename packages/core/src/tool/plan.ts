@@ -43,6 +43,8 @@ export type Resource =
       reach_inside?: string[];
       /** Paths that may not be written and that the program could change without naming them (PERM-15). */
       may_write?: string[];
+      /** The model wants it to run outside of the sandbox: unless a sandbox is required, the user is asked, each time. */
+      leaves_sandbox?: true;
       /** Whether it can be run in a sandbox here. Absent where the policy wants none, or its tool has none. */
       sandbox?: SandboxSupport;
       /** A program of the system that this user cannot change, also where the project is around it. */

@@ -4,7 +4,7 @@ import type { InferOutput } from "@soong/core";
 
 export type CommandInput = InferOutput<ReturnType<typeof commandInput>>;
 
-export function commandInput(defaultTimeoutMs: number, maxTimeoutMs: number) {
+export function commandInput(defaultTimeoutMs: number, maxTimeoutMs: number, hasSandbox: boolean) {
   return {
     type: "object",
     properties: {
@@ -30,8 +30,20 @@ export function commandInput(defaultTimeoutMs: number, maxTimeoutMs: number) {
         maxLength: 200,
         description: "What it is for, in a few words; shown while it runs.",
       },
+      ...(hasSandbox
+        ? { outside_sandbox: OUTSIDE }
+        : (NOTHING as { outside_sandbox: typeof OUTSIDE })),
     },
     required: ["argv"],
     additionalProperties: false,
   } as const;
 }
+
+const OUTSIDE = {
+  type: "boolean",
+  description:
+    "Run it outside of the sandbox. The user is asked each time: only for a command that the sandbox stopped.",
+} as const;
+
+/** A tool without a sandbox has no such field. */
+const NOTHING: object = {};

@@ -106,6 +106,7 @@ export async function targetsOfCommand(
     ...(may_reach.length === 0 ? {} : { may_reach }),
     ...(unnamed.possible.length === 0 ? {} : { may_write: [...unnamed.possible] }),
     ...omitUndefined({ config_runs }),
+    ...(input.outside_sandbox === true ? { leaves_sandbox: true } : {}),
   };
   return {
     resources: [

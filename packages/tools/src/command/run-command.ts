@@ -41,7 +41,11 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       'variables or quotes unless you run one yourself (["bash", "-c", "…"]). Standard input is empty. ' +
       "An exit code other than 0 is an error that still shows the output.",
     search_hint: "run shell terminal command program test build git",
-    input_schema: commandInput(defaultTimeoutMs ?? limits.default_timeout_ms, maxTimeoutMs),
+    input_schema: commandInput(
+      defaultTimeoutMs ?? limits.default_timeout_ms,
+      maxTimeoutMs,
+      options.sandbox !== undefined,
+    ),
     permission: "write",
     tags: ["code", "write", "dangerous", "filesystem", "shell", "artifact"],
     open_world: true,

@@ -8,7 +8,6 @@ import {
   type PlannedSandbox,
   type PrepareContext,
   type Resource,
-  type SandboxSupport,
   type TargetsContext,
   type ToolContext,
 } from "@soong/core";
@@ -28,6 +27,8 @@ export interface CommandHost {
   readonly sandbox: Sandbox | undefined;
   /** The home that the command sees. */
   readonly home: string | undefined;
+  /** Its calls can request to run outside. */
+  readonly mayAsk?: boolean;
   /** What of it must be readable, wherever it is. */
   readonly programs: readonly string[];
   /** Proven to only read: nothing is writable for it, and nothing is made in the project for its sandbox. */
@@ -41,12 +42,9 @@ export function withSandbox(
   sandbox: Sandbox | undefined,
 ): CommandTarget {
   if (sandbox === undefined || context.sandboxOf(command).mode === "off") return command;
-  return { ...command, sandbox: supportOf(sandbox) };
-}
-
-function supportOf(sandbox: Sandbox): SandboxSupport {
   const state = sandbox.state();
-  return "missing" in state ? { missing: state.missing } : { backend: state.backend };
+  const support = "missing" in state ? { missing: state.missing } : { backend: state.backend };
+  return { ...command, sandbox: support };
 }
 
 /** For the user who is asked: how it would run. */
@@ -107,7 +105,8 @@ export async function enterSandbox(
     context.sandboxViolated({ kind: "host", detail: nameRefusedHost(refused), certain: true });
   return {
     start: { by: sandbox, profile: { ...profile, onRefusedHost } },
-    leave: (ended) => reportEnd(ended, found, context),
+    leave: (ended) =>
+      reportEnd(ended, { ...found, mayAsk: host.mayAsk === true && mode === "on" }, context),
   };
 }
 
@@ -140,7 +139,7 @@ function withoutWriting({ profile, limits, noticed }: CommandProfile): CommandPr
 
 async function reportEnd(
   { end, running, output, mayWrite }: EndedInSandbox,
-  found: CommandProfile,
+  found: CommandProfile & { readonly mayAsk: boolean },
   context: ToolContext,
 ): Promise<string[]> {
   const { project } = context.roots;
@@ -158,7 +157,7 @@ async function reportEnd(
     // A refused host is on record since it was refused.
     if (violation.kind !== "host") context.sandboxViolated(violation);
   }
-  return describeSandbox(met, violations);
+  return describeSandbox(met, violations, found.mayAsk);
 }
 
 function sandboxFailed(why: string): ToolFailure {

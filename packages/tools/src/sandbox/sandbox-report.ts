@@ -43,6 +43,7 @@ export function nameRefusedHost({ host, port, why }: RefusedHost): string {
 export function describeSandbox(
   { limits, created }: Pick<MetInSandbox, "limits" | "created">,
   violations: readonly SandboxViolation[],
+  mayAsk: boolean,
 ): string[] {
   if (violations.length === 0) return [];
   const names = (all: readonly string[]): string =>
@@ -83,7 +84,9 @@ export function describeSandbox(
       : `only these hosts are open: ${names(network.hosts)}`;
   notes.push(
     `In the sandbox ${written}, /tmp is shared by the commands of this session alone, files with secrets are masked, and ${hosts}. ` +
-      "Do not work around it. To run a command outside of it is the user's decision: say what it needs.",
+      (mayAsk
+        ? "Do not work around it. If it cannot do without more, call again with outside_sandbox: the user decides."
+        : "Do not work around it. To run a command outside of it is the user's decision: say what it needs."),
   );
   return notes;
 }
