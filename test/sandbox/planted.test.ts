@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { verifies } from "#laws";
 import { openSandbox, startProcess } from "@soong/platform";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { openStage } from "../tools/command-stage.ts";
+import { openStage, textOf } from "../tools/command-stage.ts";
 import { needsSandbox } from "./support.ts";
 
 const sandbox = openSandbox();
@@ -41,4 +41,19 @@ test.for(Object.entries(PLANTS))("%s cannot be planted", async ([, plant], conte
   }
   expect(existsSync(join(stage.project, "ran"))).toBe(false);
   expect(readdirSync(stage.project)).not.toContain(".git");
+});
+
+test("a link in the place of a file that git writes is noticed", async (context) => {
+  verifies("CMD-6");
+  needsSandbox(context, sandbox.state());
+  const stage = await openStage({ tool: () => ({ sandbox, startProcess }), parent: homedir() });
+  onTestFinished(() => stage.close());
+  execFileSync("git", ["init", "-q", stage.project]);
+  stage.write(
+    "plant.sh",
+    "mkdir -p .git/logs; ln -s ../../x .git/COMMIT_EDITMSG; ln -s ../../../x .git/logs/HEAD",
+  );
+  const shown = textOf(await stage.command(["sh", "plant.sh"]));
+  expect(shown).toMatch(/It created .*\.git\/COMMIT_EDITMSG.*\.git\/logs\/HEAD.*Tell the user/);
+  expect(textOf(await stage.command(["sh", "-c", "echo again"]))).toBe("again");
 });

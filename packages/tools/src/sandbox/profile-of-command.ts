@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import type { CommandTarget, Resource, SandboxChoice, SandboxLimits } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
 import type { AbsentFile, SandboxProfile } from "@soong/platform";
-import { configHoldsSecret, isDirectory, lookAt } from "../path/index.ts";
+import { configHoldsSecret, entriesOf, isDirectory, lookAt } from "../path/index.ts";
 import { canonical, closePaths, isLink, otherNames, withoutInner } from "./close-paths.ts";
 import { createCommittedTest } from "./committed.ts";
 import { findGitPlaces, isEmpty, type GitPlaces } from "./git-places.ts";
@@ -120,8 +120,8 @@ export async function profileOfCommand(
 
 export interface NewlyThere {
   readonly path: string;
-  /** Other programs run it on their own, or a rule or guard keeps it from being written. */
-  readonly why: "runs" | "denied";
+  /** Other programs run it on their own, a rule or guard keeps it from being written, or git writes to where it leads. */
+  readonly why: "runs" | "denied" | "leads";
 }
 
 /** What has come into being during the command: the sandbox keeps no names from being made but those it knows. */
@@ -143,7 +143,18 @@ function noticedIn(found: readonly FoundInPlace[]): NewlyThere[] {
       why: "runs" as const,
     })),
     ...kept.map((path) => ({ path, why: "denied" as const })),
+    ...repositories.flatMap(linksIn).map((path) => ({ path, why: "leads" as const })),
   ]);
+}
+
+/** Files that git writes for the user, such as the message of a commit: a link in the place of one leads to any other. */
+function linksIn(repository: string): string[] {
+  if (isLink(repository)) return [];
+  return [repository, join(repository, "logs")].flatMap((directory) =>
+    [...entriesOf(directory)]
+      .filter((entry) => entry.isSymbolicLink())
+      .map(({ name }) => join(directory, name)),
+  );
 }
 
 function nameRepository(path: string): string[] {

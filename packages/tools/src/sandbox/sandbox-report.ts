@@ -28,7 +28,7 @@ export function findViolations(met: MetInSandbox): SandboxViolation[] {
       .map((detail) => ({ kind: "host" as const, detail, certain: true })),
     ...met.created.slice(0, MOST_NAMED).map(({ path, why }) => ({
       kind: "write" as const,
-      detail: `${path} was created, and ${why === "runs" ? "other programs run it on their own" : "a rule keeps it from being written"}`,
+      detail: `${path} was created, and ${CREATED[why]}`,
       certain: true,
     })),
     ...(met.failed === undefined ? [] : guessViolations(met, met.failed)),
@@ -54,7 +54,7 @@ export function describeSandbox(
   const notes: string[] = [];
   const madeBy = (why: NewlyThere["why"]): string[] =>
     created.filter((one) => one.why === why).map(({ path }) => path);
-  const [running, denied] = [madeBy("runs"), madeBy("denied")];
+  const [running, denied, leading] = [madeBy("runs"), madeBy("denied"), madeBy("leads")];
   if (running.length > 0) {
     notes.push(
       `It created ${names(running)}, which other programs run on their own. Tell the user.`,
@@ -64,6 +64,9 @@ export function describeSandbox(
     notes.push(
       `It created ${names(denied)}, which a rule keeps from being written. Tell the user.`,
     );
+  }
+  if (leading.length > 0) {
+    notes.push(`It created ${names(leading)}: git writes to where this link leads. Tell the user.`);
   }
   const refused = violations.filter((one) => one.kind === "host").map((one) => one.detail);
   if (refused.length > 0) notes.push(`The sandbox refused: ${refused.join("; ")}.`);
@@ -118,6 +121,12 @@ function guessViolations(
 /** Mounts inside a root have borders: nothing is renamed across one, and what is mounted is not removed. */
 const WRITE =
   /Read-only file system|\bEROFS\b|Device or resource busy|\bEBUSY\b|cross-device link|\bEXDEV\b/i;
+const CREATED: Readonly<Record<NewlyThere["why"], string>> = {
+  runs: "other programs run it on their own",
+  denied: "a rule keeps it from being written",
+  leads: "git writes to where this link leads",
+};
+
 const DENIED = /Permission denied|\bEACCES\b/i;
 const NETWORK =
   /Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable|\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b/i;
