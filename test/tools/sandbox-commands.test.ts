@@ -176,12 +176,15 @@ describe("what is closed for reading", () => {
       `cat ../tok* ${base}/t*; echo here > note; cat note`,
     ]);
     expect(textOf(result)).not.toContain(SECRET);
+    // Also where the user says yes to a command that names it.
+    expect(textOf(await command(["cat", join(base, "token")]))).not.toContain(SECRET);
 
     async function openAt(home: string): Promise<Stage> {
       return openStage({
         tool: () => ({ sandbox, startProcess }),
         parent: home,
         policy: { protected_roots: [home] },
+        answer: () => ({ decision: "allow_once" }),
       });
     }
   });

@@ -150,7 +150,7 @@ export const COMMANDS = {
       "soong sandbox --json -- git status",
     ],
     notes:
-      "The command is a call of code.run_command: judged by the rules, recorded, and never run outside the sandbox. You typed it, so it requires no approval; what a rule denies is denied.",
+      "The command is a call of code.run_command: judged by the rules, recorded, and never run outside the sandbox. You typed it, so it requires no approval where only the defaults would ask; for more, such as a sensitive file, you are asked, and what a rule denies is denied.",
     exitCodes:
       "that of the command, and 128 and more when a signal ended it; 1 it could not run, 2 usage error, 3 denied, or there is no sandbox here, 130 interrupted",
     record: "soong.sandbox/1",

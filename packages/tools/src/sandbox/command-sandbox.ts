@@ -11,12 +11,13 @@ import {
   type TargetsContext,
   type ToolContext,
 } from "@soong/core";
-import type {
-  ProcessEnd,
-  RefusedHost,
-  RunningProcess,
-  Sandbox,
-  SandboxProfile,
+import {
+  sandboxFailure,
+  type ProcessEnd,
+  type RefusedHost,
+  type RunningProcess,
+  type Sandbox,
+  type SandboxProfile,
 } from "@soong/platform";
 import { shownPath } from "../path/index.ts";
 import { newlyThere, profileOfCommand, type CommandProfile } from "./profile-of-command.ts";
@@ -88,16 +89,16 @@ export async function enterSandbox(
   const judged = command.sandbox;
   if (judged === undefined) {
     if (mode === "off" || sandbox === undefined) return undefined;
-    throw sandboxFailed("when it was judged, it was to run without one");
+    throw sandboxFailure("when it was judged, it was to run without one");
   }
   if ("missing" in judged) {
-    if (mode === "required") throw sandboxFailed(judged.missing);
+    if (mode === "required") throw sandboxFailure(judged.missing);
     context.sandboxApplied({ missing: judged.missing });
     return undefined;
   }
   const state = sandbox?.state();
-  if (sandbox === undefined || state === undefined) throw sandboxFailed("its tool has none");
-  if ("missing" in state) throw sandboxFailed(`it is no longer there: ${state.missing}`);
+  if (sandbox === undefined || state === undefined) throw sandboxFailure("its tool has none");
+  if ("missing" in state) throw sandboxFailure(`it is no longer there: ${state.missing}`);
   const found = await findProfile(command, context.plan?.resources ?? [], host, context);
   const { profile, limits } = found;
   context.sandboxApplied({ backend: state.backend, ...limits });
@@ -123,7 +124,7 @@ async function findProfile(
     return readsOnly ? withoutWriting(found) : found;
   } catch (error) {
     context.signal.throwIfAborted();
-    throw sandboxFailed(messageOf(error));
+    throw error instanceof ToolFailure ? error : sandboxFailure(messageOf(error));
   }
 }
 
@@ -158,12 +159,4 @@ async function reportEnd(
     if (violation.kind !== "host") context.sandboxViolated(violation);
   }
   return describeSandbox(met, violations, found.mayAsk);
-}
-
-function sandboxFailed(why: string): ToolFailure {
-  return new ToolFailure({
-    code: "sandbox_failed",
-    message: `The command was not run: its sandbox could not be set up; ${why}.`,
-    recovery: "ask_the_user",
-  });
 }

@@ -6,8 +6,17 @@ import type { PlaceJudge } from "./look-through.ts";
 
 export type ProfilePlaces = Pick<Places, "restrictedBy" | "restrictedGlobs" | "sensitiveBy">;
 
-export function judgedPaths(resources: readonly Resource[]): string[] {
-  return resources.flatMap((one) => (one.kind === "path" ? [one.path, ...(one.also ?? [])] : []));
+/** What is the runtime's own is closed to every command, also to one that names it. */
+export function judgedPaths(
+  resources: readonly Resource[],
+  { restrictedBy }: Pick<ProfilePlaces, "restrictedBy">,
+): string[] {
+  return resources
+    .flatMap((one) => (one.kind === "path" ? [one.path, ...(one.also ?? [])] : []))
+    .filter((path) => {
+      const written = restrictedBy(path, "write");
+      return written?.kind !== "sensitive" || written.decision !== "deny";
+    });
 }
 
 export interface ProfileJudge extends PlaceJudge {
@@ -33,7 +42,7 @@ export function createJudge(
   const isRead = createNameTest(reading);
   const isWritten = createNameTest(writing);
   const isAnywhere = (glob: string): boolean => literalPrefix(glob).path === "/";
-  const judged = judgedPaths(resources);
+  const judged = judgedPaths(resources, places);
   // A root in a sensitive place is the user's own choice.
   const known = [...judged, ...writable].flatMap((path) => {
     const restriction = restrictedBy(path, "read");

@@ -100,7 +100,7 @@ export async function profileOfCommand(
     writable: [...writable, ...writtenInside(resources, fixed)],
     masked: withoutInner([...masked, ...links.masked]),
     readable: readableInside([
-      ...judgedPaths(resources),
+      ...judgedPaths(resources, places),
       ...given.programs,
       ...git.flatMap((one) => one.readable),
     ]),

@@ -2,13 +2,20 @@
 // can try what works inside; without a command, what the sandbox opens and closes here.
 
 import { constants } from "node:os";
-import type { AskPermission, PlannedSandbox, SandboxMode, ToolResult } from "@soong/core";
+import {
+  NoOneToAsk,
+  type AskPermission,
+  type PlannedSandbox,
+  type SandboxMode,
+  type ToolResult,
+} from "@soong/core";
 import { describeSandbox, listSandbox } from "@soong/core/internal";
 import { asRecord } from "@soong/schema";
 import { EXIT, visibleLine, wrap } from "../../output/index.ts";
 import type { Runtime, StoredSession } from "../../runtime/open-runtime.ts";
 import { loadUserConfig, withRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
+import { createUserQuestions } from "../terminal-questions.ts";
 import { makeCall, showResult } from "./call.ts";
 import { explainCall } from "./explain.ts";
 
@@ -34,14 +41,16 @@ export const runInSandbox: Handler<"sandbox"> = async (context, { command: argv 
   });
 };
 
-/** The user typed the command: that is the yes to it. What it names is open then, also a secret, and said to be. */
-function approveTyped({ output }: CommandContext): AskPermission {
-  return ({ reason, chain }) => {
-    const asking = chain.find(({ decisive }) => decisive === true);
-    if (asking?.layer !== "defaults") {
-      output.note(`Approved, because you typed it: ${visibleLine(reason)}`, "dim");
+/** Typing a command is the yes to it where only the defaults ask. What else is asked, such as for a secret, the user answers. */
+function approveTyped(context: CommandContext): AskPermission {
+  const { ask } = createUserQuestions(context);
+  return async (request, about) => {
+    const asking = request.chain.find(({ decisive }) => decisive === true);
+    if (asking?.layer === "defaults") {
+      return { decision: "allow_once", answered_by: "soong sandbox" };
     }
-    return { decision: "allow_once", answered_by: "soong sandbox" };
+    if (ask === undefined) throw new NoOneToAsk("there is no terminal to ask at");
+    return ask(request, about);
   };
 }
 
