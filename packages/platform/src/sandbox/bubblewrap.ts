@@ -9,7 +9,6 @@ import { bridgeArgv, openBridge, proxyEnvironment, type Bridge } from "./bridge.
 import { followSetUp } from "./follow-set-up.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
-import { holdPlaces, type HeldPlaces } from "./held-places.ts";
 import { isOpenInside, planMounts } from "./mounts.ts";
 import { layPlaceholders, removeUnneeded, type Placeholders } from "./placeholders.ts";
 import { openPrivateDirectory, type PrivateDirectory } from "./private-directory.ts";
@@ -45,8 +44,6 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
       if ("missing" in found) throw sandboxFailure(`${found.missing}. ${found.fix}`);
       if (isClosed) throw sandboxFailure("the runtime is closing");
       const isBridged = profile.refuseHost !== undefined;
-      const first = command.descriptor + PIPES.length + (isBridged ? 1 : 0);
-      const held = holdPlaces(first, found.bindsDescriptors);
       let placeholders: Placeholders | undefined;
       try {
         directory ??= openDirectory();
@@ -59,7 +56,6 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
           { ...profile, fixed, readable },
           {
             temporaryDirectory: (inner) => own.temporaryDirectory(inner),
-            bind: (path) => held.bind(path),
             devices: own.devices().mounts,
             masked: [own.base],
           },
@@ -71,10 +67,9 @@ export function openBubblewrap({ path }: BubblewrapOptions): Sandbox {
         const args = [...NAMESPACES, ...mounts, ...variables, "--chdir", command.cwd, ...LAST];
         const { empty } = own.devices();
         const isAlone = own.isAlone();
-        const prepared = { args, empty, isAlone, profile, held, placeholders };
+        const prepared = { args, empty, isAlone, profile, placeholders };
         return bubblewrapEntry(found, command, prepared);
       } catch (error) {
-        held.close();
         placeholders?.release();
         // Such as a full disk.
         throw error instanceof ToolFailure ? error : sandboxFailure(messageOf(error));
@@ -95,7 +90,6 @@ interface PreparedStart {
   /** No other runtime has sandboxes. */
   readonly isAlone: boolean;
   readonly profile: SandboxProfile;
-  readonly held: HeldPlaces;
   readonly placeholders: Placeholders;
 }
 
@@ -112,7 +106,7 @@ function bubblewrapEntry(
     args,
     descriptor,
   }: { executable: string; args: readonly string[]; descriptor: number },
-  { args: ownArgs, empty, isAlone, profile, held, placeholders }: PreparedStart,
+  { args: ownArgs, empty, isAlone, profile, placeholders }: PreparedStart,
 ): SandboxEntry {
   const [own, seccomp, status] = [descriptor, descriptor + 1, descriptor + 2];
   const { masked, refuseHost } = profile;
@@ -120,7 +114,7 @@ function bubblewrapEntry(
   const command = [executable, ...args];
   const argv = refuseHost === undefined ? command : bridgeArgv(command, { masked, channel });
   const setUp = followSetUp(ownArgs, isAlone);
-  const block = channel + (refuseHost === undefined ? 0 : 1) + held.descriptors.length;
+  const block = channel + (refuseHost === undefined ? 0 : 1);
   let bridge: Bridge | undefined;
   let report = Promise.resolve("");
   return {
@@ -141,14 +135,12 @@ function bubblewrapEntry(
     stdio: [
       ...PIPES,
       ...(refuseHost === undefined ? [] : (["ipc"] as const)),
-      ...held.descriptors,
       ...(setUp.isHeld ? (["pipe"] as const) : []),
       ...coverInherited(setUp.isHeld ? block + 1 : block, empty),
     ],
     empty,
     isMonitored: true,
     started(child) {
-      held.close();
       send(child, own, Buffer.from(ownArgs.map((argument) => `${argument}\0`).join("")));
       send(child, seccomp, filter);
       report = readReport(child.stdio[status] as Readable, (pid) =>
@@ -177,7 +169,6 @@ function bubblewrapEntry(
     },
     refusedHosts: () => bridge?.refusedHosts() ?? [],
     release() {
-      held.close();
       bridge?.close();
       setUp.ended();
       placeholders.release();
@@ -241,7 +232,6 @@ interface Usable {
   readonly version: string;
   readonly program: string;
   readonly filter: Buffer;
-  readonly bindsDescriptors: boolean;
 }
 
 type Probed = Usable | Extract<SandboxState, { missing: string }>;
@@ -269,7 +259,6 @@ function tryOut(lookup: string): Probed {
   // With the flags that commands have, but for their /tmp: nothing is made before it is needed.
   const mounts = planMounts(none, {
     temporaryDirectory: () => "/var/empty",
-    bind: () => [],
     devices: [],
     masked: [],
   });
@@ -293,9 +282,6 @@ function tryOut(lookup: string): Probed {
     version: process.arch === "x64" ? version : `${version} (untested on ${process.arch})`,
     program,
     filter,
-    bindsDescriptors: spawnSync(program, ["--help"], { env: {}, encoding: "utf8" }).stdout.includes(
-      "--bind-fd ",
-    ),
   };
 }
 

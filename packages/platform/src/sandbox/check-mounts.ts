@@ -41,7 +41,6 @@ function readPlanned(args: readonly string[]): Planned[] {
   return args.flatMap((flag, index): Planned[] => {
     const [first = "", second = ""] = args.slice(index + 1, index + 3);
     if (flag === "--tmpfs") return [{ source: undefined, at: first }];
-    if (flag === "--bind-fd") return [{ source: second, at: second }];
     if (flag !== "--bind" && flag !== "--ro-bind") return [];
     return second === "/" ? [] : [{ source: first, at: second }];
   });

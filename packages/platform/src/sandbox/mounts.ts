@@ -11,8 +11,6 @@ import { sandboxFailure, type SandboxProfile } from "../process/index.ts";
 export interface PrivatePlaces {
   /** What is `/tmp` inside, for a sandbox with these mounts in it. */
   temporaryDirectory(inner: readonly string[]): string;
-  /** Arguments that bind a path in a writable directory on itself. */
-  bind(path: string): string[];
   /** Arguments that mount devices over those of the machine. */
   readonly devices: readonly string[];
   /** The runtime's own, and not to be seen by any command. */
@@ -43,14 +41,13 @@ export function planMounts(profile: MountedPlaces, places: PrivatePlaces): strin
     if (outer.kind === "writable") {
       // Each directory on the way is a mount of its own, which cannot be renamed: else another could take its place.
       for (const between of directoriesBetween(outer.path, path)) {
-        args.push(...places.bind(between));
+        args.push("--bind", between, between);
         outer = { path: between, kind: "writable", outer };
       }
     }
     const innerPlaces = () =>
       open.filter((place) => place !== path && isWithin(path, place) && entries.has(place));
-    const isInOpen = outer.kind === "writable" && entry.kind === "writable";
-    args.push(...(isInOpen ? places.bind(path) : mountsOf(path, entry, innerPlaces, places)));
+    args.push(...mountsOf(path, entry, innerPlaces, places));
     if (entry.kind === "masked" && entry.isDirectory) closing.push("--remount-ro", path);
     if (path === RUN && entry.kind === "private") {
       for (const kept of KEPT_IN_RUN) args.push("--ro-bind-try", kept, kept);
