@@ -11,6 +11,7 @@ import {
   placesRanByConfig,
   settingsNamed,
 } from "../path/index.ts";
+import { listDirectory } from "./look-through.ts";
 
 export interface GitPlaces {
   /** Outside the writable places: what a commit writes. */
@@ -65,27 +66,41 @@ export function isEmpty(directory: string): boolean {
 function insideOf(directory: string): string[] {
   const own = GUARDED.map((name) => join(directory, name));
   if (readsOwnConfig(directory)) own.push(join(directory, "config.worktree"));
-  const linked = namesIn(join(directory, "worktrees")).flatMap((name) =>
-    ["commondir", "gitdir", "config.worktree"]
-      .map((file) => join(directory, "worktrees", name, file))
-      .filter((path) => lookAt(path) !== undefined),
+  const linked = directoriesIn(join(directory, "worktrees")).flatMap((path) =>
+    isClosed(path)
+      ? [path]
+      : ["commondir", "gitdir", "config.worktree"]
+          .map((file) => join(path, file))
+          .filter((file) => lookAt(file) !== undefined),
   );
-  return [...own, ...linked, ...modulesIn(join(directory, "modules")).flatMap(insideOf)];
+  const modules = modulesIn(join(directory, "modules"));
+  return [
+    ...own,
+    ...linked,
+    ...modules.flatMap((path) => (isClosed(path) ? [path] : insideOf(path))),
+  ];
 }
 
 const GUARDED = ["config", "hooks", "commondir"];
 
-/** Git directories of submodules; the name of one may have slashes. */
+/** Git directories of submodules, and directories that may hold some; the name of one may have slashes. */
 function modulesIn(directory: string, depth = 3): string[] {
-  return namesIn(directory).flatMap((name) => {
-    const path = join(directory, name);
-    if (lookAt(join(path, "HEAD")) !== undefined) return [path];
+  return directoriesIn(directory).flatMap((path) => {
+    if (isClosed(path) || lookAt(join(path, "HEAD")) !== undefined) return [path];
     return depth === 0 ? [] : modulesIn(path, depth - 1);
   });
 }
 
-function namesIn(directory: string): string[] {
-  return [...entriesOf(directory)].filter((entry) => entry.isDirectory()).map(({ name }) => name);
+/** Itself where it cannot be listed. */
+function directoriesIn(directory: string): string[] {
+  const entries = listDirectory(directory);
+  if (entries === undefined) return [directory];
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
+}
+
+/** Its owner can open it, and a command may be that: it is kept as a whole. */
+function isClosed(directory: string): boolean {
+  return listDirectory(directory) === undefined;
 }
 
 /** That a `.git` file names. */

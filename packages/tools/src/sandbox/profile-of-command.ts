@@ -47,6 +47,11 @@ export async function profileOfCommand(
   const judge = createJudge(own, resources, places);
   const found = await Promise.all(own.map((place) => lookThrough(place, judge, signal)));
   const all = (pick: (one: FoundInPlace) => string[]): string[] => found.flatMap(pick);
+  const unlisted = all((one) => one.unlisted);
+  refuseUnmaskable(
+    all((one) => one.unnamed),
+    unlisted.filter((path) => own.includes(path)),
+  );
 
   const gits = new Set([
     ...roots.map((root) => join(root, ".git")),
@@ -81,9 +86,11 @@ export async function profileOfCommand(
     ...all((one) => one.hidden).filter((path) => !isCommittedSecret(path)),
   ];
   const open = new Set([...writable, ...given.programs]);
-  const masked = withoutInner(
-    closePaths(restricted, (path) => open.has(path) || judge.isJudged(path)),
-  );
+  const masked = withoutInner([
+    ...closePaths(restricted, (path) => open.has(path) || judge.isJudged(path)),
+    // Also one that the call names: no one has seen what is in it.
+    ...unlisted,
+  ]);
   // Those that are there by now: an empty one may be there for another command, and go with it.
   const guarded = [...denied, ...git.flatMap((one) => one.guarded)].filter(
     (path) => !judge.isNamed(path),
@@ -116,6 +123,20 @@ export async function profileOfCommand(
     limits: describeLimits(profile, choice),
     noticed: new Set(noticedIn(found).map(({ path }) => path)),
   };
+}
+
+/** What must be masked and cannot be must not be taken for masked. */
+function refuseUnmaskable([unnamed]: readonly string[], [unlisted]: readonly string[]): void {
+  if (unnamed !== undefined) {
+    throw new Error(
+      `${JSON.stringify(unnamed)} is to be masked and cannot be, because its path is not UTF-8`,
+    );
+  }
+  if (unlisted !== undefined) {
+    throw new Error(
+      `${JSON.stringify(unlisted)} cannot be listed, so no one knows what is to be masked in it`,
+    );
+  }
 }
 
 export interface NewlyThere {
