@@ -55,6 +55,21 @@ describe.each(MACHINES)("on a machine $machine", ({ first, missing }) => {
   });
 });
 
+test("one that was there once is not missing later: commands fail, and none is judged as one that runs outside", async (context) => {
+  verifies("CMD-6");
+  const runtime = await runtimes.open(uid, less("true"));
+  needsSandbox(context, runtime.state);
+  const argv = ["/bin/sh", "-c", "echo 0 > /proc/sys/user/max_user_namespaces"];
+  expect(await runtime.run({ argv })).toMatchObject({ end: { exit_code: 0 } });
+  const { failure, state } = await runtime.run({
+    argv: ["/bin/true"],
+    profile: { writable: [] },
+  });
+  await runtime.close();
+  expect(failure).toContain("namespaces");
+  expect(state).toEqual(runtime.state);
+});
+
 test("in a sandbox there is no other one: it is named as a container that refuses namespaces", async (context) => {
   verifies("CMD-6");
   const runtime = await runtimes.open(uid);

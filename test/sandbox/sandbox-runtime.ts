@@ -55,7 +55,14 @@ async function run(id: number, command: Command): Promise<void> {
     tell({ key: `end ${id}`, stdout, stderr, end, refusedHosts, counted: counter.counted() });
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error);
-    tell({ key: `end ${id}`, stdout, stderr, failure, refusedHosts: [] });
+    tell({
+      key: `end ${id}`,
+      stdout,
+      stderr,
+      failure,
+      refusedHosts: [],
+      state: sandbox.state(),
+    });
   }
 }
 

@@ -65,6 +65,8 @@ export interface Outcome {
   readonly counted?: { readonly bytes: number; readonly sha256: string; readonly grown: number };
   /** It was not started. */
   readonly failure?: string;
+  /** Of the sandbox after that. */
+  readonly state?: SandboxState;
 }
 
 export interface Runtime {

@@ -195,7 +195,6 @@ describe.runIf(isThere)("a command in the sandbox", () => {
       expect((await failure(() => runInside("touch ran", { writable })))[0]).toBe("sandbox_failed");
     }
     expect(existsSync(join(root, "ran"))).toBe(false);
-    // The machine is asked again.
     expect(sandbox.state()).toHaveProperty("backend");
   });
 });

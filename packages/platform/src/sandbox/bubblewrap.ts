@@ -164,7 +164,6 @@ function bubblewrapEntry(
       }
       // Asked to end before it began.
       if (end.wasStopped) return readExit(end.code);
-      probed = undefined;
       throw sandboxFailure(explainFailure(said, end.code).missing);
     },
     refusedHosts: () => bridge?.refusedHosts() ?? [],
@@ -238,7 +237,7 @@ type Probed = Usable | Extract<SandboxState, { missing: string }>;
 
 let probed: { readonly lookup: string; readonly state: Probed } | undefined;
 
-/** Once per process, until a start fails. */
+/** Once per process: where it fails later, commands fail, and none runs outside because of one that made it fail. */
 function probe(lookup: string): Probed {
   if (probed?.lookup !== lookup) probed = { lookup, state: tryOut(lookup) };
   return probed.state;
@@ -273,6 +272,10 @@ function tryOut(lookup: string): Probed {
     timeout: 10_000,
     killSignal: "SIGKILL",
   });
+  const passing = PASSING.exec(`${run.error?.message} ${run.stderr}`)?.[0];
+  if (passing !== undefined) {
+    throw sandboxFailure(`it could not be tried out (${passing}). Try it again`);
+  }
   const version = /^bubblewrap (\S+)/.exec(run.stdout ?? "")?.[1];
   if (run.status !== 0 || version === undefined) {
     return explainFailure(run.stderr ?? "", run.status ?? run.error?.message ?? "no answer");
@@ -284,6 +287,10 @@ function tryOut(lookup: string): Probed {
     filter,
   };
 }
+
+/** It says nothing of the machine: a command may use up what is missing. */
+const PASSING =
+  /\b(?:EAGAIN|ENOMEM|EMFILE|ENFILE|ETIMEDOUT)\b|Resource temporarily unavailable|Cannot allocate memory|Too many open files/;
 
 function notFound(refused: string | undefined): { missing: string; fix: string } {
   const fix =

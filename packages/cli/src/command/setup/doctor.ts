@@ -13,7 +13,7 @@ import {
   modelFromEnvironment,
   type AgentCatalog,
 } from "@soong/agent";
-import { createKernel } from "@soong/core";
+import { createKernel, messageOf } from "@soong/core";
 import type { McpServerEntry, McpServerStatus } from "@soong/mcp";
 import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
 import { openSandbox, type SandboxState } from "@soong/platform";
@@ -222,6 +222,8 @@ function trySandbox(): SandboxState {
   const sandbox = openSandbox();
   try {
     return sandbox.state();
+  } catch (error) {
+    return { missing: messageOf(error).replace(/\.$/, ""), fix: "Run the doctor again." };
   } finally {
     sandbox.close();
   }
