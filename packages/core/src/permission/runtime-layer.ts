@@ -22,7 +22,7 @@ export function runtimeEntries(boundary: Boundary, subject: Subject): readonly C
   }
   if (subject.leavesSandbox === true) {
     const sentence = "The model wants this command to run outside of the sandbox.";
-    const asked = createFinding("ask", "leaves_sandbox", "sandbox_required", sentence);
+    const asked = createFinding("ask", "leaves_sandbox", "leaves_sandbox", sentence);
     findings.push({ ...asked, every_time: true });
   }
   if (findings.length === 0) return NOTHING_FOUND;

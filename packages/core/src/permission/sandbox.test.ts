@@ -245,11 +245,11 @@ describe("what the sandbox answers", () => {
     const outside = command(["npm", "install"], { leaves_sandbox: true });
     const rules = [rule({ argv: ["npm", "**"], decision: "allow" })];
     const judged = judge({ ...automatic, rules }, [outside]);
-    expect(judged).toMatchObject({ decision: "ask", every_time: true });
+    expect(judged).toMatchObject({ decision: "ask", every_time: true, code: "leaves_sandbox" });
     expect(judged.reason).toBe("The model wants this command to run outside of the sandbox.");
     // With a mode of its own it runs outside anyway, or never.
-    const let_out = [rule({ argv: ["npm", "**"], decision: "allow", sandbox: "off" })];
-    expect(judge({ rules: let_out }, [outside]).decision).toBe("allow");
+    const letOut = [rule({ argv: ["npm", "**"], decision: "allow", sandbox: "off" })];
+    expect(judge({ rules: letOut }, [outside]).decision).toBe("allow");
     expect(judge({ rules, sandbox: { mode: "off" } }, [outside]).decision).toBe("allow");
     const required = judge({ rules, sandbox: { mode: "required" } }, [
       { ...outside, sandbox: { backend: "bubblewrap" } },

@@ -83,7 +83,7 @@ export function describeSandbox(
       : `only ${names(roots)} and /tmp may be written`;
   const hosts =
     network === "closed"
-      ? "the network is closed"
+      ? "the network is closed, also to servers on this machine"
       : `only these hosts are open: ${names(network.hosts)}`;
   notes.push(
     `In the sandbox ${written}, /tmp is shared by the commands of this session alone, files with secrets are masked, and ${hosts}. ` +
@@ -101,7 +101,7 @@ function guessViolations(
   { output, masked, limits }: MetInSandbox,
   { exit_code, signal }: NonNullable<MetInSandbox["failed"]>,
 ): SandboxViolation[] {
-  const lines = output.split("\n");
+  const lines = output.split("\n").filter((line) => !FIELD_OF_ERROR.test(line));
   const lineWith = (pattern: RegExp, isMeant: (line: string) => boolean = () => true) =>
     lines.findLast((line) => pattern.test(line) && isMeant(line))?.trim();
   const names = masked.map((path) => basename(path)).filter((name) => name.length > 3);
@@ -127,8 +127,12 @@ const CREATED: Readonly<Record<NewlyThere["why"], string>> = {
   leads: "git writes to where this link leads",
 };
 
+/** Node prints an error with its fields, one a line: its first line says more. */
+const FIELD_OF_ERROR = /^\s*(?:code|syscall): '\w+',?\s*$/;
+
 const DENIED = /Permission denied|\bEACCES\b/i;
+/** The loopback inside is the command's own, so a server outside seems to refuse. */
 const NETWORK =
-  /Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable|\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b/i;
+  /Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable|Connection refused|Couldn't connect to server|\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ECONNREFUSED)\b/i;
 const SYSTEM = /Operation not permitted|\bEPERM\b|Bad system call/i;
 const KILLED_BY_FILTER = 128 + 31;
