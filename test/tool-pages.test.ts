@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { openSandbox } from "@soong/platform";
 import { codeTools, readArtifactTool, webFetchTool } from "@soong/tools";
 import { describe, expect, test } from "vitest";
 import { HAND_WRITTEN, toolPage } from "../scripts/tool-page.ts";
 
-const tools = [...codeTools(), webFetchTool(), readArtifactTool()];
+const tools = [...codeTools({ sandbox: openSandbox() }), webFetchTool(), readArtifactTool()];
 
 /** Tables and lines as the formatter may lay them out. */
 function words(markdown: string): string {
