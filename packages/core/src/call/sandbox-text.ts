@@ -11,14 +11,22 @@ interface Shown {
   readonly project?: string | undefined;
 }
 
-/** Such as `Sandbox: writes in . only, network closed, 3 paths masked`; undefined where nothing is known. */
-export function describeSandbox({ sandbox, project }: Shown): string | undefined {
+/**
+ * Such as `Sandbox: writes in . only, network closed, 3 paths masked`; undefined where nothing is known. `most` places or hosts are
+ * named; all of them where `listSandbox` is not at hand.
+ */
+export function describeSandbox(
+  { sandbox, project }: Shown,
+  most: number = MOST_LISTED,
+): string | undefined {
   switch (sandbox?.state) {
     case "applied": {
       const { roots, masked, more, hosts } = readLimits(sandbox);
       const places = roots.map((root) => placeText({ project }, root));
-      const written = places.length === 0 ? "writes nowhere" : `writes in ${listed(places)} only`;
-      const reached = hosts.length === 0 ? "closed" : `open to ${listed(hosts.map(exactLine))}`;
+      const written =
+        places.length === 0 ? "writes nowhere" : `writes in ${listed(places, most)} only`;
+      const reached =
+        hosts.length === 0 ? "closed" : `open to ${listed(hosts.map(exactLine), most)}`;
       const closed = masked.length + more;
       const paths = closed === 0 ? "" : `, ${closed} ${closed === 1 ? "path" : "paths"} masked`;
       return `Sandbox: ${written}, network ${reached}${paths}`;
@@ -49,9 +57,9 @@ export function listSandbox({ sandbox, project }: Shown): string[] {
 
 const MOST_LISTED = 3;
 
-function listed(items: readonly string[]): string {
-  const more = items.length - MOST_LISTED;
-  return more > 0 ? `${items.slice(0, MOST_LISTED).join(", ")} and ${more} more` : items.join(", ");
+function listed(items: readonly string[], most: number): string {
+  const more = items.length - most;
+  return more > 0 ? `${items.slice(0, most).join(", ")} and ${more} more` : items.join(", ");
 }
 
 function readLimits(limits: Extract<PlannedSandbox, { state: "applied" }>) {

@@ -157,6 +157,22 @@ it("says how a command would run", () => {
   );
 });
 
+it("names all that a command could write and reach: a form has no second page", () => {
+  verifies("PERM-19");
+  const roots = ["/a", "/b", "/c", "/d", "/e"];
+  const hosts = ["a.org", "b.org", "c.org", "d.org", "e.org"];
+  const sandbox = {
+    state: "applied" as const,
+    backend: "bubblewrap",
+    roots,
+    masked: [],
+    network: { hosts },
+  };
+  expect(permissionQuestion({ ...request, sandbox })?.message).toContain(
+    `writes in ${roots.join(", ")} only, network open to ${hosts.join(", ")}`,
+  );
+});
+
 it("writes out characters that would hide what is asked", () => {
   verifies("PERM-19");
   const sly = { ...request, preview: { kind: "text" as const, text: "rm \u202Egpj.exe\u001B[2J" } };

@@ -29,7 +29,8 @@ const MAX_REASON_CHARS = 500;
 export function permissionQuestion(request: PermissionRequest): ElicitationRequest | undefined {
   const { reason, cwd, scopes, session_scope, marks = [] } = request;
   const claim = describeClaim(request);
-  const sandbox = describeSandbox(request);
+  // A form has no second page: what is open is named in full (PERM-19).
+  const sandbox = describeSandbox(request, Number.POSITIVE_INFINITY);
   const lines = [
     `Allow: ${describeQuestion(request)}`,
     `Tool: ${exactLine(request.tool_name)}. ${safeLine(request.description, MAX_DESCRIPTION_CHARS)}`,
