@@ -137,9 +137,12 @@ describe.runIf(isThere)("a command in the sandbox", () => {
       "B=",
       "LD_PRELOAD=/evil.so",
       "PATH=/usr/bin:/bin",
+      // Without a network no one tries again.
+      "PIP_RETRIES=0",
       `PWD=${root}`,
       expect.stringMatching(/^SOONG_PROCESS=[0-9a-f]{32}\.\d+;$/),
       "TMPDIR=/tmp",
+      "npm_config_fetch_retries=0",
     ]);
     // Of the first process, which was started outside, there is nothing.
     expect(rights).toEqual(["CapEff:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"]);
