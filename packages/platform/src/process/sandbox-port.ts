@@ -1,4 +1,4 @@
-// What a process in a sandbox may do (CMD-6). Whoever starts it says what is open; how the operating system closes the
+// What a process in a sandbox may do (CMD-6). The caller says what is open; how the operating system closes the
 // rest is behind this port.
 
 import type { ChildProcess } from "node:child_process";

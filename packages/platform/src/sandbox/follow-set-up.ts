@@ -33,7 +33,7 @@ export function followSetUp(args: readonly string[], isAlone: boolean): SetUp {
   let isRefused = false;
   const look = (pid: number) => (check ??= createMountCheck(args))(pid);
   const own: Live = {
-    // One that is held is checked itself, whoever runs meanwhile.
+    // One that is held is checked itself, also while others run.
     isPending: () => !isHeld && (process === undefined || look(process) === "pending"),
   };
   live.add(own);

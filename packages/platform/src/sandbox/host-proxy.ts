@@ -258,7 +258,7 @@ function ownHeaders(message: IncomingMessage, without?: string): string[] {
   return kept;
 }
 
-/** Each way ends by itself; when one side is gone the other gets what was on its way, and nothing more. */
+/** Each direction ends on its own; when one side is gone the other gets what was on its way, and nothing more. */
 function joinEnds(client: Socket, remote: Socket): void {
   for (const [from, to] of [
     [client, remote],

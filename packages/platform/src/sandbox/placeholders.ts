@@ -130,7 +130,7 @@ function removePlaceholder({ path, dev, ino, text }: Made): void {
 
 const LONGEST_WAIT_MS = 2000;
 
-/** A removal takes microseconds; whoever was killed in one is not waited for. */
+/** A removal takes microseconds; a process that was killed in one is not waited for. */
 function waitForRemovals(notes: string): void {
   const until = performance.now() + LONGEST_WAIT_MS;
   for (const name of readdirSync(notes).filter((entry) => entry.endsWith(REMOVAL))) {

@@ -43,7 +43,7 @@ export async function conductCommand(
   const programs = [facts.found, planned.executable];
   const { sandbox, env } = ports;
   const readsOnly = facts.read_only;
-  const host = { sandbox, home: env["HOME"], programs, readsOnly, mayAsk: true };
+  const host = { sandbox, home: env["HOME"], programs, readsOnly, mayRequestOutside: true };
   let inside: EnteredSandbox | undefined;
   for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
     // Before they are judged once more: from here to the end of the command they mean the same, or nothing is shown.

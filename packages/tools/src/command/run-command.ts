@@ -20,7 +20,7 @@ export interface RunCommandOptions {
   readonly clock?: Clock;
   /** How a process is started, instead of the platform's way. */
   readonly startProcess?: typeof startProcess;
-  /** Runs commands as the policy wants them run (CMD-6). Without it they run outside, whatever the policy says of `on`. */
+  /** Runs commands as the policy wants them run (CMD-6). Without it they run outside, also where the policy says `on`. */
   readonly sandbox?: Sandbox;
   /** How long it may run when the model says nothing: what holds for every tool, unless given. */
   readonly defaultTimeoutMs?: number;

@@ -128,7 +128,7 @@ function hooksFrom(workTree: string): (config: string) => string[] {
     settingsNamed("hookspath", config).map((value) => canonical(resolve(workTree, value)));
 }
 
-/** Paths that a config gives under a name, in whatever section. */
+/** Paths that a config gives under a name, in any section. */
 export function settingsNamed(name: string, config: string): string[] {
   return [
     ...readText(config).matchAll(new RegExp(`^[^#;\\n]*?\\b${name}[ \\t]*=([^\\n]*)$`, "gim")),

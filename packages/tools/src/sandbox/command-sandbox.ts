@@ -21,7 +21,7 @@ import {
 } from "@soong/platform";
 import { shownPath } from "../path/index.ts";
 import { newlyThere, profileOfCommand, type CommandProfile } from "./profile-of-command.ts";
-import { describeSandbox, findViolations, nameRefusedHost } from "./sandbox-report.ts";
+import { describeViolations, findViolations, nameRefusedHost } from "./sandbox-report.ts";
 
 /** A tool that runs commands, as far as its sandbox is concerned. */
 export interface CommandHost {
@@ -29,7 +29,7 @@ export interface CommandHost {
   /** The home that the command sees. */
   readonly home: string | undefined;
   /** Its calls can request to run outside. */
-  readonly mayAsk?: boolean;
+  readonly mayRequestOutside?: boolean;
   /** What of it must be readable, wherever it is. */
   readonly programs: readonly string[];
   /** Proven to only read: nothing is writable for it, and nothing is made in the project for its sandbox. */
@@ -107,7 +107,11 @@ export async function enterSandbox(
   return {
     start: { by: sandbox, profile: { ...profile, onRefusedHost } },
     leave: (ended) =>
-      reportEnd(ended, { ...found, mayAsk: host.mayAsk === true && mode === "on" }, context),
+      reportEnd(
+        ended,
+        { ...found, mayRequestOutside: host.mayRequestOutside === true && mode === "on" },
+        context,
+      ),
   };
 }
 
@@ -140,7 +144,7 @@ function withoutWriting({ profile, limits, noticed }: CommandProfile): CommandPr
 
 async function reportEnd(
   { end, running, output, mayWrite }: EndedInSandbox,
-  found: CommandProfile & { readonly mayAsk: boolean },
+  found: CommandProfile & { readonly mayRequestOutside: boolean },
   context: ToolContext,
 ): Promise<string[]> {
   const { project } = context.roots;
@@ -158,5 +162,5 @@ async function reportEnd(
     // A refused host is on record since it was refused.
     if (violation.kind !== "host") context.sandboxViolated(violation);
   }
-  return describeSandbox(met, violations, found.mayAsk);
+  return describeViolations(met, violations, found.mayRequestOutside);
 }

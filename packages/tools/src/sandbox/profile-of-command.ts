@@ -216,7 +216,7 @@ function writtenInside(resources: readonly Resource[], fixed: readonly string[])
     .filter((path) => lookAt(path)?.isFile() === true);
 }
 
-/** As they are found: links are followed, and what is not there is left out. */
+/** As they are found: links are followed, and what is not there is skipped. */
 function readableInside(paths: readonly string[]): string[] {
   return [...new Set(paths.flatMap((path) => canonical(path) ?? []))];
 }

@@ -1,6 +1,6 @@
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
-import { describeSandbox, findViolations, type MetInSandbox } from "./sandbox-report.ts";
+import { describeViolations, findViolations, type MetInSandbox } from "./sandbox-report.ts";
 
 const limits: MetInSandbox["limits"] = { roots: ["/p"], masked: [], network: "closed" };
 
@@ -37,7 +37,7 @@ test.each([
   verifies("CMD-6");
   const violations = findViolations(met(line));
   expect(violations).toEqual([{ kind: "network", detail: line, certain: false }]);
-  expect(describeSandbox({ limits, created: [] }, violations, true).at(-1)).toMatch(
+  expect(describeViolations({ limits, created: [] }, violations, true).at(-1)).toMatch(
     /the network is closed, also to servers on this machine/,
   );
 });

@@ -40,10 +40,10 @@ export function nameRefusedHost({ host, port, why }: RefusedHost): string {
 }
 
 /** What the model is to know; nothing where the sandbox was not in the way. */
-export function describeSandbox(
+export function describeViolations(
   { limits, created }: Pick<MetInSandbox, "limits" | "created">,
   violations: readonly SandboxViolation[],
-  mayAsk: boolean,
+  mayRequestOutside: boolean,
 ): string[] {
   if (violations.length === 0) return [];
   const names = (all: readonly string[]): string =>
@@ -87,7 +87,7 @@ export function describeSandbox(
       : `only these hosts are open: ${names(network.hosts)}`;
   notes.push(
     `In the sandbox ${written}, /tmp is shared by the commands of this session alone, files with secrets are masked, and ${hosts}. ` +
-      (mayAsk
+      (mayRequestOutside
         ? "Do not work around it. If it cannot do without more, call again with outside_sandbox: the user decides."
         : "Do not work around it. To run a command outside of it is the user's decision: say what it needs."),
   );

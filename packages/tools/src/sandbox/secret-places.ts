@@ -114,7 +114,7 @@ class TooManyEntries extends Error {
   }
 }
 
-/** Restricted names near the top of a home; what is below them, and what is walked anyway, is left out. */
+/** Restricted names near the top of a home; what is below them, and what is walked anyway, is skipped. */
 function secretNamesIn(
   home: string,
   { restrictedBy }: ProfilePlaces,
