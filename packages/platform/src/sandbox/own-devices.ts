@@ -15,6 +15,9 @@ export interface OwnDevices {
 
 const DEVICES = { null: 3, zero: 5, full: 7, random: 8, urandom: 9 };
 
+/** Where the tools of the system are. */
+export const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin";
+
 /** In a new directory of this name. Where devices cannot be made or do not work, as in some containers, those of the machine are used. */
 export function openDevices(directory: string): OwnDevices {
   const own = process.geteuid?.() === 0 ? makeDevices(directory) : undefined;
@@ -28,7 +31,7 @@ function makeDevices(directory: string): Omit<OwnDevices, "close"> | undefined {
   );
   const script = [...made, "mknod -m 666 tty c 5 0"].join(" && ");
   mkdirSync(directory);
-  const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin" };
+  const env = { PATH: SYSTEM_PATH };
   const { status } = spawnSync("/bin/sh", ["-c", script], { cwd: directory, env, stdio: "ignore" });
   if (status !== 0) return undefined;
   try {

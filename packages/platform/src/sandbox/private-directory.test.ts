@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import {
   chmod,
@@ -31,6 +32,9 @@ test("it is this user's alone, and gone with the runtime, whatever a program did
   await mkdir(join(tmp, "closed", "inner"), { recursive: true });
   await symlink("/", join(tmp, "closed", "link"));
   await chmod(join(tmp, "closed"), 0);
+  // Deeper than a path can be long.
+  const deeper = `for i in $(seq 50); do mkdir ${"d".repeat(100)}; cd ${"d".repeat(100)}; done; mkdir -m 0 closed`;
+  execFileSync("sh", ["-c", deeper], { cwd: tmp });
   directory.remove();
   expect(readdirSync(join(directory.base, "sandbox"))).toEqual([]);
 });

@@ -2,6 +2,7 @@
 // placeholders. In a directory of this user alone, which no command sees. A runtime that was killed leaves its own behind; the
 // next one removes it.
 
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -17,7 +18,7 @@ import {
 import { dirname, join, relative } from "node:path";
 import { readErrno } from "../file/disk.ts";
 import { checkLife, parseHolder, thisHolder } from "../file/lock-holder.ts";
-import { openDevices, type OwnDevices } from "./own-devices.ts";
+import { openDevices, SYSTEM_PATH, type OwnDevices } from "./own-devices.ts";
 import { sandboxFailure } from "../process/index.ts";
 
 export interface PrivateDirectory {
@@ -133,19 +134,12 @@ function removeTree(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true });
   } catch {
-    // Some programs take the right to write from their directories.
-    try {
-      openUp(directory);
-      rmSync(directory, { recursive: true, force: true });
-    } catch {
-      // Left to the next sweep.
-    }
-  }
-}
-
-function openUp(directory: string): void {
-  chmodSync(directory, 0o700);
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    if (entry.isDirectory()) openUp(join(directory, entry.name));
+    // Some programs take the right to write from their directories, and some make paths longer than the kernel takes at once.
+    // What is left after this, the next sweep finds.
+    const script = 'chmod -R u+rwx -- "$1"; exec rm -rf -- "$1"';
+    spawnSync("/bin/sh", ["-c", script, "sh", directory], {
+      env: { PATH: SYSTEM_PATH },
+      stdio: "ignore",
+    });
   }
 }
