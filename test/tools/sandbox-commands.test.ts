@@ -220,6 +220,18 @@ describe("what may be written", () => {
     expect(readFileSync(join(base, "outside/beside"), "utf8")).toBe("before");
   });
 
+  test("of many new files that other programs run none is hidden behind the others", async (context) => {
+    verifies("CMD-6", "PATH-6");
+    const { command, facts } = await openHere(context);
+    const script = `x=.en; for i in $(seq 13); do mkdir d$i; touch d$i/\${x}vrc; done`;
+    expect(textOf(await command(["sh", "-c", script]))).toContain(" and 3 more, which other");
+    expect(ofType(facts, "sandbox.violation").at(-1)).toEqual({
+      kind: "write",
+      detail: "3 more like these were created",
+      certain: true,
+    });
+  });
+
   test("files that other programs run stay as they are; new ones are noticed", async (context) => {
     verifies("CMD-6", "PATH-6");
     const { command, project, facts } = await openHere(context);

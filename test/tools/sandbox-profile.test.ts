@@ -1,5 +1,6 @@
 // What cannot be looked at is not taken for harmless (CMD-6): a command may be its owner, and open it.
 
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -94,4 +95,18 @@ test("a secret whose path is not UTF-8 cannot be masked, so nothing is run", asy
   await expect(profileHere()).resolves.toBeDefined();
   write(Buffer.concat([folder, Buffer.from("/.env")]));
   await expect(profileHere()).rejects.toThrow("not UTF-8");
+});
+
+test("a file that is both sensitive and run by other programs is kept, also where git has its content", async () => {
+  verifies("CMD-6", "PATH-6");
+  write(join(project, ".npmrc"), "registry=https://example.org\n");
+  for (const args of [
+    ["init", "-q"],
+    ["add", ".npmrc"],
+  ]) {
+    execFileSync("git", args, { cwd: project });
+  }
+  const { profile } = await profileHere();
+  expect(profile.masked).not.toContain(join(project, ".npmrc"));
+  expect(profile.fixed).toContain(join(project, ".npmrc"));
 });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findBranch } from "./git-directory.ts";
+import { findBranch, placesRanByConfig } from "./git-directory.ts";
 
 let project: string;
 
@@ -38,4 +38,17 @@ test("a name that could be read as more than a name is not given, and nothing ha
   rmSync(head);
   execFileSync("mkfifo", [head]);
   expect(findBranch(project)).toBeUndefined();
+});
+
+test("what git runs is found through files that its config includes, and those that these do", () => {
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: project, stdio: "pipe" });
+  git("init", "-q");
+  git("config", "include.path", "../shared.cfg");
+  writeFileSync(join(project, "shared.cfg"), "[include]\n\tpath = more.cfg\n");
+  const more = "[core]\n\thooksPath = checks\n[include]\n\tpath = shared.cfg\n";
+  writeFileSync(join(project, "more.cfg"), more);
+  const found = placesRanByConfig(project);
+  for (const name of ["shared.cfg", "more.cfg", "checks"]) {
+    expect(found).toContain(join(project, name));
+  }
 });

@@ -60,7 +60,10 @@ function workTreeAround(directory: string): WorkTree | undefined {
   const parent = dirname(directory);
   const found =
     configs !== undefined
-      ? { path: directory, hooks: [...configs, ...userConfigs()].flatMap(hooksFrom(directory)) }
+      ? {
+          path: directory,
+          hooks: withIncluded([...configs, ...userConfigs()]).flatMap(hooksFrom(directory)),
+        }
       : parent === directory
         ? undefined
         : workTreeAround(parent);
@@ -98,13 +101,26 @@ export function findBranch(directory: string): string | undefined {
  * for them, and files that its own config includes.
  */
 export function placesRanByConfig(workTree: string): string[] {
-  const configs = listConfigs(join(workTree, ".git")) ?? [];
-  const hooks = [...configs, ...userConfigs()].flatMap(hooksFrom(workTree));
-  const included = configs.flatMap((config) =>
-    settingsNamed("path", config).map((value) => canonical(resolve(dirname(config), value))),
-  );
+  const own = listConfigs(join(workTree, ".git")) ?? [];
+  const all = withIncluded([...own, ...userConfigs()]);
+  const hooks = all.flatMap(hooksFrom(workTree));
+  const included = withIncluded(own).filter((config) => !own.includes(config));
   return [...new Set([...hooks, ...included])];
 }
+
+/** With the files that they include, and those that these do. */
+function withIncluded(configs: readonly string[]): string[] {
+  const all = new Set(configs);
+  for (const config of all) {
+    if (all.size > MOST_CONFIGS) break;
+    for (const value of settingsNamed("path", config)) {
+      all.add(canonical(resolve(dirname(config), value)));
+    }
+  }
+  return [...all];
+}
+
+const MOST_CONFIGS = 100;
 
 /** Every repository has a config; few of them hold a password. */
 export function configHoldsSecret(path: string): boolean {

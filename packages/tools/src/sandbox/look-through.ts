@@ -61,6 +61,13 @@ export async function lookThrough(
       const path = `${directory === "/" ? "" : directory}/${name}`;
       if (OF_REPOSITORY.has(name)) own.add(name);
       if (judge.keeps(path, name)) found.kept.push(path);
+      // Every name and place of the list ends within two segments.
+      const isRun =
+        !installed &&
+        !runsOnItsOwn &&
+        name !== ".git" &&
+        selfRunningBy(`${last}/${name}`) !== undefined;
+      if (isRun) found.selfRunning.push(path);
       if (judge.hides(path, name, installed)) {
         found.hidden.push(path);
         continue;
@@ -69,9 +76,6 @@ export async function lookThrough(
         found.repositories.push(path);
         continue;
       }
-      // Every name and place of the list ends within two segments.
-      const isRun = !installed && !runsOnItsOwn && selfRunningBy(`${last}/${name}`) !== undefined;
-      if (isRun) found.selfRunning.push(path);
       if (runsOnItsOwn || isRun) selfRunning.add(path);
       if (!entry.isDirectory()) continue;
       if (judge.entersInstalled || !INSTALLED.test(path)) ahead.push(path);

@@ -31,8 +31,16 @@ export function findViolations(met: MetInSandbox): SandboxViolation[] {
       detail: `${path} was created, and ${CREATED[why]}`,
       certain: true,
     })),
+    ...(met.created.length > MOST_NAMED
+      ? [{ kind: "write" as const, detail: countMore(met.created), certain: true }]
+      : []),
     ...(met.failed === undefined ? [] : guessViolations(met, met.failed)),
   ];
+}
+
+/** So that none is hidden behind others. */
+function countMore({ length }: readonly unknown[]): string {
+  return `${length - MOST_NAMED} more like these were created`;
 }
 
 export function nameRefusedHost({ host, port, why }: RefusedHost): string {
@@ -51,18 +59,20 @@ export function describeViolations(
       .slice(0, MOST_NAMED)
       .map((name) => JSON.stringify(name))
       .join(", ");
+  const andMore = ({ length }: readonly string[]): string =>
+    length > MOST_NAMED ? ` and ${length - MOST_NAMED} more` : "";
   const notes: string[] = [];
   const madeBy = (why: NewlyThere["why"]): string[] =>
     created.filter((one) => one.why === why).map(({ path }) => path);
   const [running, denied, leading] = [madeBy("runs"), madeBy("denied"), madeBy("leads")];
   if (running.length > 0) {
     notes.push(
-      `It created ${names(running)}, which other programs run on their own. Tell the user.`,
+      `It created ${names(running)}${andMore(running)}, which other programs run on their own. Tell the user.`,
     );
   }
   if (denied.length > 0) {
     notes.push(
-      `It created ${names(denied)}, which a rule keeps from being written. Tell the user.`,
+      `It created ${names(denied)}${andMore(denied)}, which a rule keeps from being written. Tell the user.`,
     );
   }
   if (leading.length > 0) {
