@@ -101,13 +101,15 @@ function nameSandbox(sandbox: Readonly<Record<string, unknown>>, from: string, f
       'a rule with its argv and sandbox = "off" runs it outside the sandbox',
     );
   }
-  for (const domain of asTexts(asTable(network)["allowedDomains"])) {
+  const { allowedDomains, ...ofNetwork } = asTable(network);
+  for (const domain of asTexts(allowedDomains)) {
     name(
       `network.allowedDomains ${domain}`,
       "add it to permissions.network.hosts, which opens it in the sandbox",
     );
   }
-  for (const key of Object.keys(sandbox).filter((one) => !NAMED.has(one))) {
+  const others = Object.keys(sandbox).filter((one) => !NAMED.has(one));
+  for (const key of [...Object.keys(ofNetwork).map((one) => `network.${one}`), ...others]) {
     name(key, "has no counterpart here: docs/sandbox.md says what is open and closed");
   }
 }

@@ -77,7 +77,7 @@ describe("Claude Code", () => {
       sandbox: {
         enabled: true,
         excludedCommands: ["docker"],
-        network: { allowedDomains: ["registry.npmjs.org"] },
+        network: { allowedDomains: ["registry.npmjs.org"], allowUnixSockets: ["/run/x"] },
         enableWeakerNestedSandbox: true,
       },
     },
@@ -113,6 +113,7 @@ describe("Claude Code", () => {
       "sandbox.autoAllowBashIfSandboxed true: commands in the sandbox require approval here; sandbox.auto_allow = true lets them run without",
       'sandbox.excludedCommands docker: a rule with its argv and sandbox = "off" runs it outside the sandbox',
       "sandbox.network.allowedDomains registry.npmjs.org: add it to permissions.network.hosts, which opens it in the sandbox",
+      "sandbox.network.allowUnixSockets: has no counterpart here: docs/sandbox.md says what is open and closed",
       "sandbox.enableWeakerNestedSandbox: has no counterpart here: docs/sandbox.md says what is open and closed",
       "@~/more.md: is not followed here: put its text into AGENTS.md",
       expect.stringMatching(
