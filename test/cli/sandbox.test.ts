@@ -3,10 +3,12 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { openSandbox } from "@soong/platform";
 import { verifies } from "#laws";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
   bundleCli,
   environment,
@@ -46,6 +48,24 @@ async function configured(config: string): Promise<Place> {
 }
 
 describe.skipIf(!hasSandbox)("soong sandbox (needs bubblewrap)", () => {
+  it("gives commands another /tmp than hooks", async () => {
+    verifies("CMD-6");
+    // Places in /tmp would be mounts of one, and that is another one anyway.
+    const cwd = await mkdtemp(join(homedir(), "soong-test-"));
+    onTestFinished(() => rm(cwd, { recursive: true }));
+    const home = join(cwd, "home");
+    const place = await bundle.place();
+    const command = ["/bin/sh", "-c", "ls /tmp >&2; echo left > /tmp/of-hook"];
+    const hooks = [{ id: "guard", event: "PreToolUse", command, sandbox: true }];
+    await place.write(join(home, "hooks.json"), JSON.stringify({ hooks }));
+    const input = JSON.stringify({ argv: ["sh", "-c", "ls /tmp; echo listed"] });
+    const listed = await place.run(["call", "code.run_command", input, "--yes"], {
+      cwd,
+      env: { SOONG_AGENT_HOME: home },
+    });
+    expect([listed.code, listed.stdout]).toEqual([0, "listed\n"]);
+  });
+
   it("runs a command inside, as a call that is on record, with its exit code", async () => {
     verifies("CMD-6");
     const place = await configured('sandbox = "off"\n');

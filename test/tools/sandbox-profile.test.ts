@@ -1,7 +1,15 @@
 // What cannot be looked at is not taken for harmless (CMD-6): a command may be its owner, and open it.
 
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { compileSensitivePaths } from "@soong/core";
@@ -109,4 +117,13 @@ test("a file that is both sensitive and run by other programs is kept, also wher
   const { profile } = await profileHere();
   expect(profile.masked).not.toContain(join(project, ".npmrc"));
   expect(profile.fixed).toContain(join(project, ".npmrc"));
+});
+
+test("a kept file is kept under every name, also among installed packages", async () => {
+  verifies("CMD-6", "PATH-6");
+  mkdirSync(join(project, "node_modules/one"), { recursive: true });
+  write(join(project, "node_modules/one/linked"));
+  linkSync(join(project, "node_modules/one/linked"), join(project, ".gdbinit"));
+  const { profile } = await profileHere();
+  expect(profile.fixed).toContain(join(project, "node_modules/one/linked"));
 });

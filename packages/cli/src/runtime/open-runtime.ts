@@ -126,7 +126,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { roots } = places;
   await clearAbandonedWrites(defaultLockDirectory());
   const sandbox = lazySandbox(warnUnsandboxed);
-  const openSandbox = entrySandboxes(sandbox, places, values.tools);
+  // With a /tmp of their own: what a command leaves there is not for the user's programs.
+  const sandboxOfEntries = lazySandbox(() => {});
+  const openSandbox = entrySandboxes(sandboxOfEntries, places, values.tools);
   const servers = await runtimeServers({
     env,
     config,
@@ -232,6 +234,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       for (const session of open) await session.close();
       await mcp?.close();
       sandbox.close();
+      sandboxOfEntries.close();
       const opened = await opening?.catch(() => undefined);
       if (opened !== undefined && used.size > 0) {
         const removed = await keepRetention({ store: opened, home, values, used: [...used] });

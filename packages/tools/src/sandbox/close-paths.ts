@@ -4,7 +4,7 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { isWithin } from "@soong/core/internal";
-import { entriesOf, INSTALLED, inodeKey, lookAt, lookAtNode } from "../path/index.ts";
+import { entriesOf, inodeKey, lookAt, lookAtNode } from "../path/index.ts";
 
 /** Canonical paths to mask. What is open inside of one stays so. */
 export function closePaths(paths: readonly string[], isOpen: (path: string) => boolean): string[] {
@@ -60,7 +60,6 @@ export function otherNames(
   for (const directory of ahead) {
     for (const entry of entriesOf(directory)) {
       const path = join(directory, entry.name);
-      if (INSTALLED.test(path)) continue;
       if (entry.isDirectory()) ahead.push(path);
       const node = entry.isFile() ? lookAtNode(path) : undefined;
       const kind = node && kinds.get(inodeKey(node));
