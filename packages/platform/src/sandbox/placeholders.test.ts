@@ -86,6 +86,13 @@ test("what a killed runtime left is removed by the next, unless another one need
   expect([readdirSync(root), readdirSync(notes)]).toEqual([[], []]);
 });
 
+test("a note that was cut off when the machine went down stops no one", async () => {
+  verifies("CMD-6");
+  await writeFile(join(notes, "0.note"), "");
+  lay(".git").release();
+  expect([readdirSync(root), readdirSync(notes)]).toEqual([[], []]);
+});
+
 test("one who needs a name waits for those who are removing it, and not for the dead", async () => {
   verifies("CMD-6");
   const removal = join(notes, "1.removal");

@@ -202,7 +202,14 @@ function readNotes(notes: string): [string, Note][] {
   return files.flatMap((name): [string, Note][] => {
     const file = join(notes, name);
     const text = readText(file);
-    return text === undefined ? [] : [[file, JSON.parse(text) as Note]];
+    if (text === undefined) return [];
+    try {
+      return [[file, JSON.parse(text) as Note]];
+    } catch {
+      // The machine went down over it: what it noted is not known, and must not stop every command.
+      rmSync(file, { force: true });
+      return [];
+    }
   });
 }
 
