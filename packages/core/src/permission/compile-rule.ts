@@ -147,7 +147,9 @@ export function compileRule(
     }
     const ofCommands =
       matchCommand === undefined ? "yes" : matchCommands(subject, decision, matchCommand);
-    if (ofCommands === "no") return { condition: "argv" };
+    // What may leave the sandbox is asked about by its own name: a script that runs it inside does not leave.
+    const isInside = ofCommands === "opaque" && sandbox === "off" && subject.isSandboxed;
+    if (ofCommands === "no" || isInside) return { condition: "argv" };
     if (decision === "allow" && leavesTargetsOpen(rule, subject)) {
       return { condition: "other targets" };
     }

@@ -240,6 +240,19 @@ describe("what the sandbox answers", () => {
     expect(judge(automatic, [reaching], { hook }).decision).toBe("ask");
   });
 
+  test("a rule that lets a program out asks about that program, not about scripts that stay inside", () => {
+    verifies("CMD-6", "PERM-16");
+    const rules = [rule({ argv: ["docker", "**"], sandbox: "off" })];
+    const script = command(["sh", "-c", "$X"], { sandbox: { backend: "bubblewrap" } });
+    expect(judge({ ...automatic, rules }, [script]).decision).toBe("allow");
+    expect(
+      judge({ ...automatic, rules }, [{ ...script, sandbox: { missing: "x" } }]).decision,
+    ).toBe("ask");
+    const spelled = command(["sh", "-c", "docker ps"], { sandbox: { backend: "bubblewrap" } });
+    expect(judge({ ...automatic, rules }, [spelled]).decision).toBe("ask");
+    expect(judge({ ...automatic, rules }, [command(["docker", "ps"])]).decision).toBe("ask");
+  });
+
   test("the model may request to run a command outside, and the user is asked each time", () => {
     verifies("CMD-6");
     const outside = command(["npm", "install"], { leaves_sandbox: true });

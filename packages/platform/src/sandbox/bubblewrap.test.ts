@@ -240,11 +240,14 @@ describe.runIf(isThere)("in the sandbox", () => {
     const { text } = await runInside(
       `cat a/b/.env keys/id ../home/token ../home/work/inner/.env; ls keys ../home
       mv a/b a/c; mv a c; mv keys open; rm -rf a keys; cp a/b/.env copy
-      echo open >../home/work/inner/file && echo inside`,
+      echo open >../home/work/inner/file && echo inside
+      find keys && grep -r word keys; echo "walked $?"`,
       { writable: [base, inner], masked },
     );
     expect(text).not.toContain(secret);
     expect(text).toContain("inside");
+    // Nothing is found there, and nothing failed.
+    expect(text).toContain("keys\nwalked 1\n");
     expect(await readFile(join(root, "a", "b", ".env"), "utf8")).toBe(secret);
     expect(await readFile(join(root, "keys", "id"), "utf8")).toBe(secret);
     expect(await readFile(join(inner, "file"), "utf8")).toBe("open\n");

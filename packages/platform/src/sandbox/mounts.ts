@@ -170,10 +170,10 @@ function mountsOf(
     case "fixed":
       return ["--ro-bind", path, path];
     case "masked":
-      // A device cannot be opened through this mount: permission denied, as in a directory of mode 0. One may still go
-      // through it to what is open inside.
+      // A device cannot be opened through this mount: permission denied. A directory looks empty, for programs that walk, and no
+      // name in it can be looked up but those that lead to what is open inside.
       return isDirectory
-        ? ["--perms", innerPlaces().length === 0 ? "0000" : "0111", "--tmpfs", path]
+        ? ["--perms", innerPlaces().length === 0 ? "0444" : "0555", "--tmpfs", path]
         : ["--ro-bind", "/dev/null", path];
     case "private":
       if (path === realPath(TMP)) {
