@@ -147,8 +147,13 @@ export function compileRule(
     }
     const ofCommands =
       matchCommand === undefined ? "yes" : matchCommands(subject, decision, matchCommand);
-    // What may leave the sandbox is asked about by its own name: a script that runs it inside does not leave.
-    const isInside = ofCommands === "opaque" && sandbox === "off" && subject.isSandboxed;
+    // What may leave the sandbox is asked about by its own name: a script that runs it inside does not leave. But what is asked
+    // about every time is asked about inside, too: it may reach a host that is open there.
+    const isInside =
+      ofCommands === "opaque" &&
+      sandbox === "off" &&
+      rule.every_time !== true &&
+      subject.isSandboxed;
     if (ofCommands === "no" || isInside) return { condition: "argv" };
     if (decision === "allow" && leavesTargetsOpen(rule, subject)) {
       return { condition: "other targets" };

@@ -248,6 +248,8 @@ describe("what the sandbox answers", () => {
     expect(
       judge({ ...automatic, rules }, [{ ...script, sandbox: { missing: "x" } }]).decision,
     ).toBe("ask");
+    const always = [rule({ argv: ["git", "push", "**"], sandbox: "off", every_time: true })];
+    expect(judge({ ...automatic, rules: always }, [script]).decision).toBe("ask");
     const spelled = command(["sh", "-c", "docker ps"], { sandbox: { backend: "bubblewrap" } });
     expect(judge({ ...automatic, rules }, [spelled]).decision).toBe("ask");
     expect(judge({ ...automatic, rules }, [command(["docker", "ps"])]).decision).toBe("ask");
