@@ -3,11 +3,9 @@
 // hash of the very content that has to be there, which only those can name who know it.
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isWithin } from "@soong/core/internal";
-import { lookAt } from "../path/index.ts";
-import { linkedDirectory } from "./git-places.ts";
+import { linkedDirectory, readSmall } from "./git-places.ts";
 
 /** `repositories`: the `.git` of work trees. */
 export function createCommittedTest(repositories: readonly string[]): (path: string) => boolean {
@@ -52,14 +50,4 @@ function findHash(index: Buffer, name: Buffer): Buffer | undefined {
 
 function blobHash(content: Buffer): Buffer {
   return createHash("sha1").update(`blob ${content.length}\0`).update(content).digest();
-}
-
-/** Undefined for what is no plain file of this size. */
-function readSmall(path: string, mostBytes: number): Buffer | undefined {
-  try {
-    const kind = lookAt(path);
-    return kind?.isFile() === true && kind.size <= mostBytes ? readFileSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -105,7 +105,7 @@ function isClosed(directory: string): boolean {
 
 /** That a `.git` file names. */
 export function linkedDirectory(git: string): string | undefined {
-  const [, target] = /^gitdir: (.+)\n?$/.exec(readSmall(git)) ?? [];
+  const [, target] = /^gitdir: (.+)\n?$/.exec(readText(git)) ?? [];
   return target === undefined ? undefined : canonical(dirname(git), target);
 }
 
@@ -114,7 +114,7 @@ export function linkedDirectory(git: string): string | undefined {
  * directory belongs to this work tree: `gitdir` of a linked work tree, `core.worktree` of a submodule.
  */
 function openLinked(git: string, directory: string): OpenedLink {
-  const shared = readSmall(join(directory, "commondir")).trimEnd();
+  const shared = readText(join(directory, "commondir")).trimEnd();
   if (shared === "") {
     const [named] = settingsNamed("worktree", join(directory, "config"));
     const isOurs = named !== undefined && canonical(directory, named) === dirname(git);
@@ -124,7 +124,7 @@ function openLinked(git: string, directory: string): OpenedLink {
     return { outside, guarded: insideOf(directory) };
   }
   const common = canonical(directory, shared);
-  const back = resolve(directory, readSmall(join(directory, "gitdir")).trimEnd());
+  const back = resolve(directory, readText(join(directory, "gitdir")).trimEnd());
   const isOurs =
     common !== undefined &&
     dirname(directory) === join(common, "worktrees") &&
@@ -155,7 +155,7 @@ const NOT_OURS: OpenedLink = {
 
 /** Git reads `config.worktree` only where the config, which is fixed, says so. */
 function readsOwnConfig(common: string): boolean {
-  return /worktreeconfig/i.test(readSmall(join(common, "config")));
+  return /worktreeconfig/i.test(readText(join(common, "config")));
 }
 
 /** Of an existing directory. */
@@ -169,12 +169,17 @@ function canonical(from: string, given: string): string | undefined {
 }
 
 /** Empty for what is no small plain file. */
-function readSmall(path: string): string {
+function readText(path: string): string {
+  return readSmall(path, MOST_BYTES)?.toString("utf8") ?? "";
+}
+
+/** Undefined for what is no plain file of this size. */
+export function readSmall(path: string, mostBytes: number): Buffer | undefined {
   try {
     const kind = lookAt(path);
-    return kind?.isFile() === true && kind.size <= MOST_BYTES ? readFileSync(path, "utf8") : "";
+    return kind?.isFile() === true && kind.size <= mostBytes ? readFileSync(path) : undefined;
   } catch {
-    return "";
+    return undefined;
   }
 }
 
