@@ -22,7 +22,7 @@ export function compileSensitivePaths(options: SensitivePathOptions): SensitiveP
   const { caseInsensitive = false, extra = [] } = options;
   const fold = caseInsensitive ? foldCase : composed;
   const home = options.home === undefined ? undefined : fold(options.home);
-  const underHome = caseInsensitive ? UNDER_HOME_FOLDED : UNDER_HOME;
+  const underHome = caseInsensitive ? BY_FIRST_NAME_FOLDED : BY_FIRST_NAME;
   const own = extra.flatMap((pattern) =>
     anchorPattern(pattern, options)
       .flatMap((glob) => [glob, ...throughLinks(glob, options)])
@@ -47,8 +47,10 @@ export function compileSensitivePaths(options: SensitivePathOptions): SensitiveP
     if (name.startsWith("id_") && (dot === -1 || KEY_TYPE.test(name))) return "id_*";
     if (path.includes("/.")) {
       for (const rest of pathsBelowAHome(path, home)) {
-        const hit = underHome.findIndex((entry) => isWithin(entry, rest));
-        if (hit !== -1) return `~/${UNDER_HOME[hit]}`;
+        const slash = rest.indexOf("/");
+        const near = underHome.get(slash === -1 ? rest : rest.slice(0, slash));
+        const hit = near?.find(({ place }) => isWithin(place, rest));
+        if (hit !== undefined) return `~/${hit.entry}`;
       }
     }
     // Where `/etc` is a link, on macOS, the canonical path has its target.
@@ -127,7 +129,19 @@ const UNDER_HOME =
   .yarnrc.yml .bundle/config .nuget/NuGet/NuGet.Config .m2/settings.xml .gradle/gradle.properties
   .pulumi/credentials.json .huggingface/token .cache/huggingface/token`.split(/\s+/);
 
-const UNDER_HOME_FOLDED = UNDER_HOME.map((path) => path.toLowerCase());
+/** Few paths begin with one of these names, and each is looked up for every file of a walk. */
+const BY_FIRST_NAME = byFirstName((path) => path);
+const BY_FIRST_NAME_FOLDED = byFirstName((path) => path.toLowerCase());
+
+function byFirstName(fold: (path: string) => string) {
+  const groups = new Map<string, { entry: string; place: string }[]>();
+  for (const entry of UNDER_HOME) {
+    const place = fold(entry);
+    const [first = ""] = place.split("/", 1);
+    groups.set(first, [...(groups.get(first) ?? []), { entry, place }]);
+  }
+  return groups;
+}
 
 /** The address of a remote may hold a password. */
 const SYSTEM =
