@@ -111,6 +111,13 @@ decision = "deny"
     expect(await place.read("a.txt")).toBe("a");
   });
 
+  it("says why no command would run, where none would", async () => {
+    verifies("CMD-6");
+    const rule = 'tool = "code.run_command"\ndecision = "deny"\nreason = "not here"\n';
+    const place = await configured(`[[permissions.rules]]\n${rule}`);
+    expect((await place.run(["sandbox"])).stdout).toContain("not here");
+  });
+
   it("shows what is open and closed, and the doctor that it was tried", async () => {
     verifies("CMD-6");
     const place = await configured('[permissions.network]\nhosts = ["example.org"]\n');

@@ -1,10 +1,11 @@
 // Hooks and config of a git directory by another name than `.git` (PATH-6), also hooks where its config names a directory for them: one made with `--separate-git-dir`, a bare repository, that of
 // a work tree. Git runs what is there as it does in `.git`; only the disk tells what such a directory is.
 
-import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isWithin } from "@soong/core/internal";
+import { readSmall } from "./resolve-path.ts";
 
 /** The part of a canonical path that git runs, or takes programs from; undefined for any other file. */
 export function ranByGit(path: string): string | undefined {
@@ -124,13 +125,9 @@ const MOST_CONFIGS = 100;
 
 /** Every repository has a config; few of them hold a password. */
 export function configHoldsSecret(path: string): boolean {
-  try {
-    const config = lstatSync(path);
-    if (!config.isFile() || config.size > MOST_BYTES) return true;
-    return /:\/\/[^\s/]*@|extraheader|password|token|secret/i.test(readFileSync(path, "utf8"));
-  } catch {
-    return true;
-  }
+  const config = readSmall(path, MOST_BYTES);
+  if (config === undefined) return true;
+  return /:\/\/[^\s/]*@|extraheader|password|token|secret/i.test(config.toString("utf8"));
 }
 
 function userConfigs(): string[] {
@@ -169,12 +166,7 @@ function canonical(path: string): string {
 }
 
 function readText(path: string): string {
-  try {
-    const found = statSync(path);
-    return found.isFile() && found.size <= MOST_BYTES ? readFileSync(path, "utf8") : "";
-  } catch {
-    return "";
-  }
+  return readSmall(path, MOST_BYTES, { followsLinks: true })?.toString("utf8") ?? "";
 }
 
 const MOST_BYTES = 1024 * 1024;

@@ -32,6 +32,7 @@ export {
   walkPathNow,
   lookAt,
   lookAtNode,
+  readSmall,
 } from "./resolve-path.ts";
 export {
   INSTALLED,

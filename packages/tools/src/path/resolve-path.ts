@@ -6,8 +6,13 @@ import {
   type BigIntStats,
   type Dirent,
   type Stats,
+  closeSync,
+  constants,
+  fstatSync,
   lstatSync,
   opendirSync,
+  openSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   statSync,
@@ -171,6 +176,25 @@ export function lookAt(path: string, look: (path: string) => Stats = lstatSync):
     return look(path);
   } catch {
     return undefined;
+  }
+}
+
+/** Undefined for what is no plain file of this size; a pipe holds no one up. */
+export function readSmall(
+  path: string,
+  mostBytes: number,
+  { followsLinks = false } = {},
+): Buffer | undefined {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  let opened: number | undefined;
+  try {
+    opened = openSync(path, O_RDONLY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW));
+    const kind = fstatSync(opened);
+    return kind.isFile() && kind.size <= mostBytes ? readFileSync(opened) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (opened !== undefined) closeSync(opened);
   }
 }
 

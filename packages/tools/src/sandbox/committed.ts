@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { isWithin } from "@soong/core/internal";
-import { linkedDirectory, readSmall } from "./git-places.ts";
+import { readSmall } from "../path/index.ts";
+import { linkedDirectory } from "./git-places.ts";
 
 /** `repositories`: the `.git` of work trees. */
 export function createCommittedTest(repositories: readonly string[]): (path: string) => boolean {

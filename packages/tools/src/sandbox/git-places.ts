@@ -1,7 +1,7 @@
 // What of a repository a command in the sandbox may write (CMD-6): enough for `git commit`, and nothing by which git runs a
 // program later, outside: hooks, config, and the files that lead git to another config or other hooks.
 
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isWithin } from "@soong/core/internal";
 import {
@@ -9,6 +9,7 @@ import {
   isDirectory as isFolder,
   lookAt,
   placesRanByConfig,
+  readSmall,
   settingsNamed,
 } from "../path/index.ts";
 import { listDirectory } from "./look-through.ts";
@@ -171,16 +172,6 @@ function canonical(from: string, given: string): string | undefined {
 /** Empty for what is no small plain file. */
 function readText(path: string): string {
   return readSmall(path, MOST_BYTES)?.toString("utf8") ?? "";
-}
-
-/** Undefined for what is no plain file of this size. */
-export function readSmall(path: string, mostBytes: number): Buffer | undefined {
-  try {
-    const kind = lookAt(path);
-    return kind?.isFile() === true && kind.size <= mostBytes ? readFileSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const MOST_BYTES = 256 * 1024;

@@ -84,10 +84,11 @@ async function showLimits(
 ): Promise<number> {
   const { output, print } = context;
   const state = runtime.sandbox.state();
-  const sandbox = "missing" in state ? withoutSandbox(state) : await planShell(runtime);
+  const { sandbox, why } =
+    "missing" in state ? { sandbox: withoutSandbox(state) } : await planShell(runtime);
   const about = { sandbox, project: runtime.roots.project };
-  print({ mode, ...state, sandbox }, () => [
-    ...wrap(describeSandbox(about) ?? "A rule denies every command.", output.width),
+  print({ mode, ...state, sandbox, why }, () => [
+    ...wrap(describeSandbox(about) ?? visibleLine(why ?? ""), output.width),
     ...listSandbox(about).map((line) => output.colours.dim(`  ${line}`)),
     ...(mode === "off" ? ['sandbox.mode is "off": commands of an agent run without it.'] : []),
   ]);
@@ -99,12 +100,16 @@ function withoutSandbox({ missing: why }: { readonly missing: string }): Planned
   return { state: "missing", why };
 }
 
-/** Of a program that is not known to only read. */
-async function planShell(runtime: Runtime): Promise<PlannedSandbox | undefined> {
+/** Of a program that is not known to only read; or why none would run. */
+async function planShell(
+  runtime: Runtime,
+): Promise<{ readonly sandbox?: PlannedSandbox | undefined; readonly why?: string }> {
   const session = await runtime.openEphemeralSession();
   const run = await session.startRun();
   const { explanation } = await explainCall(run, { name: RUN_COMMAND, arguments: SHELL });
-  return "plan" in explanation ? explanation.plan?.sandbox : undefined;
+  if (explanation.outcome === "refused") return { why: explanation.error.message };
+  const { plan, reason } = explanation;
+  return plan?.sandbox === undefined ? { why: reason } : { sandbox: plan.sandbox };
 }
 
 const SHELL = JSON.stringify({ argv: ["sh"] });
