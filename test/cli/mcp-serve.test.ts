@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { verifies } from "#laws";
 import { createHost, ERAS, textOf, type EraMode } from "../mcp/sdk-host.ts";
+import { withoutSandboxWarning } from "../sandbox/support.ts";
 import { bundleCli, environment, type CliBundle, type Place } from "./cli-bundle.ts";
 import { factsOf, secondTerminal, stdioOf, WAIT } from "./mcp-serve-stage.ts";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";
@@ -58,7 +59,7 @@ describe.each(ERAS)("over stdio, in %s", (_name, mode) => {
     expect(existsSync(join(place.project, "b.txt"))).toBe(false);
 
     await client.close();
-    expect(notes()).toBe("");
+    expect(withoutSandboxWarning(notes())).toBe("");
     const facts = await factsOf(place);
     expect(facts.filter(({ type }) => type.startsWith("run.")).map(({ type }) => type)).toEqual([
       "run.started",
@@ -226,7 +227,7 @@ describe("interrupted", () => {
         end(host.child);
         expect(await host.exitCode).toBe(exitCode);
         await expectEnded(place);
-        expect(host.notes()).toBe("");
+        expect(withoutSandboxWarning(host.notes())).toBe("");
       }),
     );
   });

@@ -184,6 +184,10 @@ describe("a machine without a sandbox", () => {
     expect(ended.stderr).toMatch(/sandbox\.mode = "off"/);
     const events = recordsOf(await place.run(["events", "--json"]));
     expect(events.filter(({ type }) => type === "sandbox.missing")).toHaveLength(2);
+    // Where nothing runs, nothing runs without one.
+    const explained = await runWithout(place, "explain", "code.run_command", touch("a"));
+    expect(explained).toMatchObject({ code: 0, stderr: "" });
+    expect(explained.stdout).toContain("No sandbox: ");
     const quiet = await configured('sandbox = "off"\n');
     const call = await runWithout(quiet, "call", "code.run_command", touch("a"), "--yes");
     expect(call).toMatchObject({ code: 0, stderr: "" });

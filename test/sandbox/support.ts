@@ -25,6 +25,11 @@ import { ORDINARY_USER, isRoot } from "../tools/path-ordinary-user.ts";
 /** "1": a machine without a sandbox fails these tests, whatever the reason. */
 const { CI: onServer = "", SOONG_TEST_SANDBOX: isDemanded } = process.env;
 
+/** What a program says, but for the line that this machine has no sandbox, which it says once where it runs a command. */
+export function withoutSandboxWarning(said: string): string {
+  return said.replace(/^warning: Commands run without a sandbox: .*\n/m, "");
+}
+
 interface User {
   readonly user: string;
   readonly uid: number;

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { canUseTmux } from "../tmux.ts";
-import { tellStory } from "./story.ts";
+import { WITHOUT_SANDBOX, tellStory } from "./story.ts";
 
 const BEGINNING = `# The plan
 
@@ -42,6 +42,7 @@ describe.skipIf(!canUseTmux())("a story of Markdown (needs tmux)", () => {
     const told = await tellStory(
       {
         script,
+        config: WITHOUT_SANDBOX,
         files: { "a.txt": "a\n" },
         args: ["--model", "script:s.yaml", "--allow", "code.run_command"],
         rows: 60,

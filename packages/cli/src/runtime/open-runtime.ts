@@ -38,7 +38,7 @@ import { entrySandboxes } from "./entry-sandbox.ts";
 import { openHomeStore } from "./home.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
-import { lazySandbox, type MissingSandbox } from "./lazy-sandbox.ts";
+import { lazySandbox } from "./lazy-sandbox.ts";
 import { collectSecrets } from "./secrets.ts";
 import { patternDisk, resolvePlaces } from "./places.ts";
 import {
@@ -125,9 +125,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const places = await resolvePlaces(options.cwd, home, values.tools);
   const { roots } = places;
   await clearAbandonedWrites(defaultLockDirectory());
-  const sandbox = lazySandbox(warnUnsandboxed);
+  const sandbox = lazySandbox();
   // With a /tmp of their own: what a command leaves there is not for the user's programs.
-  const sandboxOfEntries = lazySandbox(() => {});
+  const sandboxOfEntries = lazySandbox();
   const openSandbox = entrySandboxes(sandboxOfEntries, places, values.tools);
   const servers = await runtimeServers({
     env,
@@ -156,6 +156,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     config: pickKernelConfig(values),
   });
   let projectMissed = false;
+  let isWarned = false;
   const secrets = [...(await collectSecrets(config, env)), ...(options.secrets ?? [])];
   const ofEverySession: SessionOptions = {
     policy,
@@ -278,6 +279,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     const { project } = roots;
     const watched = watchSession(opened, { project, broker, secrets, questions });
     recordServers(opened);
+    opened.watch({ types: new Set(["sandbox.missing"]) }, warnUnsandboxed);
     // Not waited for: what the session is for does not need it.
     const serving = serveControl(home, watched.subject).catch((error: unknown) => {
       note(`This session cannot be reached from another terminal: ${messageOf(error)}`);
@@ -330,11 +332,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     }
   }
 
-  /** Where one is required, the refusal of the command says so. */
-  function warnUnsandboxed({ missing, fix }: MissingSandbox): void {
-    if (policy.sandbox?.mode === "required" || options.mayLackSandbox === true) return;
+  /** Once, with the first command that runs so. */
+  function warnUnsandboxed(): void {
+    const state = sandbox.state();
+    if (isWarned || !("missing" in state) || options.mayLackSandbox === true) return;
+    isWarned = true;
     note(
-      `warning: Commands run without a sandbox: ${missing}. ${fix} sandbox.mode = "off" in config.toml silences this.`,
+      `warning: Commands run without a sandbox: ${state.missing}. ${state.fix} sandbox.mode = "off" in config.toml silences this.`,
     );
   }
 
