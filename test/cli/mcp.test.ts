@@ -1,14 +1,16 @@
 // The MCP servers of a home in the real program: called, run with, and changed under the user.
 
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { verifies } from "#laws";
 import { openSandbox } from "@soong/platform";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleCli, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
 import { FILESYSTEM, node, placeWithServers, PLAIN, SHIFTING } from "./mcp-stage.ts";
-import { needsSandbox } from "../sandbox/support.ts";
+import { NODE_BUNDLE } from "../node-bundle.ts";
+import { createFolder, needsSandbox } from "../sandbox/support.ts";
 
 let bundle: CliBundle;
 
@@ -83,8 +85,13 @@ turns:
     const sandbox = openSandbox();
     needsSandbox(context, sandbox.state());
     sandbox.close();
+    // Where the sandbox shows it, with all it needs in one file: a clone may be in a directory that is private inside.
+    const folder = createFolder(process.getuid?.() ?? 0);
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const server = join(folder, "server.mjs");
+    await build({ ...NODE_BUNDLE, entryPoints: [FILESYSTEM], outfile: server });
     const place = await withServers((project) => ({
-      fs: node([FILESYSTEM, project, dirname(project)], { sandbox: { write: [project] } }),
+      fs: node([server, project, dirname(project)], { sandbox: { write: [project] } }),
     }));
     const { project, home } = place;
     await place.write(

@@ -1,6 +1,6 @@
 // MCP servers and command hooks that want a sandbox: what is open in it, and that none of them runs without.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -21,7 +21,7 @@ import {
 } from "vitest";
 import { openConnection } from "../../packages/mcp/src/connection/open-connection.ts";
 import { callOptions, entryFor } from "../mcp/connection-world.ts";
-import { needsSandbox } from "./support.ts";
+import { createFolder, needsSandbox } from "./support.ts";
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());
@@ -39,9 +39,7 @@ let folder: string;
 let home: string;
 let project: string;
 beforeEach(() => {
-  const cache = join(import.meta.dirname, "..", "..", ".cache");
-  mkdirSync(cache, { recursive: true });
-  folder = realpathSync(mkdtempSync(join(cache, "entries-")));
+  folder = createFolder(process.getuid?.() ?? 0);
   home = join(folder, "home", ".agent");
   project = join(folder, "project");
   for (const directory of [

@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
 import { createSocket } from "node:dgram";
@@ -16,16 +16,14 @@ import {
   type SandboxProfile,
 } from "@soong/platform";
 import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } from "vitest";
-import { needsSandbox } from "./support.ts";
+import { createFolder, needsSandbox } from "./support.ts";
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());
 
 let folder: string;
 beforeAll(() => {
-  const cache = join(import.meta.dirname, "..", "..", ".cache");
-  mkdirSync(cache, { recursive: true });
-  folder = realpathSync(mkdtempSync(join(cache, "hosts-")));
+  folder = createFolder(process.getuid?.() ?? 0);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -3,7 +3,9 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import {
+  accessSync,
   chmodSync,
+  constants,
   lchownSync,
   lstatSync,
   mkdirSync,
@@ -11,8 +13,10 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { once } from "node:events";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -187,17 +191,30 @@ async function openRuntime(
 /** In the environment of the runtime, and not in that of its commands. */
 export const RUNTIME_SECRET = "SECRET-of-the-runtime";
 
-/**
- * A folder of that user which commands in the sandbox see: not in the directory for temporary files, which is hidden there,
- * if the user may reach the repository.
- */
+/** A folder of that user which commands in the sandbox see: not where directories are private there, as a clone may be. */
 export function createFolder(uid: number): string {
-  const repository = fileURLToPath(new URL("../../.cache", import.meta.url));
-  mkdirSync(repository, { recursive: true });
-  const folder = realpathSync(mkdtempSync(join(repository, "sandbox-")));
+  mkdirSync(CACHE, { recursive: true });
+  const place = [CACHE, homedir(), "/var/cache", "/opt"].find(isSeenInside);
+  if (place === undefined) throw new Error("there is no folder that the sandbox shows");
+  const folder = realpathSync(mkdtempSync(join(place, "sandbox-")));
   chmodSync(folder, 0o755);
   own(folder, uid);
   return folder;
+}
+
+const CACHE = fileURLToPath(new URL("../../.cache", import.meta.url));
+
+/** By every user that the tests run as. */
+function isSeenInside(place: string): boolean {
+  try {
+    accessSync(place, constants.W_OK);
+  } catch {
+    return false;
+  }
+  const parts = realpathSync(place).split("/");
+  const above = parts.map((_, index) => parts.slice(0, index + 1).join("/") || "/");
+  if (above.some((path) => ["/tmp", "/run", "/var/tmp"].includes(path))) return false;
+  return !isRoot || above.every((path) => (statSync(path).mode & 0o001) !== 0);
 }
 
 /** Gives it to that user with all that is in it, where we may. */
