@@ -27,12 +27,19 @@ import {
   type StageOptions,
 } from "./command-stage.ts";
 import { createPlaces, declared, startDeclaredRun } from "./declarative-world.ts";
+import { isRoot } from "./path-ordinary-user.ts";
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());
 
 let stage: Stage | undefined;
 afterEach(() => stage?.close());
+
+/**
+ * The directory for temporary files is another one inside: there would be nothing to close. In a home every command of the user
+ * would look for secrets, also those of other tests, which come and go.
+ */
+const PARENT = isRoot ? "/var/cache" : homedir();
 
 async function openHere(
   context: TestContext | undefined,
@@ -44,8 +51,7 @@ async function openHere(
   stage = await openStage({
     rules: [...ALLOW_COMMANDS, ...rules],
     tool: () => ({ sandbox: used, startProcess }),
-    // The directory for temporary files is another one inside: there would be nothing to close.
-    parent: homedir(),
+    parent: PARENT,
     ...options,
   });
   return stage;

@@ -12,7 +12,7 @@ export type MountState = "pending" | "right" | "wrong" | "gone";
 export function createMountCheck(args: readonly string[]): (pid: number) => MountState {
   const planned = readPlanned(args);
   const outside = readMounts("self") ?? [];
-  return (pid) => {
+  const look = (pid: number): MountState => {
     const inside = readMounts(pid);
     if (inside === undefined) return "gone";
     // Of several mounts in one place the last one is on top.
@@ -25,6 +25,11 @@ export function createMountCheck(args: readonly string[]): (pid: number) => Moun
       return source === undefined ? mount.root === "/" : isSame(mount, source, outside);
     });
     return isRight ? "right" : "wrong";
+  };
+  return (pid) => {
+    const state = look(pid);
+    // The list is read in pieces, and mounts may get their names between two of them.
+    return state === "wrong" ? look(pid) : state;
   };
 }
 
