@@ -4,7 +4,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { openSandbox } from "@soong/platform";
 import { verifies } from "#laws";
@@ -17,6 +16,7 @@ import {
   type Ended,
   type Place,
 } from "./cli-bundle.ts";
+import { VISIBLE_PLACE } from "../sandbox/support.ts";
 
 const sandbox = openSandbox();
 const hasSandbox = "backend" in sandbox.state();
@@ -51,7 +51,7 @@ describe.skipIf(!hasSandbox)("soong sandbox (needs bubblewrap)", () => {
   it("gives commands another /tmp than hooks", async () => {
     verifies("CMD-6");
     // Places in /tmp would be mounts of one, and that is another one anyway.
-    const cwd = await mkdtemp(join(homedir(), "soong-test-"));
+    const cwd = await mkdtemp(join(VISIBLE_PLACE, "soong-test-"));
     onTestFinished(() => rm(cwd, { recursive: true }));
     const home = join(cwd, "home");
     const place = await bundle.place();

@@ -2,13 +2,12 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { openSandbox, startProcess } from "@soong/platform";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { openStage, textOf } from "../tools/command-stage.ts";
-import { needsSandbox } from "./support.ts";
+import { needsSandbox, VISIBLE_PLACE } from "./support.ts";
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());
@@ -29,7 +28,7 @@ test.for(Object.entries(PLANTS))("%s cannot be planted", async ([, plant], conte
   needsSandbox(context, sandbox.state());
   const stage = await openStage({
     tool: () => ({ sandbox, startProcess }),
-    parent: homedir(),
+    parent: VISIBLE_PLACE,
   });
   onTestFinished(() => stage.close());
   stage.write("plant.sh", plant);
@@ -46,7 +45,7 @@ test.for(Object.entries(PLANTS))("%s cannot be planted", async ([, plant], conte
 test("a link in the place of a file that git writes is noticed", async (context) => {
   verifies("CMD-6");
   needsSandbox(context, sandbox.state());
-  const stage = await openStage({ tool: () => ({ sandbox, startProcess }), parent: homedir() });
+  const stage = await openStage({ tool: () => ({ sandbox, startProcess }), parent: VISIBLE_PLACE });
   onTestFinished(() => stage.close());
   execFileSync("git", ["init", "-q", stage.project]);
   stage.write(

@@ -29,6 +29,12 @@ import { ORDINARY_USER, isRoot } from "../tools/path-ordinary-user.ts";
 /** "1": a machine without a sandbox fails these tests, whatever the reason. */
 const { CI: onServer = "", SOONG_TEST_SANDBOX: isDemanded } = process.env;
 
+/**
+ * Where commands in a sandbox see what tests make there: the directory for temporary files is another one inside. Not in a home, if
+ * we may: every command of its user looks for secrets there, also for those of other tests, which come and go.
+ */
+export const VISIBLE_PLACE = isRoot ? "/var/cache" : homedir();
+
 /** What a program says, but for the line that this machine has no sandbox, which it says once where it runs a command. */
 export function withoutSandboxWarning(said: string): string {
   return said.replace(/^warning: Commands run without a sandbox: .*\n/m, "");

@@ -11,13 +11,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Fact, PermissionRule, ToolResult } from "@soong/core";
 import { openSandbox, startProcess, type Sandbox } from "@soong/platform";
 import { afterAll, afterEach, describe, expect, test, type TestContext } from "vitest";
 import { verifies } from "#laws";
-import { needsSandbox } from "../sandbox/support.ts";
+import { needsSandbox, VISIBLE_PLACE } from "../sandbox/support.ts";
 import {
   ALLOW_COMMANDS,
   dataOf,
@@ -27,19 +26,12 @@ import {
   type StageOptions,
 } from "./command-stage.ts";
 import { createPlaces, declared, startDeclaredRun } from "./declarative-world.ts";
-import { isRoot } from "./path-ordinary-user.ts";
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());
 
 let stage: Stage | undefined;
 afterEach(() => stage?.close());
-
-/**
- * The directory for temporary files is another one inside: there would be nothing to close. In a home every command of the user
- * would look for secrets, also those of other tests, which come and go.
- */
-const PARENT = isRoot ? "/var/cache" : homedir();
 
 async function openHere(
   context: TestContext | undefined,
@@ -51,7 +43,7 @@ async function openHere(
   stage = await openStage({
     rules: [...ALLOW_COMMANDS, ...rules],
     tool: () => ({ sandbox: used, startProcess }),
-    parent: PARENT,
+    parent: VISIBLE_PLACE,
     ...options,
   });
   return stage;
@@ -469,6 +461,28 @@ describe("the sandbox on record", () => {
     expect(ofType(facts, "sandbox.applied")).toHaveLength(1);
   });
 
+  test("is set up anew where something that it was to mask has just gone, and only once", async (context) => {
+    verifies("CMD-6");
+    let entered = 0;
+    let failing = 1;
+    const unsure: Sandbox = {
+      ...sandbox,
+      enter(command, profile) {
+        entered += 1;
+        const entry = sandbox.enter(command, profile);
+        if ((failing -= 1) < 0) return entry;
+        // As if the kernel had not found a place for a mount.
+        return { ...entry, args: ["--ro-bind", "/nonexistent/a", "/nonexistent/b", ...entry.args] };
+      },
+    };
+    const { command } = await openHere(context, [], {}, unsure);
+    expect(textOf(await command(["sh", "-c", "x=ran; echo $x"]))).toBe("ran");
+    expect(entered).toBe(2);
+    failing = 2;
+    expect((await command(["sh", "-c", "x=ran; echo $x"])).error?.code).toBe("sandbox_failed");
+    expect(entered).toBe(4);
+  });
+
   test("is missing: what only wants it runs and says so, what requires it does not", async () => {
     verifies("CMD-6");
     const none = { state: () => ({ missing: "it is not installed", fix: "Install it." }) };
@@ -505,7 +519,7 @@ describe("the sandbox on record", () => {
 test("a declared tool runs inside, with its own files in the home of the agent and no other", async (context) => {
   verifies("CMD-6", "DECL-4", "PATH-6");
   needsSandbox(context, sandbox.state());
-  const places = createPlaces(homedir());
+  const places = createPlaces(VISIBLE_PLACE);
   try {
     places.write("home/tools/lib.sh", "echo from the library\n");
     const script = `#!/bin/sh\n. "$(dirname "$0")/lib.sh"\nx=tok; cat ${places.home}/\${x}en; echo a > made; echo a > ${places.home}/x\n`;

@@ -44,7 +44,7 @@ export async function conductCommand(
   const { sandbox, env } = ports;
   const readsOnly = facts.read_only;
   const host = { sandbox, home: env["HOME"], programs, readsOnly, mayRequestOutside: true };
-  let inside: EnteredSandbox | undefined;
+  let way: { readonly inside: EnteredSandbox | undefined } | undefined;
   for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
     // Before they are judged once more: from here to the end of the command they mean the same, or nothing is shown.
     const names = facts.read_only
@@ -52,13 +52,23 @@ export async function conductCommand(
       : UNPROVEN;
     if (names === undefined) continue;
     const command = await stillAsPlanned(input, planned, context, ports.env);
-    if (left === MOST_ATTEMPTS) inside = await enterSandbox(planned.resource, host, context);
+    way ??= { inside: await enterSandbox(planned.resource, host, context) };
     context.signal.throwIfAborted();
-    const result = await runOnce(command, { names, inside }, input, context, ports);
-    if (result !== undefined) return result;
+    try {
+      const result = await runOnce(command, { names, ...way }, input, context, ports);
+      if (result !== undefined) return result;
+    } catch (error) {
+      // What it was to mask may be gone by now, such as a temporary file in the home. Nothing ran.
+      if (left < MOST_ATTEMPTS || !isSetUpFailure(error)) throw error;
+      way = undefined;
+    }
     context.signal.throwIfAborted();
   }
   throw changedWhileReading();
+}
+
+function isSetUpFailure(error: unknown): boolean {
+  return error instanceof ToolFailure && error.error.code === "sandbox_failed";
 }
 
 /** A command that may change files is judged by more than its names, and never repeated. */
