@@ -72,6 +72,15 @@ describe("how a command runs", () => {
     expect(modeOf({ ceiling, rules, sandbox: { mode: "off" } }, ["ls"]).mode).toBe("required");
   });
 
+  test("nor writes where any of those above it may not", () => {
+    verifies("PERM-12");
+    const top = compiled({});
+    const wide: PolicyInput = { roots: { project: "/p", write: ["/w"] }, tmp_dir: "/t" };
+    const middle = compiled({ ...wide, ceiling: top });
+    expect(choose(wide, ["ls"]).roots).toEqual(["/p", "/w", "/t"]);
+    expect(choose({ ...wide, ceiling: middle }, ["ls"]).roots).toEqual(["/p"]);
+  });
+
   test("what a run adds to the policy of its session loosens nothing", () => {
     const session: PolicyInput = { sandbox: { mode: "on", tools: { "app.x": "off" } } };
     const merged = (run: PolicyInput["sandbox"]) =>

@@ -22,11 +22,11 @@ export function chooseSandbox(policy: Policy, subject: Subject): SandboxChoice {
 function rootsOf({ input, ceiling }: Policy): string[] {
   const { roots, tmp_dir } = input;
   const own = roots === undefined ? [] : [roots.project, ...roots.write];
-  const all = [...own, ...(tmp_dir === undefined ? [] : [tmp_dir])];
+  let all = [...own, ...(tmp_dir === undefined ? [] : [tmp_dir])];
   for (let above = ceiling; above; above = above.ceiling) {
     const { boundary } = above;
-    if (above.input.roots !== undefined)
-      return all.filter((root) => boundary.isOrdinaryWrite(root));
+    // Without roots nothing is inside or outside.
+    all = all.filter((root) => boundary.isOrdinaryWrite(root) !== false);
   }
   return all;
 }
