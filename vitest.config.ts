@@ -61,7 +61,7 @@ function project(
           replacement: here("./packages/store/conformance/index.ts"),
         },
         {
-          find: /^@soong\/([a-z]+)\/([a-z]+)$/,
+          find: /^@soong\/([a-z]+)\/([a-z-]+)$/,
           replacement: here("./packages/$1/src/$2/index.ts"),
         },
       ],

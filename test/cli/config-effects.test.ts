@@ -46,6 +46,7 @@ const SERVERS: Proof = [
   "packages/cli/src/runtime/user-servers.test.ts",
   "has the times of the config where it says none",
 ];
+const TELEMETRY = "test/export/telemetry-command.test.ts";
 const POOLS: Proof = ["test/cli/agents.test.ts", "are the workers of pools that name them"];
 const START: Proof = ["test/cli/memory.test.ts", "is what a run begins with, within the budget"];
 const BEGINNING: Proof = ["test/cli/memory.test.ts", "memory server when a run begins"];
@@ -166,6 +167,11 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "store.retention.max_bytes": [
     ["test/cli/kept.test.ts", "are removed automatically as the config says"],
   ],
+  "telemetry.otlp_endpoint": [[TELEMETRY, "to the collector of the config"]],
+  "telemetry.headers_env": [
+    [TELEMETRY, "sends content where the config wants it, without the key"],
+  ],
+  "telemetry.content": [[TELEMETRY, "sends content where the config wants it, without the key"]],
 };
 
 describe("the settings", () => {

@@ -56,6 +56,15 @@ const RUN_OPTIONS = {
 const RUN_EXIT_CODES =
   "0 completed, 1 failed, 2 usage error, 3 denied, 4 too many turns, 5 prompt too long, 6 answer too long, 7 stopped by a hook, 130 aborted";
 
+const PROJECTION_OPTIONS = {
+  "--profile <profile>": {
+    says: "with agent-runtime: events of this profile of the standard",
+    choices: ["lime"],
+  },
+  "--content":
+    "with otlp: also prompts, answers, arguments and results, which spans omit by default",
+} as const;
+
 const INPUT_ARGUMENT =
   "JSON, or - for stdin, and flags of the tool: --path a.txt; `soong call TOOL --help` lists them";
 const RUN_ARGUMENT =
@@ -316,9 +325,56 @@ export const COMMANDS = {
   events: {
     summary: "print the facts of a run, as sentences",
     arguments: { "[run]": RUN_ARGUMENT },
-    options: { ...JSON_OPTION, "--follow": "continue until the run ends" },
-    examples: ["soong events", "soong events 0abc --follow", "soong events --json"],
+    options: {
+      ...JSON_OPTION,
+      "--format <format>": {
+        says: "print records of a standard, one a line, instead of facts",
+        choices: ["native", "agent-tool", "agent-runtime", "cloudevents", "otlp"],
+        default: "native",
+      },
+      ...PROJECTION_OPTIONS,
+      "--follow": "continue until the run ends",
+    },
+    examples: [
+      "soong events",
+      "soong events 0abc --follow",
+      "soong events --json",
+      "soong events --format cloudevents --follow",
+    ],
     record: "soong.events/1",
+  },
+  export: {
+    summary: "write a whole session, with child agents, as records of a standard",
+    arguments: {
+      "[session]": "id or unique prefix; default: the newest session of this project",
+    },
+    options: {
+      "--format <format>": {
+        says: "the format of the records, one a line",
+        choices: [
+          "native",
+          "agent-tool",
+          "agent-runtime",
+          "agent-runtime-snapshot",
+          "cloudevents",
+          "otlp",
+        ],
+        default: "native",
+      },
+      ...PROJECTION_OPTIONS,
+      "--out <file>": "write this file, for its owner alone; default: stdout",
+      "--force": "replace the file",
+      "--json": "with --out: a record of what was written",
+    },
+    examples: [
+      "soong export --format agent-tool --out session.jsonl",
+      "soong export 0abc --format otlp --content --out traces.jsonl",
+      "soong export --format agent-runtime-snapshot",
+    ],
+    notes:
+      "Secrets known to this home are replaced. Artifacts are named by id, size and hash; their bytes are not exported.",
+    exitCodes: "0 written, 1 it could not be, 2 usage error, 130 interrupted: no file is left",
+    record: "soong.export/1",
   },
   replay: {
     summary: "decide a stored run again from its journal; executes nothing",
@@ -724,7 +780,16 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Ask a model:": ["run", "resume", "tasks"],
   "Tools and policy:": ["call", "explain", "sandbox", "tools"],
   "Live sessions:": ["attach", "inspect", "questions", "grants"],
-  "Stored sessions:": ["sessions", "show", "events", "replay", "verify", "undo", "rewind"],
+  "Stored sessions:": [
+    "sessions",
+    "show",
+    "events",
+    "export",
+    "replay",
+    "verify",
+    "undo",
+    "rewind",
+  ],
   "Extensions:": ["mcp", "agents", "skills", "memory", "hooks"],
   "Setup:": ["init", "import", "doctor", "completion", "demo", "help"],
 };

@@ -39,6 +39,7 @@ const HANDLERS: Handlers = {
   questions: async () => (await import("./live/questions.ts")).listQuestions,
   "questions answer": async () => (await import("./live/questions.ts")).answerQuestion,
   events: async () => (await import("./sessions/events.ts")).printEvents,
+  export: async () => (await import("./sessions/export.ts")).exportSession,
   replay: async () => (await import("./sessions/replay.ts")).replayStoredRun,
   verify: async () => (await import("./sessions/sessions.ts")).verifySessions,
   undo: async () => (await import("./sessions/undo.ts")).undoCall,

@@ -36,6 +36,7 @@ describe("a config", () => {
       "sandbox",
       "store",
       "task",
+      "telemetry",
       "tools",
     ]);
   });

@@ -439,6 +439,22 @@ export const SECTIONS = {
         ),
       },
     },
+    telemetry: {
+      says: "Spans and metrics of runs, sent to an OpenTelemetry collector. Off by default. The environment variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_ENDPOINT` and others) switch it on, too, and take precedence over these settings.",
+      keys: {
+        otlp_endpoint: text(WEB_ADDRESS).says(
+          "The address of the collector, for OTLP over HTTP; `/v1/traces` and `/v1/metrics` are below it.",
+          { example: '"http://localhost:4318"' },
+        ),
+        headers_env: text(ENVIRONMENT_NAME).says(
+          "The environment variable that holds headers for it, such as `authorization=Bearer%20KEY`. Default: `OTEL_EXPORTER_OTLP_HEADERS`.",
+          { example: '"COLLECTOR_HEADERS"' },
+        ),
+        content: flag(false).says(
+          "Whether arguments and results of calls, answers of models and definitions of tools are sent, with secrets redacted.",
+        ),
+      },
+    },
     store: {
       says: "Where sessions are kept, and for how long.",
       keys: {

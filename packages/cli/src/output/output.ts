@@ -2,7 +2,7 @@
 // that goes away (`| head -1`) is no error: what is written after that is dropped, and commands may look and stop.
 
 import type { Writable } from "node:stream";
-import { visibleJson, type JsonObject, type Redactor } from "@soong/core";
+import { visibleJson, type Redactor } from "@soong/core";
 import { exactText } from "@soong/core/internal";
 import { graphemeWidth, measureWidth, splitGraphemes } from "./grapheme-width.ts";
 
@@ -41,8 +41,11 @@ export function createOutput(
     text: (text: string) => write(redact(text)),
     /** A record of the contract, on stdout: one line of JSON. Data has no `schema` of its own. */
     record(schema: RecordSchema, data: object): void {
-      const shown = redactor === undefined ? data : redactor.value(data as JsonObject);
-      write(`${visibleJson({ schema, ...shown })}\n`);
+      write(`${visibleJson({ schema, ...redactData(data) })}\n`);
+    },
+    /** A record of another standard, on stdout: one line of JSON. */
+    json(data: object): void {
+      write(`${visibleJson(redactData(data))}\n`);
     },
     /** From now on secrets in what is printed are replaced (REDACT-3). */
     hide(given: Redactor): void {
@@ -86,6 +89,10 @@ export function createOutput(
 
   function redact(text: string): string {
     return redactor?.text(text) ?? text;
+  }
+
+  function redactData(data: object): object {
+    return redactor?.value(data) ?? data;
   }
 
   function write(text: string): void {

@@ -39,6 +39,7 @@ import { openHomeStore } from "./home.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
 import { lazySandbox } from "./lazy-sandbox.ts";
+import { namesCollector } from "./names-collector.ts";
 import { collectSecrets } from "./secrets.ts";
 import { patternDisk, resolvePlaces } from "./places.ts";
 import {
@@ -47,6 +48,7 @@ import {
   type OpenedServers,
   type ServerChoice,
 } from "./servers.ts";
+import type { RuntimeTelemetry } from "./send-telemetry.ts";
 import { loadUserHooks, loadUserTools } from "./user-tools.ts";
 
 export interface RuntimeOptions {
@@ -180,6 +182,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
   const open = new Set<StoredSession>();
   const used = new Set<string>();
+  let telemetry: Promise<RuntimeTelemetry> | undefined;
   const { mcp, ready, watch: recordServers } = await servers.open(kernel.registry, secrets);
   // The rules of definitions, too: when an agent is started, they are not looked at any more.
   const definitions = [...(agents?.catalog.definitions.values() ?? [])];
@@ -233,6 +236,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       // What cannot be given back is free when its lease ends.
       await agents?.keeper.close().catch(() => {});
       for (const session of open) await session.close();
+      const sentTelemetry = telemetry?.then((opened) => opened.close());
       await mcp?.close();
       sandbox.close();
       sandboxOfEntries.close();
@@ -243,6 +247,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         used.clear();
       }
       await opened?.close();
+      await sentTelemetry;
     },
   };
 
@@ -280,6 +285,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     const watched = watchSession(opened, { project, broker, secrets, questions });
     recordServers(opened);
     opened.watch({ types: new Set(["sandbox.missing"]) }, warnUnsandboxed);
+    const stopTelemetry = await followTelemetry(opened);
     // Not waited for: what the session is for does not need it.
     const serving = serveControl(home, watched.subject).catch((error: unknown) => {
       note(`This session cannot be reached from another terminal: ${messageOf(error)}`);
@@ -294,6 +300,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         try {
           await opened.close();
         } finally {
+          stopTelemetry?.();
           await (await serving)?.close();
           await questions.close();
           await kept.close();
@@ -303,6 +310,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     open.add(held);
     used.add(session_id);
     return held;
+  }
+
+  /** Loaded only where the user wants it. */
+  async function followTelemetry(session: Session): Promise<(() => void) | undefined> {
+    if (!namesCollector(env, values.telemetry.otlp_endpoint)) return undefined;
+    telemetry ??= import("./send-telemetry.ts").then(({ openRuntimeTelemetry }) =>
+      openRuntimeTelemetry(values, env, (text) => note(`warning: ${text}`)),
+    );
+    return (await telemetry).follow(session);
   }
 
   /** The kernel's own wait ends a little earlier: it says so, and this only clears the broker. */

@@ -1,5 +1,5 @@
 // Every value that must never be shown (REDACT-3), found in one place for all commands: keys of models, variables that
-// an allowlist hands to programs, values in mcp.json, logins, the gateway's token.
+// an allowlist hands to programs, headers of a collector, values in mcp.json, logins, the gateway's token.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -34,11 +34,12 @@ export async function collectSecrets(
   { home, values }: Pick<LoadedConfig, "home"> & Partial<Pick<LoadedConfig, "values">>,
   env: Environment,
 ): Promise<KnownSecret[]> {
-  const [servers, logins, token, named] = await Promise.all([
+  const [servers, logins, token, named, telemetry] = await Promise.all([
     serverSecrets(home, env),
     loginSecrets(home),
     gatewayToken(home),
     allowlistedNames(home),
+    telemetrySecrets(env, values?.telemetry.headers_env),
   ]);
   return [
     ...(values === undefined ? [] : listKeyNames(values)).flatMap((name) => {
@@ -46,6 +47,7 @@ export async function collectSecrets(
       return value === "" ? [] : [{ name, value }];
     }),
     ...secretVariables([...(values?.tools.env_allowlist ?? Object.keys(env)), ...named], env),
+    ...telemetry,
     ...servers,
     ...logins,
     ...token,
@@ -63,6 +65,19 @@ async function loginSecrets(home: string): Promise<readonly KnownSecret[]> {
 async function gatewayToken(home: string): Promise<KnownSecret[]> {
   const value = (await readFile(homePaths(home).gatewayToken, "utf8").catch(() => "")).trim();
   return value === "" ? [] : [{ name: "gateway_token", value }];
+}
+
+/** Headers and passwords for a collector. */
+async function telemetrySecrets(
+  env: Environment,
+  headersEnv: string | undefined,
+): Promise<readonly KnownSecret[]> {
+  const isNamed =
+    headersEnv !== undefined ||
+    Object.keys(env).some((name) => name.startsWith("OTEL_EXPORTER_OTLP_"));
+  if (!isNamed) return [];
+  const { listTelemetrySecrets } = await import("@soong/export");
+  return listTelemetrySecrets(env, headersEnv);
 }
 
 /** Variables that declarative tools and hooks are given by name. */

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readBoundedFile } from "./disk.ts";
+import { readBoundedFile, writeWholeFile } from "./disk.ts";
 
 test("a file is read up to the limit, and not beyond", async () => {
   const folder = mkdtempSync(join(tmpdir(), "soong-disk-"));
@@ -28,3 +28,25 @@ test.runIf(process.platform === "linux")(
     expect(await readBoundedFile("/proc/self/status", 8)).toEqual({ kind: "too_large" });
   },
 );
+
+test("a file whose text comes in parts is there whole, or not at all", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "soong-disk-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const seen: string[][] = [];
+  async function* parts(fails: boolean): AsyncGenerator<string, undefined> {
+    yield "one\n";
+    seen.push(readdirSync(folder).filter((name) => !name.startsWith(".")));
+    if (fails) throw new Error("the source is gone");
+    yield "two\n";
+    return undefined;
+  }
+  await expect(writeWholeFile(join(folder, "a"), parts(true))).rejects.toThrow("source is gone");
+  expect(readdirSync(folder)).toEqual([]);
+  await writeWholeFile(join(folder, "a"), parts(false), "new");
+  expect(readFileSync(join(folder, "a"), "utf8")).toBe("one\ntwo\n");
+  expect(seen).toEqual([[], []]);
+  await expect(writeWholeFile(join(folder, "a"), parts(false), "new")).rejects.toMatchObject({
+    code: "EEXIST",
+  });
+  expect(readdirSync(folder)).toEqual(["a"]);
+});

@@ -3,7 +3,16 @@
 
 import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants, type Stats } from "node:fs";
-import { type FileHandle, link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "@soong/core";
 
@@ -80,11 +89,11 @@ export async function readJsonFile(path: string, about: string): Promise<unknown
 
 /**
  * A file written beside its place and moved there: a reader sees the old one or the new one, and never half of either. Mode 0600, in a folder that is made with mode 0700 where it is missing. The bytes are on the disk before the file has its
- * name. `new` fails with the code EEXIST where something is.
+ * name. `new` fails with the code EEXIST where something is. A text may come in parts, which are written as they come.
  */
 export async function writeWholeFile(
   path: string,
-  text: string,
+  text: string | AsyncIterable<string>,
   how: "new" | "replace" = "replace",
 ): Promise<void> {
   const folder = dirname(path);
@@ -94,7 +103,7 @@ export async function writeWholeFile(
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = await open(next, "wx", 0o600);
     try {
-      await file.writeFile(text);
+      await writeFile(file, text);
       await file.sync();
     } finally {
       await file.close();

@@ -1,66 +1,110 @@
-// `soong events`: the facts of a run, each as a sentence, or with --json as it is in the journal; with --follow until it ends, or no one is
-// there any more who could end it (CLI-4).
+// `soong events`: the facts of a run, each as a sentence, with --json as it is in the journal, or with --format as records of another
+// standard; with --follow until it ends, or no one is there any more who could end it (CLI-4).
 
 import { setTimeout } from "node:timers/promises";
 import { describeUsage } from "@soong/agent";
+import type { Fact } from "@soong/core";
+import type { Projection } from "@soong/export";
 import { loadFactTexts } from "../facts.ts";
 import type { CommandContext, Handler } from "../handler.ts";
-import { describeRun, readFactPages, resolveRun, withReadOnlyStore, withStore } from "../stored.ts";
+import { describeRun, resolveRun, withReadOnlyStore, withStore } from "../stored.ts";
 import { createFactSentences } from "./fact-sentences.ts";
+import {
+  createRecordReader,
+  findLiveRuns,
+  NATIVE,
+  openProjection,
+  readFormat,
+  type FormatOptions,
+} from "./project-facts.ts";
 import { sumRunUsage } from "./stored-usage.ts";
 
 const LOOK_AGAIN_MS = 100;
 const LOOKS_UNTIL_DOUBT = 20;
 
-export const printEvents: Handler<"events"> = async (
-  context,
-  { run: given },
-  { follow = false },
-) => {
-  const { output, json, print } = context;
-  const renderFact = createFactSentences(output, await loadFactTexts());
+export const printEvents: Handler<"events"> = async (context, { run: given }, options) => {
+  const { output, json } = context;
+  const format = readFormat(options);
+  const showsUsage = format === "native" && !json;
+  const { projection, print } = await openPrinter(context, options);
   await withReadOnlyStore(context, describeRun(given), async (store) => {
     const { session_id, run_id } = await resolveRun(context, store, given);
     const reader = await store.readSession(session_id);
-    let seen = 0;
+    const records = createRecordReader(reader, projection, { run_id });
     await printMore();
-    if (follow) await printToTheEnd();
+    const isAbandoned = options.follow === true && (await printToTheEnd());
+    if (output.isClosed) return;
+    if (isAbandoned || !(await isStillLive())) {
+      for (const record of projection.end()) print(record);
+      await output.drained();
+    } else if (format !== "native") {
+      output.note("This run has not ended; `--follow` continues until it does.", "dim");
+    }
+    if (!showsUsage) return;
     const used = describeUsage(await sumRunUsage(store, reader, run_id));
-    if (!json && used !== "") output.note(used, "dim");
+    if (used !== "") output.note(used, "dim");
 
     async function printMore(): Promise<void> {
-      for await (const page of readFactPages(reader, { run_id, after: seen })) {
-        for (const fact of page) print(fact, () => renderFact(fact));
-        seen = page.at(-1)?.seq ?? seen;
+      for await (const page of records.readMore()) {
+        for (const record of page) print(record);
         await output.drained();
         if (output.isClosed) return;
       }
     }
 
-    async function printToTheEnd(): Promise<void> {
+    /** Whether it was abandoned. */
+    async function printToTheEnd(): Promise<boolean> {
       let idleLooks = 0;
       while (!output.isClosed && !(await hasEnded())) {
         // Another process writes, and cannot notify us.
         await setTimeout(LOOK_AGAIN_MS);
-        const before = seen;
+        const before = records.seen;
         await printMore();
-        idleLooks = seen === before ? idleLooks + 1 : 0;
+        idleLooks = records.seen === before ? idleLooks + 1 : 0;
         if (idleLooks < LOOKS_UNTIL_DOUBT) continue;
         idleLooks = 0;
         if (!(await closeAbandonedSession(context, session_id))) continue;
         await printMore();
         output.note("The process that worked on this run is gone; what it left open was closed.");
-        return;
+        return true;
       }
+      return false;
     }
 
     /** Ended, and everything of it was shown. */
     async function hasEnded(): Promise<boolean> {
       const { status, last_seq } = await resolveRun(context, store, run_id);
-      return status !== "queued" && status !== "running" && last_seq <= seen;
+      return status !== "queued" && status !== "running" && last_seq <= records.seen;
+    }
+
+    async function isStillLive(): Promise<boolean> {
+      const run = await resolveRun(context, store, run_id);
+      return (await findLiveRuns(store, session_id, [run])).length > 0;
     }
   });
 };
+
+interface Printer {
+  readonly projection: Projection<object>;
+  readonly print: (record: object) => void;
+}
+
+async function openPrinter(context: CommandContext, options: FormatOptions): Promise<Printer> {
+  const { output, print } = context;
+  const { format = "native" } = options;
+  if (format !== "native") {
+    return {
+      projection: await openProjection(format, { ...options, isLive: true }),
+      print: (record) => output.json(record),
+    };
+  }
+  const renderFact = createFactSentences(output, await loadFactTexts());
+  return {
+    projection: NATIVE,
+    // What `NATIVE` passes on are facts.
+    print: (fact) => print(fact, () => renderFact(fact as Fact)),
+  };
+}
 
 /**
  * Whether no one works on the session any more. Then it was opened, which closes what a crash left open

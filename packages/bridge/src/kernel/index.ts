@@ -1,0 +1,23 @@
+// What every bridge is made of: turns of another loop on the kernel, approvals by the host, tools that the host executes itself.
+
+export { createApprovalCheck, type ApprovalCheck } from "./approval-check.ts";
+export type { BridgeRun } from "./bridge-run.ts";
+export {
+  BridgedTurn,
+  type CallOptions,
+  type CallOutcome,
+  type PushedCall,
+} from "./bridged-turn.ts";
+export {
+  createExternalTools,
+  type BeforeAnswer,
+  type ExternalDefinition,
+  type ExternalOutput,
+  type ExternalTools,
+} from "./external-tools.ts";
+export { createGate, type Gate } from "./gate.ts";
+export { createHostApprovals, type HostApprovals } from "./host-approvals.ts";
+export { listTools, loadedNames, type ListedTool } from "./list-tools.ts";
+export { packArguments, unpackArguments, unpackInput } from "./raw-arguments.ts";
+export { renderBlocks, renderText } from "./render-outcome.ts";
+export { watchProgress, type Progress } from "./watch-progress.ts";

@@ -1,0 +1,88 @@
+// A span that has begun: what it will be made of when it ends.
+
+import type { Attributes } from "./attributes.ts";
+import {
+  SPAN_FLAGS,
+  type OtlpEvent,
+  type OtlpSpan,
+  type OtlpSpanKind,
+  type OtlpStatus,
+} from "./otlp-json.ts";
+
+/** The default bound of OpenTelemetry. Later events are counted, not kept. */
+export const MOST_EVENTS = 128;
+
+export interface SpanParent {
+  readonly spanId: string;
+  /** It is part of another export, or of another program. */
+  readonly isRemote: boolean;
+}
+
+export class OpenSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly startMs: number;
+  parent: SpanParent | undefined;
+  readonly #events: OtlpEvent[] = [];
+  #dropped = 0;
+
+  constructor(traceId: string, spanId: string, startMs: number, parent: SpanParent | undefined) {
+    this.traceId = traceId;
+    this.spanId = spanId;
+    this.startMs = startMs;
+    this.parent = parent;
+  }
+
+  /** `attributes`: made only where the event is kept. */
+  addEvent(name: string, atMs: number, attributes: () => Attributes): void {
+    if (this.#events.length >= MOST_EVENTS) this.#dropped += 1;
+    else this.#events.push({ timeUnixNano: toNanos(atMs), name, attributes: attributes().list });
+  }
+
+  end(as: SpanEnd): OtlpSpan {
+    const { parent } = this;
+    const startMs = as.startMs ?? this.startMs;
+    const remote = parent?.isRemote === true ? SPAN_FLAGS.parentRemote : 0;
+    return {
+      traceId: this.traceId,
+      spanId: this.spanId,
+      ...(parent === undefined ? undefined : { parentSpanId: parent.spanId }),
+      flags: SPAN_FLAGS.sampled | SPAN_FLAGS.parentKnown | remote,
+      name: as.name,
+      kind: as.kind,
+      startTimeUnixNano: toNanos(startMs),
+      // Clocks are set back; no span ends before it began.
+      endTimeUnixNano: toNanos(Math.max(startMs, as.endMs)),
+      attributes: as.attributes.list,
+      ...(this.#events.length === 0 ? undefined : { events: this.#events }),
+      ...(this.#dropped === 0 ? undefined : { droppedEventsCount: this.#dropped }),
+      status: as.status,
+    };
+  }
+}
+
+export interface SpanEnd {
+  readonly name: string;
+  readonly kind: OtlpSpanKind;
+  /** Default: when it was opened. */
+  readonly startMs?: number;
+  readonly endMs: number;
+  readonly attributes: Attributes;
+  readonly status: OtlpStatus;
+}
+
+export const UNSET: OtlpStatus = { code: 0 };
+
+/** `message`: text of the program or a tool; only where content is wanted. */
+export function errorStatus(message: string | undefined): OtlpStatus {
+  return message === undefined ? { code: 2 } : { code: 2, message };
+}
+
+/** Nanoseconds since 1970 as text: more than a number can hold. */
+export function toNanos(ms: number): string {
+  const whole = Math.min(Math.trunc(ms), MOST_MS);
+  return whole > 0 ? `${whole}000000` : "0";
+}
+
+/** Of an unsigned number of 64 bits, in nanoseconds. */
+const MOST_MS = 18_446_744_073_708;
