@@ -80,7 +80,7 @@ async function installPeers() {
   for (const id of wanted) {
     const peer = subjects[id]?.peer;
     if (!peer) continue;
-    if (!failures.has(peer)) failures.set(peer, await installPeer(peer, say));
+    if (!failures.has(peer)) failures.set(peer, await installPeer(`bench/peers/${peer}`, say));
     const failure = failures.get(peer);
     if (failure) missing.set(id, `could not be installed: ${failure}`);
   }

@@ -16,15 +16,16 @@ export async function buildPackages(say) {
 
 /**
  * Installs one peer from its lock file, without running its scripts.
- * @param {string} peer @param {Say} say
+ * @param {string} path of its folder in the repository @param {Say} say
  * @returns {Promise<string | undefined>} why not
  */
-export async function installPeer(peer, say) {
-  const folder = join(root, "bench/peers", peer);
+export async function installPeer(path, say) {
+  const folder = join(root, path);
   if (isInstalled(folder)) return undefined;
-  say(`installing peer ${peer}`);
+  say(`installing ${path}`);
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"];
-  return run("npm", ["ci", ...flags, "--prefix", folder], folder);
+  // Some ask for a newer Node than they need.
+  return run("npm", ["ci", ...flags, "--engine-strict=false", "--prefix", folder], folder);
 }
 
 /**

@@ -31,7 +31,7 @@ await build({
   target: "node20",
   packages: "external",
   alias: sourceAlias(),
-  plugins: [ownPackages()],
+  plugins: [ownPackages(), plainModules()],
   sourcemap: "inline",
   logLevel: "error",
 });
@@ -50,6 +50,19 @@ function ownPackages() {
           return undefined;
         return { path: createRequire(importer).resolve(path), external: true };
       });
+    },
+  };
+}
+
+/** @returns {import("esbuild").Plugin} they run where they are: some find the repository by their own place in it */
+function plainModules() {
+  return {
+    name: "plain-modules",
+    setup(bundle) {
+      bundle.onResolve({ filter: /^\.{1,2}\/.*\.mjs$/ }, ({ path, resolveDir }) => ({
+        path: pathToFileURL(join(resolveDir, path)).href,
+        external: true,
+      }));
     },
   };
 }

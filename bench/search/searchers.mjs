@@ -53,7 +53,7 @@ export function wordCount({ isStopWord, tokenize }) {
  */
 export async function miniSearch({ isStopWord, stem, tokenize }) {
   const name = "MiniSearch";
-  const failure = await installPeer("../search/peer", () => {});
+  const failure = await installPeer("bench/search/peer", () => {});
   const modules = new URL("./peer/node_modules/", import.meta.url);
   const entry = new URL(`${name.toLowerCase()}/dist/es/index.js`, modules);
   if (failure || !existsSync(entry)) return { name, failure: failure ?? "not where expected" };

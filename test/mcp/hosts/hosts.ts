@@ -2,7 +2,7 @@
 // anyone at it. Nothing of a host is changed; what it reads is in a folder made for it.
 
 import { join } from "node:path";
-import type { SeenRequest } from "./wire-format.ts";
+import type { SeenRequest } from "../../bridge/harness/wire-format.ts";
 
 export interface Host {
   /** Of its folder below `installed`, too. */
@@ -301,7 +301,7 @@ function mcpServersEntry(server: HostStage["server"]): object {
 /** Their model loads tools of servers by a search, and calls them then. */
 function bySearch(wanted: ModelCall, { results }: Pick<SeenRequest, "results">): ModelCall {
   const name = `mcp__soong__${wanted.name}`;
-  return results.some((result) => result.includes(name))
+  return results.some(({ text }) => text.includes(name))
     ? { ...wanted, name }
     : { name: "ToolSearch", input: { query: `select:${name}`, max_results: 5 } };
 }

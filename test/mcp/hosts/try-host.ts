@@ -11,8 +11,8 @@ import { dirname, join } from "node:path";
 import type { Fact } from "@soong/core";
 import { openStore } from "@soong/store";
 import type { Host, HostStage, HttpServer, ModelCall } from "./hosts.ts";
-import { openModelEndpoint, type ModelEndpoint } from "./model-endpoint.ts";
-import type { Play } from "./wire-format.ts";
+import { openModelEndpoint, type ModelEndpoint } from "../../bridge/harness/model-endpoint.ts";
+import type { Play } from "../../bridge/harness/wire-format.ts";
 
 export interface Trial {
   readonly host: Host;
@@ -87,10 +87,9 @@ async function write(file: string, text: string): Promise<void> {
 function playing(host: Host, marker: string): Play {
   let calls = 0;
   return (seen) => {
-    const isRead = seen.results.some((result) => result.includes(marker));
-    const isOver = isRead && seen.results.some((result) => result.includes("code.write_file"));
-    if (seen.tools.length === 0 || isOver || calls >= MOST_CALLS)
-      return { kind: "text", text: "Done." };
+    const isRead = seen.results.some(({ text }) => text.includes(marker));
+    const isOver = isRead && seen.results.some(({ text }) => text.includes("code.write_file"));
+    if (seen.tools.length === 0 || isOver || calls >= MOST_CALLS) return { text: "Done." };
     calls += 1;
     const wanted: ModelCall = isRead
       ? { name: "code__write_file", input: { path: "answer.txt", content: "42" } }
@@ -98,8 +97,8 @@ function playing(host: Host, marker: string): Play {
     const name = seen.tools.find((tool) => tool.endsWith(wanted.name));
     const call = name === undefined ? host.reach?.(wanted, seen) : { ...wanted, name };
     return call === undefined
-      ? { kind: "text", text: "There is no such tool." }
-      : { kind: "call", ...call };
+      ? { text: "There is no such tool." }
+      : { calls: [{ name: call.name, arguments: JSON.stringify(call.input) }] };
   };
 }
 
@@ -118,7 +117,9 @@ function judged(host: Host, { ended, endpoint, place, marker, facts }: Seen): Ou
   };
   const { requests } = endpoint;
   const hasModel = host.name !== "inspector";
-  const results = hasModel ? requests.flatMap((request) => request.results) : [ended.said];
+  const results = hasModel
+    ? requests.flatMap((request) => request.results.map(({ text }) => text))
+    : [ended.said];
   const denial = results.find((result) => result.includes("code.write_file"));
   const reads = facts.filter(isEnd("tool.completed", "code.read_file"));
   expect(ended.code === 0, `it ended with ${ended.code ?? "a signal"}`);

@@ -1,20 +1,21 @@
-// A model provider on this machine, for hosts that are to be seen at work without one: it speaks the wire format each
-// host uses, plays what it is told to, and remembers what the host sent.
+// A model provider on this machine, for loops and hosts that are to be seen at work without one: it speaks the wire
+// format that each of them uses, plays what it is given, and records what was sent.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { anthropicMessages } from "./wire-anthropic.ts";
 import { geminiContent } from "./wire-gemini.ts";
 import { openaiChat, openaiResponses } from "./wire-openai.ts";
-import type { Play, SeenRequest, WireFormat } from "./wire-format.ts";
+import type { Play, Reply, SeenRequest, WireAnswer, WireFormat } from "./wire-format.ts";
 
 export interface ModelEndpoint {
   /** Without a path. */
   readonly url: string;
-  /** What was asked of the model, in order. */
+  /** What the model was sent, in order. */
   readonly requests: readonly SeenRequest[];
-  /** What came and was no request to a model, as "METHOD path". */
+  /** Requests that were none to a model, as "METHOD path". */
   readonly strays: readonly string[];
   close(): Promise<void>;
 }
@@ -32,7 +33,8 @@ export async function openModelEndpoint(play: Play): Promise<ModelEndpoint> {
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       strays.push(`${request.method} ${request.url}: ${String(error)}`);
-      response.writeHead(500).end();
+      if (!response.headersSent) response.writeHead(500);
+      response.end();
     });
   });
   server.listen(0, "127.0.0.1");
@@ -60,19 +62,40 @@ export async function openModelEndpoint(play: Play): Promise<ModelEndpoint> {
       response.end(JSON.stringify({ object: "list", data: [], models: [] }));
       return;
     }
-    const body = JSON.parse(await textOf(request)) as Record<string, unknown>;
+    const body = JSON.parse(await readBody(request)) as Record<string, unknown>;
     const seen = { ...format.read(body), format: format.name };
     requests.push(seen);
     const reply = play(seen);
-    const { type, text } = format.write(reply, { body, path });
-    response.writeHead(200, { "content-type": type });
-    response.end(text);
+    await send(format.write(reply, { body, path }), reply, response);
   }
 }
 
+async function send(answer: WireAnswer, reply: Reply, response: ServerResponse): Promise<void> {
+  if (answer.kind === "whole") {
+    response.writeHead(200, JSON_TYPE).end(JSON.stringify(answer.body));
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(answer.opening);
+  for (const [at, call] of answer.calls.entries()) {
+    if (at > 0 && reply.pauseMs !== undefined) await wait(reply.pauseMs);
+    response.write(call);
+  }
+  if (reply.breaksOff !== true) {
+    response.end(answer.closing);
+    return;
+  }
+  // Clients drop what they have not read when a connection is cut.
+  await wait(CUT_AFTER_MS);
+  // Without the last chunk of the body.
+  response.socket?.end();
+}
+
+const CUT_AFTER_MS = 200;
+
 const JSON_TYPE = { "content-type": "application/json" };
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");
