@@ -12,7 +12,7 @@ export const TOOL = "bench.work";
  * Plays a script through one run, to its end.
  *
  * @param {Script} script
- * @param {Store | OpenSession} [where]  in a session of its own, or in this one; default: in memory
+ * @param {Store | Pick<OpenSession, "journal" | "close">} [where]  in a session of its own, or in this one; default: in memory
  * @returns {Promise<void>}
  */
 export async function playRun(script, where) {

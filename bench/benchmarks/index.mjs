@@ -1,6 +1,7 @@
 // What is measured, in the order it is printed. A benchmark turns one subject into rounds; the harness
 // decides which process they run in and when.
 
+import { bridgeAiSdk } from "./bridge-ai-sdk.mjs";
 import { call } from "./call.mjs";
 import { catalog } from "./catalog.mjs";
 import { commandCalls } from "./command-calls.mjs";
@@ -8,6 +9,7 @@ import { commandProcesses } from "./command-processes.mjs";
 import { commandSessions } from "./command-sessions.mjs";
 import { coldStart } from "./cold-start.mjs";
 import { editFile } from "./edit-file.mjs";
+import { exportFacts } from "./export.mjs";
 import { flat } from "./flat.mjs";
 import { inspector } from "./inspector.mjs";
 import { listDir } from "./list-dir.mjs";
@@ -93,8 +95,10 @@ export const benchmarks = [
   storePaging,
   storeBytes,
   tasks,
+  exportFacts,
   loopStream,
   loopTurns,
+  bridgeAiSdk,
   mcpStart,
   mcpCall,
   inspector,
