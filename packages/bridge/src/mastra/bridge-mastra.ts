@@ -1,0 +1,153 @@
+import { createTool } from "@mastra/core/tools";
+import type { JsonObject, ToolCall } from "@soong/core";
+import {
+  createGate,
+  listTools,
+  loadedNames,
+  renderText,
+  unpackInput,
+  watchProgress,
+  type BridgeRun,
+  type HostApprovals,
+  type ListedTool,
+} from "../kernel/index.ts";
+import { createApprovalPauses } from "./approval-pauses.ts";
+import { renderOutput, toModelOutput } from "./render-output.ts";
+import { readStray, STRAY_TOOL } from "./stray-calls.ts";
+import type {
+  MastraModel,
+  MastraSchema,
+  MastraStep,
+  MastraStepArgs,
+  MastraTool,
+  MastraToolContext,
+  MastraToolOutput,
+} from "./types.ts";
+import { wrapModel, type AnsweredCall, type CallWatcher } from "./wrap-model.ts";
+
+export interface MastraOptions {
+  /** Mastra's own pause and resume asks for approval. Default: the session's `ask` does. */
+  readonly approvals?: HostApprovals;
+}
+
+export interface MastraBridge {
+  /** For `new Agent({ tools })`. */
+  readonly tools: Record<string, MastraTool>;
+  /** For `new Agent({ defaultOptions })`, or for each `generate` and `stream`. */
+  readonly options: {
+    /** Offers the tools that are loaded, and lets every call reach the kernel. */
+    prepareStep<M extends MastraModel>(
+      args: MastraStepArgs & { readonly model: M },
+    ): Promise<MastraStep<M>>;
+    /** All calls of an answer at once: the kernel orders them. */
+    readonly toolCallConcurrency: number;
+  };
+}
+
+/** More than any model makes in one answer. */
+const ALL_CALLS = 1000;
+
+export async function bridgeMastra(
+  run: BridgeRun,
+  { approvals }: MastraOptions = {},
+): Promise<MastraBridge> {
+  const gate = createGate(run, approvals);
+  const pauses = approvals && createApprovalPauses(run, approvals);
+  const listed = await listTools(run);
+  const schemas = new Map(listed.map(({ name, input_schema }) => [name, input_schema]));
+  const wrapped = new WeakSet<object>();
+  const watcher: CallWatcher = {
+    schemas,
+    onCall: ({ id, name, arguments: text }) => pauses?.noteCall(name, text, id),
+    onAnswered: recordDeclined,
+  };
+  const stray = createTool<MastraTool>({
+    id: STRAY_TOOL,
+    description: "A call of a tool that was not offered",
+    inputSchema: acceptAny({ type: "object" }),
+    execute: async (input, context) => executeCall(readStray(input), context),
+    toModelOutput,
+  });
+
+  return {
+    tools: Object.fromEntries(listed.map((tool) => [tool.name, defineMastraTool(tool)])),
+    options: { prepareStep, toolCallConcurrency: ALL_CALLS },
+  };
+
+  function defineMastraTool({ name, description, input_schema }: ListedTool): MastraTool {
+    return createTool<MastraTool>({
+      id: name,
+      description,
+      inputSchema: acceptAny(input_schema),
+      ...(pauses && { requireApproval: async (input) => pauses.needsApproval(name, input) }),
+      async execute(input, context) {
+        const isApproved = pauses?.takeApproval(name, input, context.agent?.toolCallId) === true;
+        return executeCall({ name, arguments: unpackInput(input) }, context, isApproved);
+      },
+      toModelOutput,
+    });
+  }
+
+  async function executeCall(
+    call: ToolCall,
+    { agent, abortSignal, writer }: MastraToolContext,
+    isApproved = false,
+  ): Promise<MastraToolOutput> {
+    const id = agent?.toolCallId;
+    const { tool_call_id, outcome } = gate.push(
+      { ...call, ...(id !== undefined && { id }) },
+      { signal: abortSignal, isApproved },
+    );
+    const { run_id } = run.identity;
+    const stopWatching = watchProgress(run.session, { run_id, tool_call_id }, (progress) => {
+      // The stream may have ended.
+      writer?.write({ type: "progress", ...progress }).catch(() => {});
+    });
+    const ended = await outcome;
+    stopWatching();
+    // Thrown, as that is how Mastra marks a result as an error. The model gets the message.
+    if (ended.result.is_error) throw new ToolCallFailed(renderText(ended));
+    return renderOutput(ended);
+  }
+
+  async function recordDeclined(calls: readonly AnsweredCall[]): Promise<void> {
+    for (const { id, name, input, text } of calls) {
+      if (pauses?.takeDecline(name, input, id) !== true) continue;
+      await gate.refuse({ id, name, arguments: unpackInput(input) }, text);
+    }
+  }
+
+  /** A step may get the model of the step before. */
+  function wrapOnce<M extends MastraModel>(model: M): M {
+    if (wrapped.has(model)) return model;
+    const one = wrapModel(model, watcher);
+    wrapped.add(one);
+    return one;
+  }
+
+  async function prepareStep<M extends MastraModel>({
+    model,
+    tools = {},
+    activeTools,
+  }: MastraStepArgs & { readonly model: M }): Promise<MastraStep<M>> {
+    const loaded = await loadedNames(run);
+    const isOffered = (name: string): boolean =>
+      (!schemas.has(name) || loaded.includes(name)) && activeTools?.includes(name) !== false;
+    return {
+      model: wrapOnce(model),
+      tools: { ...tools, [STRAY_TOOL]: stray },
+      activeTools: [...Object.keys(tools).filter(isOffered), STRAY_TOOL],
+    };
+  }
+}
+
+class ToolCallFailed extends Error {
+  override readonly name = "ToolCallFailed";
+}
+
+function acceptAny(schema: JsonObject): MastraSchema {
+  const jsonSchema = { input: () => schema, output: () => schema };
+  return {
+    "~standard": { version: 1, vendor: "soong", validate: (value) => ({ value }), jsonSchema },
+  };
+}

@@ -1,0 +1,165 @@
+import { tool } from "@openai/agents";
+import type { JsonObject } from "@soong/core";
+import {
+  createApprovalCheck,
+  createGate,
+  listTools,
+  loadedNames,
+  renderText,
+  unpackArguments,
+  unpackInput,
+  watchProgress,
+  type BridgeRun,
+  type HostApprovals,
+  type ListedTool,
+  type Progress,
+} from "../kernel/index.ts";
+import { renderOutput } from "./render-output.ts";
+import type {
+  AgentsModel,
+  AgentsParameters,
+  AgentsRunOptions,
+  AgentsTool,
+  AgentsToolError,
+} from "./types.ts";
+import { wrapModel, type SeenCall } from "./wrap-model.ts";
+
+export interface OpenAiAgentsOptions {
+  /** The SDK's own interruptions ask for approval. Default: the session's `ask` does. */
+  readonly approvals?: HostApprovals;
+  /** The SDK has no place for the progress of a function tool. */
+  readonly onProgress?: (progress: AgentsProgress) => void;
+}
+
+export interface AgentsProgress extends Progress {
+  readonly tool_call_id: string;
+  /** The wire name. */
+  readonly tool_name: string;
+}
+
+export interface OpenAiAgentsBridge {
+  /** For `new Agent({ tools })`. */
+  readonly tools: AgentsTool[];
+  /** For `new Agent({ model })`: lets calls with malformed arguments or repeated ids reach the kernel. */
+  model<M extends AgentsModel>(model: M): M;
+  /** For `run(agent, input, options)`: what the kernel says to unknown tools and about refused calls. */
+  readonly runOptions: AgentsRunOptions;
+}
+
+export async function bridgeOpenAiAgents(
+  run: BridgeRun,
+  { approvals, onProgress }: OpenAiAgentsOptions = {},
+): Promise<OpenAiAgentsBridge> {
+  const gate = createGate(run, approvals);
+  const { run_id } = run.identity;
+  const checkApproval = approvals && createApprovalCheck(run, approvals);
+  /** Calls that the SDK answers itself, or may: it then says what they are, and not their arguments. */
+  const seen = new Map<string, SeenCall>();
+  /** Ids of refused calls that are not on record yet. */
+  const unrecorded = new Set<string>();
+  /** The wrapper of the model leaves out what is not loaded. */
+  let hidesDeferred = false;
+  const listed = await listTools(run);
+  const names = new Set(listed.map(({ name }) => name));
+
+  return {
+    tools: listed.map(defineAgentsTool),
+    model: (model) => {
+      hidesDeferred = true;
+      return wrapModel(model, {
+        isOwn: (name) => names.has(name),
+        listLoaded: () => loadedNames(run),
+        onUnknownCall: (call) => void seen.set(call.id, call),
+        onRequest: recordRefused,
+      });
+    },
+    runOptions: { toolNotFoundBehavior: "return_error_to_model", toolErrorFormatter },
+  };
+
+  function defineAgentsTool({ name, description, input_schema }: ListedTool): AgentsTool {
+    const parameters = shapeParameters(input_schema);
+    return {
+      type: "function",
+      name,
+      description,
+      parameters,
+      strict: false,
+      needsApproval:
+        checkApproval === undefined
+          ? neverNeedsApproval(name, parameters)
+          : async (_context, input, callId) => {
+              const call = { name, arguments: unpackInput(input) };
+              if (callId === undefined) return checkApproval(call);
+              seen.set(callId, { ...call, id: callId });
+              return checkApproval({ ...call, id: callId });
+            },
+      // The SDK cannot read the state of a paused run if a tool in it is not enabled.
+      isEnabled: async () => hidesDeferred || (await loadedNames(run)).includes(name),
+      async invoke(context, input, details) {
+        const callId = details?.toolCall?.callId;
+        const call = { name, arguments: unpackArguments(input), ...(callId && { id: callId }) };
+        const isApproved =
+          approvals !== undefined &&
+          callId !== undefined &&
+          context.isToolApproved({ toolName: name, callId }) === true;
+        const { tool_call_id, outcome } = gate.push(call, { signal: details?.signal, isApproved });
+        const stopWatching =
+          onProgress &&
+          watchProgress(run.session, { run_id, tool_call_id }, (progress) =>
+            onProgress({ ...progress, tool_call_id: callId ?? tool_call_id, tool_name: name }),
+          );
+        const ended = await outcome;
+        stopWatching?.();
+        if (callId !== undefined) seen.delete(callId);
+        return renderOutput(ended);
+      },
+    };
+  }
+
+  async function toolErrorFormatter({ kind, toolName, callId }: AgentsToolError) {
+    const call = seen.get(callId);
+    seen.delete(callId);
+    if (kind === "tool_not_found") {
+      const unknown = { id: callId, name: toolName, arguments: call?.arguments ?? "{}" };
+      return renderText(await gate.execute(unknown));
+    }
+    if (kind !== "approval_rejected" || !names.has(toolName)) return undefined;
+    if (call !== undefined) return renderText(await gate.refuse(call));
+    // After a restart its arguments are not known before the next request. Meanwhile the SDK's own text says that it was refused.
+    unrecorded.add(callId);
+    return undefined;
+  }
+
+  /** The SDK asks the model again when every call has its result: what has not been executed was refused. */
+  async function recordRefused(calls: readonly SeenCall[]): Promise<void> {
+    for (const call of calls) {
+      // Its user wrote the text, so that no one asked for ours.
+      const isRefused = names.has(call.name) && seen.delete(call.id);
+      if (unrecorded.delete(call.id) || isRefused) await gate.refuse(call);
+    }
+  }
+}
+
+/**
+ * The SDK's own function. With any other one it asks the user about each call whose arguments are no JSON object.
+ */
+function neverNeedsApproval(
+  name: string,
+  parameters: AgentsParameters,
+): AgentsTool["needsApproval"] {
+  const options = {
+    name,
+    description: "",
+    parameters,
+    strict: false,
+    needsApproval: false,
+  } as const;
+  return tool({ ...options, execute: () => "" }).needsApproval;
+}
+
+/** With the members that the SDK and some providers insist on. */
+function shapeParameters(schema: JsonObject): AgentsParameters {
+  const shaped: JsonObject = { properties: {}, required: [], ...schema, type: "object" };
+  // Typed as the SDK has it: it checks nothing of that, and `additionalProperties` is the schema's own.
+  return shaped as AgentsParameters & JsonObject;
+}

@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+import { packArguments } from "../kernel/index.ts";
+import type { AgentsModel, AgentsRequest } from "./types.ts";
+import { wrapModel, type CallWatcher, type SeenCall } from "./wrap-model.ts";
+
+test("arguments that are no object reach the SDK as one, and the model as it wrote them", async () => {
+  const model = new FakeModel([createCall("c1", '{"id": 1'), createCall("c2", '{"id":2}')]);
+  const { output } = await wrapModel(model, watchCalls()).getResponse(createRequest());
+  expect(output).toEqual([
+    createCall("c1", packArguments('{"id": 1')),
+    createCall("c2", '{"id":2}'),
+  ]);
+
+  await wrapModel(model, watchCalls()).getResponse({ ...createRequest(), input: output });
+  expect(model.requests.at(-1)?.input).toEqual([
+    createCall("c1", '{"id": 1'),
+    createCall("c2", '{"id":2}'),
+  ]);
+});
+
+test("calls of tools and handoffs that are not of the bridge keep their arguments", async () => {
+  const call = { ...createCall("c1", ""), name: "transfer_to_clerk" };
+  const { output } = await wrapModel(new FakeModel([call]), watchCalls()).getResponse({
+    ...createRequest(),
+    handoffs: [{ toolName: "transfer_to_clerk" }],
+  });
+  expect(output).toEqual([call]);
+});
+
+test("an id that is repeated, in the answer or from before, or empty, is replaced", async () => {
+  const model = new FakeModel(["c1", "c2", "c2", ""].map((id) => createCall(id, "{}")));
+  const input = [createCall("c1", "{}")];
+  const { output } = await wrapModel(model, watchCalls()).getResponse({
+    ...createRequest(),
+    input,
+  });
+  const ids = output.map((item) => (item as { callId: string }).callId);
+  expect(ids[1]).toBe("c2");
+  expect(new Set([...ids, "c1", ""]).size).toBe(6);
+});
+
+test("ids are kept where the provider keeps the conversation", async () => {
+  const calls = [createCall("c1", "{}"), createCall("c1", "{}")];
+  const { output } = await wrapModel(new FakeModel(calls), watchCalls()).getResponse({
+    ...createRequest(),
+    conversationId: "conv_1",
+  });
+  expect(output).toEqual(calls);
+});
+
+test("a call of what is not there is reported with its arguments", async () => {
+  const unknown: SeenCall[] = [];
+  const model = new FakeModel([
+    { ...createCall("c1", '{"a":1}'), name: "reed" },
+    { ...createCall("c2", "{}"), name: "notes__deferred" },
+  ]);
+  await wrapModel(model, watchCalls({ onUnknownCall: (call) => unknown.push(call) })).getResponse(
+    createRequest(),
+  );
+  expect(unknown).toEqual([{ id: "c1", name: "reed", arguments: '{"a":1}' }]);
+});
+
+test("tools of the bridge that are not loaded are not offered", async () => {
+  const model = new FakeModel([]);
+  const tools = ["notes__read", "notes__deferred", "other"].map((name) => ({ name }));
+  await wrapModel(model, watchCalls()).getResponse({ ...createRequest(), tools });
+  expect(model.requests[0]?.tools).toEqual([{ name: "notes__read" }, { name: "other" }]);
+});
+
+test("a stream passes, with the calls of its end adapted", async () => {
+  const events: object[] = [];
+  const model = new FakeModel([createCall("c1", "[1]")]);
+  for await (const event of wrapModel(model, watchCalls()).getStreamedResponse(createRequest())) {
+    events.push(event);
+  }
+  expect(events).toEqual([
+    { type: "output_text_delta", delta: "so" },
+    { type: "response_done", response: { output: [createCall("c1", packArguments("[1]"))] } },
+  ]);
+});
+
+test("the wrapped model is of the class of the model, with its other members", () => {
+  const wrapped = wrapModel(new FakeModel([]), watchCalls());
+  expect(wrapped).toBeInstanceOf(FakeModel);
+  expect(wrapped.describe()).toBe("fake");
+});
+
+class FakeModel implements AgentsModel {
+  readonly #output: object[];
+  readonly requests: AgentsRequest[] = [];
+
+  constructor(output: object[]) {
+    this.#output = output;
+  }
+
+  async getResponse(request: AgentsRequest) {
+    this.requests.push(request);
+    return { output: this.#output };
+  }
+
+  async *getStreamedResponse(request: AgentsRequest) {
+    this.requests.push(request);
+    yield { type: "output_text_delta", delta: "so" };
+    yield { type: "response_done", response: { output: this.#output } };
+  }
+
+  describe(): string {
+    return this.#output.length === 0 ? "fake" : "full";
+  }
+}
+
+function watchCalls(given: Partial<CallWatcher> = {}): CallWatcher {
+  return {
+    isOwn: (name) => name.startsWith("notes__"),
+    listLoaded: async () => ["notes__read"],
+    onUnknownCall: () => {},
+    onRequest: async () => {},
+    ...given,
+  };
+}
+
+function createCall(callId: string, text: string): object {
+  return { type: "function_call", callId, name: "notes__read", arguments: text };
+}
+
+function createRequest(): AgentsRequest {
+  return { input: "go", tools: [{ name: "notes__read" }], handoffs: [] };
+}
