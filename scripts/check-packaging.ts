@@ -15,6 +15,7 @@ interface Manifest {
   readonly private?: boolean;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly scripts?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
 interface Published {
@@ -140,22 +141,40 @@ function install(name: string, packed: readonly Packed[]): string {
 }
 
 function runSample({ folder, manifest }: Packed, cwd: string): void {
-  const sample =
-    readFileSync(resolve("test", "packaging", `${folder}.ts`), "utf8") + entryPoints(manifest);
-  writeFileSync(join(cwd, `${folder}.ts`), sample);
+  const sample = readFileSync(resolve("test", "packaging", `${folder}.ts`), "utf8");
+  writeFileSync(join(cwd, `${folder}.ts`), sample + importTypes(manifest));
   const { code } = transformSync(sample, { loader: "ts" });
-  writeFileSync(join(cwd, `${folder}.mjs`), code);
+  writeFileSync(join(cwd, `${folder}.mjs`), code + loadEntryPoints(manifest));
   capture(process.execPath, [`${folder}.mjs`], { cwd });
 }
 
-/** A line for each entry point: it has to load, and its types have to be found. */
-function entryPoints({ name, exports }: Manifest): string {
+/** A line for each entry point: its types have to be found, also without an optional peer. */
+function importTypes(manifest: Manifest): string {
+  return listEntryPoints(manifest)
+    .map((entry) => `export type * as entry${entry.replaceAll(/\W/g, "_")} from "${entry}";\n`)
+    .join("");
+}
+
+/** Each has to load. One that is about an optional peer may fail because that is not installed, and for no other reason. */
+function loadEntryPoints(manifest: Manifest): string {
+  const { peerDependenciesMeta = {} } = manifest;
+  const optional = Object.keys(peerDependenciesMeta).filter(
+    (peer) => peerDependenciesMeta[peer]?.optional === true,
+  );
+  return `
+for (const entry of ${JSON.stringify(listEntryPoints(manifest))}) {
+  await import(entry).catch((error) => {
+    const isPeer = ${JSON.stringify(optional)}.some((peer) => error.message.includes(\`'\${peer}'\`));
+    if (error.code !== "ERR_MODULE_NOT_FOUND" || !isPeer) throw error;
+  });
+}
+`;
+}
+
+function listEntryPoints({ name, exports }: Manifest): string[] {
   return Object.keys(exports)
     .filter((path) => path !== "./package.json")
-    .map(
-      (path) => `export * as entry${path.replaceAll(/\W/g, "_")} from "${name}${path.slice(1)}";\n`,
-    )
-    .join("");
+    .map((path) => `${name}${path.slice(1)}`);
 }
 
 function typeCheckSamples(packed: readonly Packed[], types: string, cwd: string): void {
