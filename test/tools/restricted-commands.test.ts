@@ -7,6 +7,7 @@ import { defineHook, type AnyHook, type PermissionRule } from "@soong/core";
 import { resolveRulePath } from "@soong/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
+import { hasProgram } from "../sandbox/world.ts";
 import { explainCommand, allowCode, createWorkbench, type Workbench } from "./workbench.ts";
 
 async function benchWith(rules: readonly PermissionRule[], hooks: AnyHook[] = []) {
@@ -72,7 +73,7 @@ const IN_REACH: [string[], string?][] = [
   [["grep", "--dir=recurse", "secret", "."]],
   [["grep", "--recursiv", "secret", "."]],
   // What is searched for is named like a directory.
-  [["rg", "--type", "txt", "open"]],
+  ...(hasProgram("rg") ? [[["rg", "--type", "txt", "open"]] as [string[]]] : []),
   [["ls", "--recursiv", "."]],
   [["cp", "--recursiv", ".", "/tmp/elsewhere"]],
   [["wc", "--files0-from=open/a.txt"]],
