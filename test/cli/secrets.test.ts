@@ -155,3 +155,16 @@ it("the address of an inspector is hidden by a runtime that did not start it", a
   expect(shown).not.toContain(token);
   expect(await filesWith(place.home, token)).toEqual([]);
 });
+
+it("what a model says between its calls is shown without known secrets", async () => {
+  verifies("REDACT-3");
+  const place = await placeWithServers(bundle, () => ({}));
+  await place.write(
+    "script.yaml",
+    `turns:\n  - { text: "first ${TOKEN}", calls: [{ tool: code.list_dir, input: {} }] }\n  - text: "last ${TOKEN}"\n`,
+  );
+  const env = { ANTHROPIC_API_KEY: TOKEN };
+  const shown = await output(place, ["run", "--model", "script:script.yaml", "go"], env);
+  expect(shown).toMatch(/first \[redacted/);
+  expect(shown).not.toContain(TOKEN);
+});

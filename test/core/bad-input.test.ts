@@ -1,7 +1,7 @@
 // Whatever a model or an adapter sends as name, id or arguments ends in one clear result (RESULT-1, PIPE-1,
 // SCHEMA-4, SCHEMA-8, SURF-2).
 
-import type { AnyTool, ToolCall } from "@soong/core";
+import { createKernel, createMemoryJournal, type AnyTool, type ToolCall } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { callBadly, expectClearEnd, quietly } from "./clear-end.ts";
@@ -198,6 +198,19 @@ describe("ids", () => {
     expect(first?.tool_call_id).toBe("x");
     expect(second?.tool_call_id).not.toBe("x");
     expect(second?.metadata.native_call_id).toBe("x");
+  });
+});
+
+describe("a call id that holds a known secret", () => {
+  it("is replaced, and in no record", async () => {
+    verifies("REDACT-1");
+    const secret = "pl-ain_SECRET_0123456789abcdef";
+    const journal = createMemoryJournal();
+    const kernel = createKernel({ tools: [reader("a.tool")] });
+    const run = await kernel.startRun({ journal, secrets: [{ name: "TOKEN", value: secret }] });
+    const [result] = await run.execute([{ id: `c-${secret}`, name: "a__tool", arguments: "{}" }]);
+    expect(result?.metadata.native_call_id).toBe("c-[redacted:TOKEN]");
+    expect(JSON.stringify([result, journal.facts, journal.nodes])).not.toContain(secret);
   });
 });
 

@@ -174,10 +174,12 @@ function recordRequest(call: Call, parsed: ParsedArguments): string | undefined 
 
 /** Adds the model's own id and name, where they differ from ours (NAME-2). */
 export function addNativeNames(
-  { nativeId, tool_call_id, tool, given, tool_name, alias }: Call,
+  { run, nativeId, tool_call_id, tool, given, tool_name, alias }: Call,
   data: Pick<FactData<"tool.requested">, "native_call_id" | "native_name" | "alias">,
 ): void {
-  if (nativeId !== undefined && nativeId !== tool_call_id) data.native_call_id = nativeId;
+  if (nativeId !== undefined && nativeId !== tool_call_id) {
+    data.native_call_id = run.redactor.text(nativeId);
+  }
   if (tool !== undefined && given.name !== tool_name) data.native_name = given.name;
   if (alias !== undefined) data.alias = alias;
 }

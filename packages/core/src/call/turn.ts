@@ -103,9 +103,10 @@ export class OpenTurn implements Turn, TurnControl {
 
   #createCall(given: ToolCall): Call {
     const { usedIds } = this.#options;
-    const { ids } = this.#run;
+    const { ids, redactor } = this.#run;
     let id = typeof given.id === "string" ? given.id : "";
-    if (id === "" || usedIds.has(id)) {
+    // An id is in every record of the call, so it must hold no secret either (REDACT-1).
+    if (id === "" || usedIds.has(id) || redactor.text(id) !== id) {
       id = ids.next("call");
       // A model may have sent, as its own, the very id that comes next.
       for (let i = 2; usedIds.has(id); i += 1) id = `${ids.next("call")}.${i}`;

@@ -22,7 +22,14 @@ import {
 } from "../../output/index.ts";
 import { chooseMode, loadMainAgent, openModels } from "../../runtime/models.ts";
 import type { StoredSession } from "../../runtime/open-runtime.ts";
-import { hasTerminal, loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
+import {
+  createHomeRedactor,
+  hasTerminal,
+  loadUserConfig,
+  withRuntime,
+  onStop,
+  printFacts,
+} from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { findSession } from "../stored.ts";
 import { createUserQuestions } from "../terminal-questions.ts";
@@ -67,6 +74,8 @@ export async function runInSession(
   const config = await loadUserConfig(context);
   const definition =
     options.agent === undefined ? undefined : await loadMainAgent(config, options.agent);
+  // The text of a model is shown as it comes. Facts are redacted when they are recorded.
+  if (!context.json) output.hide(await createHomeRedactor(config.home, context.env));
   const { model = definition?.model } = options;
   const mode = chooseMode(options.mode, definition, (text) => output.note(text));
   const models = await openModels(config.values, context.env, model);

@@ -40,10 +40,10 @@ export function secretVariables(
   });
 }
 
-/** Without those that are too short, that are mere stand-ins, or whose value came before. */
+/** Also line by line; without those that are too short, that are mere stand-ins, or whose value came before. */
 export function worthHiding(secrets: readonly KnownSecret[]): KnownSecret[] {
   const values = new Set<string>();
-  return secrets.filter(({ value }) => {
+  return secrets.flatMap(splitLines).filter(({ value }) => {
     const worth =
       value.length >= MIN_LENGTH &&
       !STAND_INS.has(value.toLowerCase()) &&
@@ -53,6 +53,18 @@ export function worthHiding(secrets: readonly KnownSecret[]): KnownSecret[] {
     return worth;
   });
 }
+
+/** A diff or a listing puts something before each line. Of a key in PEM, the lines that are words stay. */
+function splitLines(secret: KnownSecret): KnownSecret[] {
+  const { name, value } = secret;
+  if (!value.includes("\n")) return [secret];
+  const lines = value.split("\n").map((line) => line.trim());
+  const keys = lines.filter((line) => line.length >= MIN_LINE_LENGTH && !/\s|-----/.test(line));
+  return [secret, ...keys.map((line) => ({ name, value: line }))];
+}
+
+/** Shorter ones may be ordinary words. */
+const MIN_LINE_LENGTH = 12;
 
 /** A text shorter than this holds no secret of any kind. */
 export const MIN_LENGTH = 6;

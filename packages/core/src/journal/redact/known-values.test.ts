@@ -182,3 +182,14 @@ const SPELLINGS: ((text: string) => string)[] = [
   (text) => Buffer.from(text).toString("base64"),
   (text) => Buffer.from(text).toString("base64url"),
 ];
+
+test("a value of several lines is found line by line, as a diff shows it", () => {
+  verifies("REDACT-1");
+  const value = "-----BEGIN KEY-----\nline1secretAAAA\nline2secretBBBB\nshort\n-----END KEY-----";
+  const redactor = createRedactor({ secrets: [{ name: "KEY", value }] });
+  expect(redactor.text(value)).toBe("[redacted:KEY]");
+  const diff = value.replaceAll(/^/gm, "+");
+  expect(redactor.text(diff)).toBe(
+    "+-----BEGIN KEY-----\n+[redacted:KEY]\n+[redacted:KEY]\n+short\n+-----END KEY-----",
+  );
+});
