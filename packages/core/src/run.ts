@@ -243,6 +243,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
   /** One at a time; a caller that asks meanwhile waits for the same answer. */
   #refreshing: Promise<void> | undefined = undefined;
   #continued = false;
+  #hasEnded = false;
   #places: Places | undefined = undefined;
 
   constructor(parts: SessionParts, options: RunOptions, begun: BegunRun) {
@@ -313,6 +314,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
       onSettled: this.#onSettled,
     });
     this.#turns.add(opened);
+    if (this.#hasEnded) void opened.abort("the run has ended");
     return opened;
   }
 
@@ -355,6 +357,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
   }
 
   end(reason: "completed" | "failed" | "aborted", data: FactData = {}): void {
+    this.#hasEnded = true;
     this.#parts.runs.delete(this.key);
     this.deadlines.rest();
     this.#onEnd();

@@ -296,10 +296,13 @@ export async function startRedrive(
 
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
-/** No one is asked about a call of the runtime, now as then. */
-function readMaker({ data }: Fact<"tool.requested">): Pick<ToolCall, "made_by"> {
-  const { made_by } = data;
-  return made_by === "runtime" ? { made_by } : {};
+/** No one is asked about a call of the runtime, or one that the user of a host had refused, now as then. */
+function readMaker({ data }: Fact<"tool.requested">): Pick<ToolCall, "made_by" | "refused"> {
+  const { made_by, refused } = data;
+  return {
+    ...(made_by === "runtime" && { made_by }),
+    ...(refused !== undefined && { refused }),
+  };
 }
 
 function readSentName({ tool_name = "", data }: Fact<"tool.requested">): string {

@@ -11,6 +11,7 @@ import {
   type Gate,
   type HostApprovals,
   type Progress,
+  type PushedCall,
 } from "../kernel/index.ts";
 import { createAnswerBatches, type AnswerBatches } from "./answer-batches.ts";
 
@@ -39,7 +40,7 @@ export function createKernelCalls(
 ): KernelCalls {
   const inner = createGate(run, approvals);
   const batches = createAnswerBatches();
-  const gate: Gate = { ...inner, execute: (call, options) => execute(call, options) };
+  const gate: Gate = { ...inner, execute, push: (call, options) => push(call, options) };
 
   return { batches, gate, execute, refuse, skip };
 
@@ -48,8 +49,16 @@ export function createKernelCalls(
     options?: CallOptions,
     onOwnProgress?: (progress: Progress) => void,
   ): Promise<CallOutcome> {
+    return push(call, options, onOwnProgress).outcome;
+  }
+
+  function push(
+    call: ToolCall,
+    options?: CallOptions,
+    onOwnProgress?: (progress: Progress) => void,
+  ): PushedCall {
     const stop = call.id === undefined ? undefined : batches.findStop(call.id);
-    if (stop !== undefined) return skip(call, stop);
+    if (stop !== undefined) return pushSkipped(call, stop);
     const turn = inner.openTurn();
     const { tool_call_id, outcome } = turn.push(call, options);
     turn.end();
@@ -58,23 +67,29 @@ export function createKernelCalls(
       onOwnProgress?.(progress);
       onProgress?.({ ...progress, tool_call_id, tool_name: call.name });
     });
-    const ended = await outcome;
-    stopWatching();
-    return noteEnd(call, ended);
+    const noted = outcome.then((ended) => {
+      stopWatching();
+      return noteEnd(call, ended);
+    });
+    return { tool_call_id, outcome: noted };
   }
 
   async function refuse(call: ToolCall, reason: string | undefined): Promise<CallOutcome> {
     return noteEnd(call, await inner.refuse(call, reason));
   }
 
-  /** On record as aborted, with the reason. */
   async function skip(call: ToolCall, reason: string): Promise<CallOutcome> {
+    return pushSkipped(call, reason).outcome;
+  }
+
+  /** On record as aborted, with the reason. */
+  function pushSkipped(call: ToolCall, reason: string): PushedCall {
     const turn = inner.openTurn();
-    const { outcome } = turn.push(call);
+    const { tool_call_id, outcome } = turn.push(call);
     void turn.abort(reason);
-    const { result, added } = await outcome;
-    const text = `Not run, because ${reason}.`;
-    return { result: { ...result, content: [{ type: "text", text }] }, added };
+    const content = [{ type: "text" as const, text: `Not run, because ${reason}.` }];
+    const told = outcome.then(({ result, added }) => ({ result: { ...result, content }, added }));
+    return { tool_call_id, outcome: told };
   }
 
   function noteEnd({ id }: ToolCall, ended: CallOutcome): CallOutcome {

@@ -36,7 +36,6 @@ test("a call that cannot be planned needs no approval: the kernel refuses it", a
 const UNUSED: Omit<HostApprovals, "needsApproval"> = {
   ask: () => ({ decision: "deny" }),
   approve: () => {},
-  deny: () => {},
 };
 
 async function startRun() {

@@ -14,7 +14,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** The host's user has approved this call, as the loop's own record says. */
   readonly isApproved?: boolean;
-  /** The host's user has refused it: it is not executed, and on record as denied. */
+  /** The host's user has refused it: it is not executed, and on record as rejected. */
   readonly denied?: { readonly reason?: string };
 }
 
@@ -43,12 +43,12 @@ export class BridgedTurn {
     const waiting = new Waiting();
     // In the list before the call can end.
     this.#waiting.push(waiting);
-    const tool_call_id = this.#turn.push(call);
+    const tool_call_id = this.#turn.push(
+      denied === undefined ? call : { ...call, refused: denied },
+    );
     // A turn that was aborted before has ended already; what comes late has its result, too.
     if (this.#isSettled) void this.#settle();
-    const { run_id } = this.#run.identity;
-    if (denied !== undefined) this.#approvals?.deny(run_id, tool_call_id, denied.reason);
-    else if (isApproved) this.#approvals?.approve(run_id, tool_call_id);
+    if (isApproved) this.#approvals?.approve(this.#run.identity.run_id, tool_call_id, call);
     this.abortOn(signal);
     return { tool_call_id, outcome: waiting.outcome };
   }

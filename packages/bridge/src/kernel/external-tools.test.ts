@@ -74,6 +74,19 @@ test("an abort ends a call whose output never comes", async () => {
   expect(await external.after("c1", { text: "late" })).toBeUndefined();
 });
 
+test("two calls under one id each have their own input and result", async () => {
+  const { external, gate, journal } = await openExternal();
+  const both = [call("x", "write", 1), call("x", "write", 2)];
+  const [first, second] = both.map((one) => external.before(gate, one));
+  expect(await first).toMatchObject({ decision: "allow", input: { id: 1 } });
+  await external.after("x", { text: "one" });
+  expect(await second).toMatchObject({ decision: "allow", input: { id: 2 } });
+  await external.after("x", { text: "two" });
+  const ends = journal.facts.filter(isTerminalFact);
+  expect(ends.map(({ data }) => data.result.summary)).toEqual(["one", "two"]);
+  expect(await external.after("x", { text: "three" })).toBeUndefined();
+});
+
 test("a tool of the host cannot be called past the host", async () => {
   const { run } = await openExternal();
   const result = await run.call("notes.read", { id: 1 });

@@ -36,7 +36,10 @@ export interface ExternalTools {
 }
 
 export function createExternalTools(definitions: readonly ExternalDefinition[]): ExternalTools {
-  const pending = new Map<string, PendingCall>();
+  /** By the id on record. */
+  const waiting = new Map<string, WaitingCall>();
+  /** By the host's id, in the order they came: a host may use one twice. */
+  const running = new Map<string, RunningCall[]>();
   const tools = definitions.map((definition) =>
     defineTool({
       ...definition,
@@ -46,57 +49,59 @@ export function createExternalTools(definitions: readonly ExternalDefinition[]):
 
   return { tools, before, after };
 
-  async function before(
+  function before(
     gate: Gate,
     call: ToolCall & { id: string },
     options?: CallOptions,
   ): Promise<BeforeAnswer> {
-    const allowed = new Promise<BeforeAnswer>((resolve) => {
-      pending.set(call.id, { allow: (input) => resolve({ decision: "allow", input }) });
+    return new Promise((resolve) => {
+      const { tool_call_id, outcome } = gate.push(call, options);
+      waiting.set(tool_call_id, {
+        run(input, report) {
+          running.set(call.id, [...(running.get(call.id) ?? []), { report, outcome }]);
+          resolve({ decision: "allow", input });
+        },
+      });
+      void outcome.then((ended) => {
+        waiting.delete(tool_call_id);
+        const others = running.get(call.id)?.filter((one) => one.outcome !== outcome) ?? [];
+        if (others.length === 0) running.delete(call.id);
+        else running.set(call.id, others);
+        resolve({ decision: "deny", reason: renderText(ended), result: ended.result });
+      });
     });
-    const ended = gate.execute(call, options);
-    const one = pending.get(call.id);
-    if (one !== undefined) one.ended = ended;
-    const refused = ended.then((outcome): BeforeAnswer => {
-      pending.delete(call.id);
-      return { decision: "deny", reason: renderText(outcome), result: outcome.result };
-    });
-    return Promise.race([allowed, refused]);
   }
 
   async function after(id: string, output: ExternalOutput): Promise<CallOutcome | undefined> {
-    const one = pending.get(id);
-    if (one?.report === undefined) return undefined;
-    one.report(output);
-    return one.ended;
+    const [first] = running.get(id) ?? [];
+    first?.report(output);
+    return first?.outcome;
   }
 
   function runExternally(id: string, input: unknown, signal: AbortSignal): Promise<unknown> {
-    const one = pending.get(id);
-    if (one === undefined) {
+    const call = waiting.get(id);
+    if (call === undefined) {
       throw new Error("the host executes this tool itself; it cannot be called from here");
     }
     return new Promise((resolve, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-      one.report = ({ text, is_error = false }) => {
+      call.run(input as JsonObject, ({ text, is_error = false }) => {
         const content = [{ type: "text" as const, text }];
-        resolve(
-          is_error
-            ? toolResult({
-                status: "failed",
-                content,
-                error: { code: "host_failed", message: text },
-              })
-            : toolResult({ content }),
-        );
-      };
-      one.allow(input as JsonObject);
+        const failed = { status: "failed", error: { code: "host_failed", message: text } } as const;
+        resolve(toolResult(is_error ? { ...failed, content } : { content }));
+      });
     });
   }
 }
 
-interface PendingCall {
-  readonly allow: (input: JsonObject) => void;
-  report?: (output: ExternalOutput) => void;
-  ended?: Promise<CallOutcome>;
+type Report = (output: ExternalOutput) => void;
+
+interface WaitingCall {
+  /** The kernel lets it through. */
+  run(input: JsonObject, report: Report): void;
+}
+
+interface RunningCall {
+  readonly report: Report;
+  readonly outcome: Promise<CallOutcome>;
 }

@@ -27,12 +27,9 @@ test("after a hook ended the run no later turn executes anything, not only the n
   expect(log).toEqual([]);
 });
 
-test.each([
-  ["ask", "rejected"],
-  ["allow", "aborted"],
-] as const)(
-  "a call that the host's user refused does not run, whether the rule is to %s or not",
-  async (decision, status) => {
+test.each(["ask", "allow"] as const)(
+  "a call that the host's user refused does not run, with a rule to %s, in a turn or by itself",
+  async (decision) => {
     const log: unknown[] = [];
     const write = defineTool({
       name: "notes.write",
@@ -46,9 +43,35 @@ test.each([
       policy: { rules: [{ tool: "notes.write", decision }] },
     });
     const call = { id: "c1", name: "notes__write", arguments: {} };
-    const { result } = await createGate(run, approvals).refuse(call, "not today");
-    expect(result.status).toBe(status);
-    expect(result.summary).toContain("not today");
+    const gate = createGate(run, approvals);
+    const refused = await gate.refuse(call, "not today");
+    const pushed = await gate.execute({ ...call, id: "c2" }, { denied: { reason: "not today" } });
+    const withoutApprovals = createGate(run).push({ ...call, id: "c3" }, { denied: {} });
+    for (const { result } of [refused, pushed, await withoutApprovals.outcome]) {
+      expect(result.status).toBe("rejected");
+    }
+    expect(refused.result.summary).toContain("not today");
     expect(log).toEqual([]);
   },
 );
+
+test("after the end of the run nothing is executed", async () => {
+  const log: unknown[] = [];
+  const read = defineTool({
+    name: "notes.read",
+    description: "Read a note",
+    input_schema: { type: "object" },
+    permission: "readonly",
+    handler: () => log.push("read"),
+  });
+  const run = await createKernel({ tools: [read] }).startRun();
+  run.end("completed");
+  const { result } = await createGate(run).execute({
+    id: "c1",
+    name: "notes__read",
+    arguments: {},
+  });
+  expect(result.status).toBe("aborted");
+  expect(result.summary).toContain("the run has ended");
+  expect(log).toEqual([]);
+});

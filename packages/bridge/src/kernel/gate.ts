@@ -38,13 +38,9 @@ export function createGate(run: Run, approvals?: HostApprovals): Gate {
   }
 
   async function refuse(call: ToolCall, reason?: string): Promise<CallOutcome> {
-    const isAsked = approvals !== undefined && (await run.explain(call)).outcome === "ask";
     const turn = openTurn();
-    const denied = { denied: { ...(reason !== undefined && { reason }) } };
-    const { outcome } = turn.push(call, isAsked ? denied : {});
-    if (isAsked) turn.end();
-    // The kernel would not ask, so it would not get the answer: invalid calls, and what a rule has allowed since.
-    else void turn.abort(reason ?? "the user refused this call");
+    const { outcome } = turn.push(call, { denied: reason === undefined ? {} : { reason } });
+    turn.end();
     return outcome;
   }
 

@@ -53,6 +53,34 @@ test("an approval is for the plan that was shown: another input under the same i
   expect(log).toEqual([]);
 });
 
+test("an approval is for one execution, until the host pauses for the call again", async () => {
+  verifies("MODEL-6");
+  const { run, approvals, gate, log } = await openHost();
+  await approvals.needsApproval(run, CALL);
+  await gate.execute(CALL, { isApproved: true });
+  const replayed = await gate.execute(CALL, { isApproved: true });
+  expect(replayed.result.status).toBe("denied");
+  expect(replayed.result.summary).toContain("was used before");
+  await approvals.needsApproval(run, CALL);
+  await gate.execute(CALL, { isApproved: true });
+  expect(log).toEqual([1, 1]);
+});
+
+test.each(["c1", undefined])(
+  "an approval is for the plan that was shown, also where the id %s was used before or is missing",
+  async (id) => {
+    verifies("MODEL-6");
+    const { run, approvals, gate, log } = await openHost();
+    await gate.execute({ ...CALL, id: "c1" }, { isApproved: true });
+    const shown = { ...CALL, id };
+    await approvals.needsApproval(run, shown);
+    const other = { ...shown, arguments: '{"id":2}' };
+    const { result } = await gate.execute(id === undefined ? shown : other, { isApproved: true });
+    expect(result.status).toBe(id === undefined ? "succeeded" : "denied");
+    expect(log).toEqual(id === undefined ? [1, 1] : [1]);
+  },
+);
+
 test("an approval is for one call: the next one under another id is denied", async () => {
   const { gate, log } = await openHost();
   await gate.execute(CALL, { isApproved: true });

@@ -67,7 +67,6 @@ async function openPauses(isNeeded: boolean | Error) {
       return isNeeded;
     },
     approve: () => {},
-    deny: () => {},
   });
   return { pauses, planned };
 }

@@ -12,7 +12,7 @@ import type { Surface } from "../surface/surface.ts";
 import { messageOf } from "../tool/index.ts";
 import type { AcceptedCall, Call, Ending } from "./call.ts";
 import { writeArtifact } from "./context.ts";
-import { endCall } from "./endings.ts";
+import { endCall, endRejected } from "./endings.ts";
 import { validateInput } from "./validate.ts";
 
 /** Longer arguments are kept as an artifact; the fact holds their head and tail. */
@@ -37,6 +37,9 @@ export async function acceptCall(call: Call): Promise<Ending | undefined> {
     : endCall("failed", "invalid_arguments", `${tool.name}: ${parsed.message}`, {
         code: parsed.code,
       });
+  if (problem === undefined && call.given.refused !== undefined) {
+    return refuse(call, tool, endRejected(call, call.given.refused.reason));
+  }
   // Ended from outside while it was validated: that stops no other call.
   const isRefused = problem !== undefined && call.cancellation === undefined;
   return isRefused ? refuse(call, tool, problem) : problem;
@@ -145,6 +148,10 @@ function recordRequest(call: Call, parsed: ParsedArguments): string | undefined 
   addNativeNames(call, data);
   if (given.within !== undefined) data.within_tool_call_id = given.within;
   if (given.made_by !== undefined) data.made_by = given.made_by;
+  if (given.refused !== undefined) {
+    const { reason } = given.refused;
+    data.refused = reason === undefined ? {} : { reason: redactor.text(reason) };
+  }
   const isGivenText = typeof given.arguments === "string";
   let text = isGivenText ? (given.arguments as string) : "";
   if (!isGivenText) text = parsed.ok ? JSON.stringify(parsed.value) : `(${parsed.message})`;

@@ -65,6 +65,12 @@ export function endWith(status: ToolStatus, error: ToolError): Ending {
   return { status, executed: false, outcome };
 }
 
+/** A user said no to it. */
+export function endRejected({ tool_name }: Call, reason?: string, who = "The user"): Ending {
+  const why = reason === undefined ? "" : `: ${reason}`;
+  return endCall("rejected", "rejected_by_user", `${who} said no to ${tool_name}${why}`);
+}
+
 export function endCancelled(call: Call): Ending {
   const { status, error } = call.cancellation as Cancellation;
   return endWith(status, error);

@@ -24,7 +24,7 @@ import {
   type TurnControl,
 } from "./call.ts";
 import { notifyHooks, runPermissionHooks, seenInput } from "./call-hooks.ts";
-import { endCall, endCancelled } from "./endings.ts";
+import { endCall, endCancelled, endRejected } from "./endings.ts";
 import { callDigest, isPrivatePreview } from "./permission-facts.ts";
 import {
   NoOneToAsk,
@@ -123,9 +123,8 @@ async function takeAnswer(
   if (answer.decision === "deny") {
     const { reason, answered_by = "" } = answer;
     // A client may have answered without its user: only other answers are the user's.
-    const who = answered_by.startsWith("client ") ? `The ${answered_by}` : "The user";
-    const why = reason === undefined ? "" : `: ${reason}`;
-    return endCall("rejected", "rejected_by_user", `${who} said no to ${call.tool_name}${why}`);
+    const who = answered_by.startsWith("client ") ? `The ${answered_by}` : undefined;
+    return endRejected(call, reason, who);
   }
   const changed = await checkUnchanged(call, digest);
   if (changed !== undefined) return changed;
