@@ -44,6 +44,7 @@ export const orderCases: readonly Case[] = [
           },
         ],
         policy: ALLOW_WRITES,
+        stream: true,
       };
     },
     check(seen) {

@@ -1,6 +1,7 @@
 // The model in front of the SDK's own: it sees each request before the provider and each call before the SDK.
 
 import { isRecord } from "@soong/schema";
+import { readStream } from "../kernel/index.ts";
 import { ModelAnswer, type AnswerParts } from "./model-answer.ts";
 import type {
   AnswerPart,
@@ -19,7 +20,7 @@ export function wrapModel<Model extends PeerModel>(model: Model, parts: AnswerPa
   }
   if (wrapped.get(model) === parts) return model;
   const generate = model.doGenerate.bind(model) as Generate;
-  const stream = model.doStream.bind(model) as Stream;
+  const startStream = model.doStream.bind(model) as Stream;
   const own: Record<PropertyKey, unknown> = { doGenerate, doStream };
   // All else is the model's own, on itself: its methods may use private fields.
   const proxy = new Proxy(model, {
@@ -44,9 +45,13 @@ export function wrapModel<Model extends PeerModel>(model: Model, parts: AnswerPa
 
   async function doStream(request: ModelRequest): Promise<StreamedAnswer> {
     const { prepared, tools } = await prepareRequest(parts, request);
-    const given = await stream(prepared);
+    const given = await startStream(prepared);
     const answer = new ModelAnswer(parts, request, tools);
-    return { ...given, stream: readStream(given.stream, answer) };
+    const stream = readStream(given.stream, {
+      read: async (part) => [await answer.read(part)],
+      close: (reason) => answer.drop(reason),
+    });
+    return { ...given, stream };
   }
 }
 
@@ -55,31 +60,3 @@ const wrapped = new WeakMap<object, AnswerParts>();
 
 type Generate = (request: ModelRequest) => PromiseLike<WholeAnswer>;
 type Stream = (request: ModelRequest) => PromiseLike<StreamedAnswer>;
-
-/** Reads no further than the SDK does. An answer that fails, is cancelled, or ends without its last part is thrown away. */
-function readStream(
-  stream: ReadableStream<AnswerPart>,
-  answer: ModelAnswer,
-): ReadableStream<AnswerPart> {
-  const reader = stream.getReader();
-  return new ReadableStream<AnswerPart>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(await answer.read(value));
-          answer.drop("the answer ended too early");
-          controller.close();
-        } catch (error) {
-          answer.drop("the answer failed");
-          throw error;
-        }
-      },
-      cancel(reason) {
-        answer.drop("the answer was cancelled");
-        return reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}

@@ -15,9 +15,12 @@ export {
   type ExternalOutput,
   type ExternalTools,
 } from "./external-tools.ts";
+export { followCall, type FollowedCall } from "./follow-call.ts";
 export { createGate, type Gate } from "./gate.ts";
 export { createHostApprovals, type HostApprovals } from "./host-approvals.ts";
 export { listTools, loadedNames, type ListedTool } from "./list-tools.ts";
 export { packArguments, unpackArguments, unpackInput } from "./raw-arguments.ts";
+export { readStream, type PartReader } from "./read-stream.ts";
 export { renderBlocks, renderText } from "./render-outcome.ts";
+export { StreamedCalls, type StreamedAnswer, type StreamedCall } from "./streamed-calls.ts";
 export { watchProgress, type Progress } from "./watch-progress.ts";

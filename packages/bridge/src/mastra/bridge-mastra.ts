@@ -2,11 +2,12 @@ import { createTool } from "@mastra/core/tools";
 import type { JsonObject, ToolCall } from "@soong/core";
 import {
   createGate,
+  followCall,
   listTools,
   loadedNames,
   renderText,
+  StreamedCalls,
   unpackInput,
-  watchProgress,
   type BridgeRun,
   type HostApprovals,
   type ListedTool,
@@ -41,6 +42,8 @@ export interface MastraBridge {
     ): Promise<MastraStep<M>>;
     /** All calls of an answer at once: the kernel orders them. */
     readonly toolCallConcurrency: number;
+    /** The kernel starts calls early, and only what an answer that breaks off may leave behind. Mastra would start writes too. */
+    readonly eagerToolExecution: false;
   };
 }
 
@@ -52,6 +55,7 @@ export async function bridgeMastra(
   { approvals }: MastraOptions = {},
 ): Promise<MastraBridge> {
   const gate = createGate(run, approvals);
+  const streamed = new StreamedCalls(run, gate, { isEarly: approvals === undefined });
   const pauses = approvals && createApprovalPauses(run, approvals);
   const listed = await listTools(run);
   const schemas = new Map(listed.map(({ name, input_schema }) => [name, input_schema]));
@@ -59,7 +63,8 @@ export async function bridgeMastra(
   const watcher: CallWatcher = {
     schemas,
     onCall: ({ id, name, arguments: text }) => pauses?.noteCall(name, text, id),
-    onAnswered: recordDeclined,
+    onAnswered: prepareRequest,
+    openAnswer: (signal) => streamed.openAnswer(signal),
   };
   const stray = createTool<MastraTool>({
     id: STRAY_TOOL,
@@ -71,7 +76,7 @@ export async function bridgeMastra(
 
   return {
     tools: Object.fromEntries(listed.map((tool) => [tool.name, defineMastraTool(tool)])),
-    options: { prepareStep, toolCallConcurrency: ALL_CALLS },
+    options: { prepareStep, toolCallConcurrency: ALL_CALLS, eagerToolExecution: false },
   };
 
   function defineMastraTool({ name, description, input_schema }: ListedTool): MastraTool {
@@ -94,20 +99,23 @@ export async function bridgeMastra(
     isApproved = false,
   ): Promise<MastraToolOutput> {
     const id = agent?.toolCallId;
-    const { tool_call_id, outcome } = gate.push(
-      { ...call, ...(id !== undefined && { id }) },
-      { signal: abortSignal, isApproved },
-    );
-    const { run_id } = run.identity;
-    const stopWatching = watchProgress(run.session, { run_id, tool_call_id }, (progress) => {
+    const made = { ...call, ...(id !== undefined && { id }) };
+    const followed =
+      (await streamed.claim(made, abortSignal)) ??
+      followCall(run, gate.push(made, { signal: abortSignal, isApproved }));
+    followed.onProgress((progress) => {
       // The stream may have ended.
       writer?.write({ type: "progress", ...progress }).catch(() => {});
     });
-    const ended = await outcome;
-    stopWatching();
+    const ended = await followed.outcome;
     // Thrown, as that is how Mastra marks a result as an error. The model gets the message.
     if (ended.result.is_error) throw new ToolCallFailed(renderText(ended));
     return renderOutput(ended);
+  }
+
+  async function prepareRequest(answered: readonly AnsweredCall[]): Promise<void> {
+    streamed.closeAnswers();
+    await recordDeclined(answered);
   }
 
   async function recordDeclined(calls: readonly AnsweredCall[]): Promise<void> {

@@ -55,6 +55,7 @@ export interface MastraModel {
 export interface MastraRequest {
   readonly prompt: readonly { readonly role: string; readonly content: unknown }[];
   readonly tools?: readonly { readonly name?: string }[];
+  readonly abortSignal?: AbortSignal;
 }
 
 export interface MastraAnswer {

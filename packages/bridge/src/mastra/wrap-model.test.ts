@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { packArguments } from "../kernel/index.ts";
+import { packArguments, type StreamedCall } from "../kernel/index.ts";
 import { packStray, STRAY_TOOL } from "./stray-calls.ts";
 import type { MastraModel, MastraRequest, MastraStreamPart } from "./types.ts";
-import { wrapModel, type AnsweredCall, type CallWatcher, type SeenCall } from "./wrap-model.ts";
+import { wrapModel, type AnsweredCall, type CallWatcher } from "./wrap-model.ts";
 
 test("a call with an object for arguments passes as it is", async () => {
   const parts = streamCall("c1", "notes__read", '{"id":1}');
@@ -19,7 +19,7 @@ test("arguments that are no object are packed, and Mastra gets no end to make a 
 });
 
 test("a call of what was not offered goes through as a stray call", async () => {
-  const calls: SeenCall[] = [];
+  const calls: StreamedCall[] = [];
   const played = await playParts(streamCall("c1", "notes__reed", '{"id": 1'), { calls });
   expect(played).toEqual([
     {
@@ -52,6 +52,46 @@ test("what the provider executes itself, and all other parts, pass as they are",
     ...streamCall("c1", "web_search", "{").map((part) => ({ ...part, providerExecuted: true })),
   ];
   expect(await playParts(parts)).toEqual(parts);
+});
+
+test.each([
+  ["tool-calls", finishPart("tool-calls"), "complete"],
+  ["stop, in a newer specification", finishPart({ unified: "stop" }), "complete"],
+  ["length", finishPart({ unified: "length" }), "the answer ended: length"],
+  ["error", finishPart("error"), "the answer ended: error"],
+  ["no last part at all", { type: "text-end" }, "the answer ended too early"],
+])(
+  "the calls of the kernel start as they stream, and the answer ends: %s",
+  async (_, last, end) => {
+    const early: string[] = [];
+    const parts = [
+      ...streamCall("c1", "notes__read", '{"id": 1'),
+      ...streamCall("c2", "other", "{}"),
+      ...streamCall("c3", "notes__reed", "{}"),
+      last,
+    ];
+    await playParts(parts, { early });
+    expect(early.slice(0, 3)).toEqual(['c1 notes__read {"id": 1', "c3 notes__reed {}", end]);
+  },
+);
+
+test("a call starts before the loop gets it, and a stream that the loop cancels is dropped", async () => {
+  const early: string[] = [];
+  const model = new FakeModel(streamCall("c1", "notes__read", "{}").slice(3));
+  const { stream } = await wrapModel(model, watchCalls([], early)).doStream(REQUEST);
+  const reader = stream.getReader();
+  expect(early).toEqual([]);
+  await reader.read();
+  await reader.cancel("not needed");
+  expect(early).toEqual(["c1 notes__read {}", "the answer was cancelled"]);
+});
+
+test("an answer that comes as a whole has nothing to start early", async () => {
+  const early: string[] = [];
+  const model = new FakeModel(streamCall("c1", "notes__read", "{}"));
+  const { stream } = await wrapModel(model, watchCalls([], early)).doGenerate(REQUEST);
+  for await (const _part of stream);
+  expect(early).toEqual([]);
 });
 
 test("the model sees its own names, our schemas, and not the tool for stray calls", async () => {
@@ -120,6 +160,11 @@ test("before a request, the calls of the last answer are reported with their res
   ]);
 });
 
+const REQUEST: MastraRequest = {
+  prompt: [],
+  tools: [{ name: "notes__read" }, { name: "other" }],
+};
+
 const SCHEMA = { type: "object", properties: { id: { type: "integer" } } };
 
 class FakeModel implements MastraModel {
@@ -144,23 +189,31 @@ class FakeModel implements MastraModel {
 
 async function playParts(
   parts: MastraStreamPart[],
-  { calls = [] }: { calls?: SeenCall[] } = {},
+  { calls = [], early = [] }: { calls?: StreamedCall[]; early?: string[] } = {},
 ): Promise<MastraStreamPart[]> {
-  const { stream } = await wrapModel(new FakeModel(parts), watchCalls(calls)).doStream({
-    prompt: [],
-    tools: [{ name: "notes__read" }],
-  });
+  const model = wrapModel(new FakeModel(parts), watchCalls(calls, early));
+  const { stream } = await model.doStream(REQUEST);
   const played: MastraStreamPart[] = [];
   for await (const part of stream) played.push(part);
   return played;
 }
 
-function watchCalls(calls: SeenCall[] = []): CallWatcher {
+function watchCalls(calls: StreamedCall[] = [], early: string[] = []): CallWatcher {
   return {
     schemas: new Map([["notes__read", SCHEMA]]),
     onCall: (call) => calls.push(call),
     onAnswered: async () => {},
+    openAnswer: () => ({
+      push: ({ id, name, arguments: text }) => early.push(`${id} ${name} ${text}`),
+      complete: () => early.push("complete"),
+      drop: (reason) => early.push(reason),
+    }),
   };
+}
+
+function finishPart(finishReason: unknown): MastraStreamPart {
+  const part = { type: "finish", finishReason };
+  return part;
 }
 
 function streamCall(id: string, toolName: string, input: string): MastraStreamPart[] {

@@ -3,16 +3,16 @@
 
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@soong/core";
-import { packArguments } from "../kernel/index.ts";
+import { isRecord } from "@soong/schema";
+import {
+  packArguments,
+  readStream,
+  type PartReader,
+  type StreamedAnswer,
+  type StreamedCall,
+} from "../kernel/index.ts";
 import { packStray, readStray, restoreInput, STRAY_TOOL } from "./stray-calls.ts";
 import type { MastraModel, MastraRequest, MastraStreamPart } from "./types.ts";
-
-export interface SeenCall {
-  readonly id: string;
-  readonly name: string;
-  /** As the model sent them. */
-  readonly arguments: string;
-}
 
 /** A call of the newest answer with its result, as the conversation has them. */
 export interface AnsweredCall {
@@ -25,10 +25,14 @@ export interface AnsweredCall {
 export interface CallWatcher {
   /** Of the tools of the bridge, by name. Those of others are sent and called as they are. */
   readonly schemas: ReadonlyMap<string, JsonObject>;
-  readonly onCall: (call: SeenCall) => void;
+  readonly onCall: (call: StreamedCall) => void;
   /** Before each request. */
   readonly onAnswered: (calls: readonly AnsweredCall[]) => Promise<void>;
+  /** For each answer that streams. */
+  readonly openAnswer: (signal: AbortSignal | undefined) => OpenAnswer;
 }
+
+type OpenAnswer = Pick<StreamedAnswer, "push" | "complete" | "drop">;
 
 export function wrapModel<M extends MastraModel>(model: M, watcher: CallWatcher): M {
   const ask =
@@ -37,7 +41,9 @@ export function wrapModel<M extends MastraModel>(model: M, watcher: CallWatcher)
       const request = restoreRequest(given, watcher, TAKES_IMAGES.test(model.provider));
       await watcher.onAnswered(listAnswered(request));
       const answer = await model[way](request);
-      return { ...answer, stream: answer.stream.pipeThrough(adaptStream(request, watcher)) };
+      const early = way === "doStream" ? watcher.openAnswer(request.abortSignal) : undefined;
+      const stream = readStream(answer.stream, adaptParts(request, watcher, early));
+      return { ...answer, stream };
     };
   const own: Record<string | symbol, unknown> = {
     doGenerate: ask("doGenerate"),
@@ -53,10 +59,11 @@ export function wrapModel<M extends MastraModel>(model: M, watcher: CallWatcher)
   });
 }
 
-function adaptStream(
+function adaptParts(
   { prompt, tools = [] }: MastraRequest,
   { schemas, onCall }: CallWatcher,
-): TransformStream<MastraStreamPart, MastraStreamPart> {
+  early: OpenAnswer | undefined,
+): PartReader<MastraStreamPart> {
   const used = new Set(
     prompt
       .flatMap(listParts)
@@ -66,13 +73,18 @@ function adaptStream(
   const begun = new Map<string, BegunCall>();
   const offered = new Set(tools.map(({ name }) => name));
 
-  return new TransformStream({
-    transform(part, controller) {
-      for (const one of isInputPart(part) ? adaptInput(part) : adaptCall(part)) {
-        controller.enqueue(one);
-      }
+  return {
+    read(part) {
+      if (isFinish(part)) endEarly(readReason(part.finishReason));
+      return isInputPart(part) ? adaptInput(part) : adaptCall(part);
     },
-  });
+    close: (reason) => early?.drop(reason),
+  };
+
+  function endEarly(reason: string): void {
+    if (reason === "tool-calls" || reason === "stop") early?.complete();
+    else early?.drop(`the answer ended: ${reason}`);
+  }
 
   function adaptInput(part: InputPart): InputPart[] {
     if (part.type === "tool-input-start" && part.providerExecuted !== true) {
@@ -96,7 +108,9 @@ function adaptStream(
     const { id, end } = begun.get(part.toolCallId) ?? { id: claimId(part.toolCallId) };
     begun.delete(part.toolCallId);
     const ends = end === undefined ? [] : [end];
-    onCall({ id, name, arguments: input });
+    const seen = { id, name, arguments: input };
+    onCall(seen);
+    if (!offered.has(name) || schemas.has(name)) early?.push(seen);
     if (!offered.has(name)) {
       const stray = {
         ...part,
@@ -221,6 +235,21 @@ function isCall(part: MastraStreamPart): part is CallPart {
 
 function isResult(part: MastraStreamPart): part is ResultPart {
   return part.type === "tool-result";
+}
+
+interface FinishPart {
+  readonly type: "finish";
+  readonly finishReason?: unknown;
+}
+
+function isFinish(part: MastraStreamPart): part is FinishPart {
+  return part.type === "finish";
+}
+
+/** A text before specification v3. */
+function readReason(finishReason: unknown): string {
+  const reason = isRecord(finishReason) ? finishReason["unified"] : finishReason;
+  return typeof reason === "string" ? reason : "without a reason";
 }
 
 function isInputPart(part: MastraStreamPart): part is InputPart {

@@ -3,12 +3,13 @@ import type { JsonObject } from "@soong/core";
 import {
   createApprovalCheck,
   createGate,
+  followCall,
   listTools,
   loadedNames,
   renderText,
+  StreamedCalls,
   unpackArguments,
   unpackInput,
-  watchProgress,
   type BridgeRun,
   type HostApprovals,
   type ListedTool,
@@ -51,7 +52,7 @@ export async function bridgeOpenAiAgents(
   { approvals, onProgress }: OpenAiAgentsOptions = {},
 ): Promise<OpenAiAgentsBridge> {
   const gate = createGate(run, approvals);
-  const { run_id } = run.identity;
+  const streamed = new StreamedCalls(run, gate, { isEarly: approvals === undefined });
   const checkApproval = approvals && createApprovalCheck(run, approvals);
   /** Calls that the SDK answers itself, or may: it then says what they are, and not their arguments. */
   const seen = new Map<string, SeenCall>();
@@ -70,7 +71,8 @@ export async function bridgeOpenAiAgents(
         isOwn: (name) => names.has(name),
         listLoaded: () => loadedNames(run),
         onUnknownCall: (call) => void seen.set(call.id, call),
-        onRequest: recordRefused,
+        onRequest: prepareRequest,
+        openAnswer: (signal) => streamed.openAnswer(signal),
       });
     },
     runOptions: { toolNotFoundBehavior: "return_error_to_model", toolErrorFormatter },
@@ -102,14 +104,15 @@ export async function bridgeOpenAiAgents(
           approvals !== undefined &&
           callId !== undefined &&
           context.isToolApproved({ toolName: name, callId }) === true;
-        const { tool_call_id, outcome } = gate.push(call, { signal: details?.signal, isApproved });
-        const stopWatching =
-          onProgress &&
-          watchProgress(run.session, { run_id, tool_call_id }, (progress) =>
-            onProgress({ ...progress, tool_call_id: callId ?? tool_call_id, tool_name: name }),
-          );
-        const ended = await outcome;
-        stopWatching?.();
+        const signal = details?.signal;
+        const followed =
+          (await streamed.claim(call, signal)) ??
+          followCall(run, gate.push(call, { signal, isApproved }));
+        const tool_call_id = callId ?? followed.tool_call_id;
+        followed.onProgress((progress) =>
+          onProgress?.({ ...progress, tool_call_id, tool_name: name }),
+        );
+        const ended = await followed.outcome;
         if (callId !== undefined) seen.delete(callId);
         return renderOutput(ended);
       },
@@ -128,6 +131,11 @@ export async function bridgeOpenAiAgents(
     // After a restart its arguments are not known before the next request. Meanwhile the SDK's own text says that it was refused.
     unrecorded.add(callId);
     return undefined;
+  }
+
+  async function prepareRequest(calls: readonly SeenCall[]): Promise<void> {
+    streamed.closeAnswers();
+    await recordRefused(calls);
   }
 
   /** The SDK asks the model again when every call has its result: what has not been executed was refused. */

@@ -53,6 +53,7 @@ export interface AgentsRequest {
   readonly handoffs: readonly { readonly toolName: string }[];
   readonly previousResponseId?: string;
   readonly conversationId?: string;
+  readonly signal?: AbortSignal;
 }
 
 export interface AgentsResponse {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { packArguments } from "../kernel/index.ts";
+import { packArguments, type StreamedCall } from "../kernel/index.ts";
 import type { AgentsModel, AgentsRequest } from "./types.ts";
 import { wrapModel, type CallWatcher, type SeenCall } from "./wrap-model.ts";
 
@@ -73,10 +73,50 @@ test("a stream passes, with the calls of its end adapted", async () => {
   for await (const event of wrapModel(model, watchCalls()).getStreamedResponse(createRequest())) {
     events.push(event);
   }
-  expect(events).toEqual([
+  expect(events.filter((event) => !isRaw(event))).toEqual([
     { type: "output_text_delta", delta: "so" },
     { type: "response_done", response: { output: [createCall("c1", packArguments("[1]"))] } },
   ]);
+});
+
+test("calls of the kernel start as they stream, in front of the end that has them all", async () => {
+  const early: string[] = [];
+  const output = [
+    createCall("c1", '{"id": 1'),
+    { ...createCall("c2", "{}"), name: "other" },
+    createCall("c3", "{}"),
+  ];
+  await playStream(output, early);
+  expect(early).toEqual(['c1 {"id": 1', "c3 {}", 'complete c1 {"id": 1, c3 {}', "dropped"]);
+});
+
+test("from the first call on whose id is replaced, calls wait for the end", async () => {
+  const early: string[] = [];
+  await playStream(
+    ["c1", "c2", "c2", "c3"].map((id) => createCall(id, "{}")),
+    early,
+    ["c0"],
+  );
+  const complete = early[2]?.split(", ") ?? [];
+  expect(early.slice(0, 2)).toEqual(["c1 {}", "c2 {}"]);
+  expect(complete).toHaveLength(4);
+  expect(complete[3]).toBe("c3 {}");
+  early.length = 0;
+  await playStream([createCall("c0", "{}")], early, ["c0"]);
+  expect(early[0]).toMatch(/^complete call_/);
+});
+
+test.each(["fails", "is left by the loop"])("an answer that %s is dropped", async (how) => {
+  const early: string[] = [];
+  const model = new FakeModel([createCall("c1", "{}")]);
+  if (how === "fails") model.failure = new Error("the connection broke");
+  const read = async (): Promise<void> => {
+    const stream = wrapModel(model, watchCalls({}, early)).getStreamedResponse(createRequest());
+    for await (const event of stream) if (how !== "fails" && isRaw(event)) break;
+  };
+  const error = await read().catch((thrown: unknown) => thrown);
+  expect(error).toBe(model.failure);
+  expect(early).toEqual(["c1 {}", "dropped"]);
 });
 
 test("the wrapped model is of the class of the model, with its other members", () => {
@@ -88,6 +128,7 @@ test("the wrapped model is of the class of the model, with its other members", (
 class FakeModel implements AgentsModel {
   readonly #output: object[];
   readonly requests: AgentsRequest[] = [];
+  failure: Error | undefined;
 
   constructor(output: object[]) {
     this.#output = output;
@@ -101,6 +142,12 @@ class FakeModel implements AgentsModel {
   async *getStreamedResponse(request: AgentsRequest) {
     this.requests.push(request);
     yield { type: "output_text_delta", delta: "so" };
+    for (const item of this.#output) {
+      const { callId: call_id, ...rest } = item as { callId: string };
+      const event = { type: "response.output_item.done", item: { ...rest, call_id } };
+      yield { type: "model", event };
+    }
+    if (this.failure !== undefined) throw this.failure;
     yield { type: "response_done", response: { output: this.#output } };
   }
 
@@ -109,12 +156,34 @@ class FakeModel implements AgentsModel {
   }
 }
 
-function watchCalls(given: Partial<CallWatcher> = {}): CallWatcher {
+async function playStream(output: object[], early: string[], before: string[] = []) {
+  const model = wrapModel(new FakeModel(output), watchCalls({}, early));
+  const input = before.map((id) => createCall(id, "{}"));
+  const request = {
+    ...createRequest(),
+    input,
+    tools: [{ name: "notes__read" }, { name: "other" }],
+  };
+  for await (const _event of model.getStreamedResponse(request));
+}
+
+function isRaw(event: object): boolean {
+  return "type" in event && event.type === "model";
+}
+
+function watchCalls(given: Partial<CallWatcher> = {}, early: string[] = []): CallWatcher {
+  const describe = ({ id, arguments: text }: StreamedCall): string => `${id} ${text}`;
   return {
     isOwn: (name) => name.startsWith("notes__"),
     listLoaded: async () => ["notes__read"],
     onUnknownCall: () => {},
     onRequest: async () => {},
+    openAnswer: () => ({
+      push: (call) => early.push(describe(call)),
+      completeWith: (calls) => early.push(`complete ${calls.map(describe).join(", ")}`),
+      // Without effect on an answer that is complete.
+      drop: () => early.push("dropped"),
+    }),
     ...given,
   };
 }

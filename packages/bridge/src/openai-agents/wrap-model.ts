@@ -2,7 +2,13 @@
 // own. The SDK ends a run at a repeated id, and takes one that was approved before as approved.
 
 import { randomUUID } from "node:crypto";
-import { packArguments, unpackArguments } from "../kernel/index.ts";
+import {
+  packArguments,
+  unpackArguments,
+  type StreamedAnswer,
+  type StreamedCall,
+} from "../kernel/index.ts";
+import { readRawCall } from "./read-raw-call.ts";
 import type { AgentsModel, AgentsRequest } from "./types.ts";
 
 export interface SeenCall {
@@ -21,22 +27,35 @@ export interface CallWatcher {
   readonly onUnknownCall: (call: SeenCall) => void;
   /** Before each request, with the calls in its conversation. */
   readonly onRequest: (calls: readonly SeenCall[]) => Promise<void>;
+  /** For each answer that streams. */
+  readonly openAnswer: (signal: AbortSignal | undefined) => OpenAnswer;
 }
+
+type OpenAnswer = Pick<StreamedAnswer, "push" | "completeWith" | "drop">;
 
 export function wrapModel<M extends AgentsModel>(model: M, watcher: CallWatcher): M {
   const getResponse: AgentsModel["getResponse"] = async (given) => {
     const request = await prepareRequest(given, watcher);
     const response = await model.getResponse(request);
-    return { ...response, output: adaptOutput(response.output, request, watcher) };
+    return { ...response, output: adaptOutput(response.output, request, watcher).output };
   };
   const getStreamedResponse: AgentsModel["getStreamedResponse"] = async function* (given) {
     const request = await prepareRequest(given, watcher);
-    for await (const event of model.getStreamedResponse(request)) {
-      if (!isDone(event)) yield event;
-      else {
-        const output = adaptOutput(event.response.output, request, watcher);
-        yield { ...event, response: { ...event.response, output } };
+    const early = watcher.openAnswer(request.signal);
+    const startCall = createStarter(request, watcher, early);
+    try {
+      for await (const event of model.getStreamedResponse(request)) {
+        if (!isDone(event)) {
+          startCall(event);
+          yield event;
+        } else {
+          const { output, own } = adaptOutput(event.response.output, request, watcher);
+          early.completeWith(own);
+          yield { ...event, response: { ...event.response, output } };
+        }
       }
+    } finally {
+      early.drop("the answer ended too early");
     }
   };
   // A proxy, as models have more members than the two, and the SDK looks at their class.
@@ -50,11 +69,34 @@ export function wrapModel<M extends AgentsModel>(model: M, watcher: CallWatcher)
   });
 }
 
+/** Starts calls as they come. From the first one on whose id will be replaced, they wait for the end of the answer. */
+function createStarter(
+  { input }: AgentsRequest,
+  { isOwn }: CallWatcher,
+  early: OpenAnswer,
+): (event: object) => void {
+  const used = new Set(listCalls(input).map(({ callId }) => callId));
+  let isWaiting = false;
+  return (event) => {
+    const call = readRawCall(event);
+    if (call === undefined) return;
+    isWaiting ||= call.id === "" || used.has(call.id);
+    used.add(call.id);
+    if (!isWaiting && isOwn(call.name)) early.push(call);
+  };
+}
+
+interface AdaptedOutput {
+  readonly output: object[];
+  /** Calls of the bridge's tools, as the model made them. */
+  readonly own: StreamedCall[];
+}
+
 function adaptOutput(
-  output: readonly object[],
+  given: readonly object[],
   request: AgentsRequest,
   { isOwn, onUnknownCall }: CallWatcher,
-): object[] {
+): AdaptedOutput {
   const { input, tools, handoffs, previousResponseId, conversationId } = request;
   // Where the provider keeps the conversation, it knows a call by the id that it gave.
   const keepsIds = previousResponseId !== undefined || conversationId !== undefined;
@@ -63,17 +105,20 @@ function adaptOutput(
     ...tools.map(({ name }) => name),
     ...handoffs.map(({ toolName }) => toolName),
   ]);
-  return output.map((item) => {
+  const own: StreamedCall[] = [];
+  const output = given.map((item) => {
     if (!isCall(item)) return item;
     const { name } = item;
     const isFree = item.callId !== "" && !used.has(item.callId);
     const callId = isFree || keepsIds ? item.callId : `call_${randomUUID()}`;
     used.add(callId);
-    if (!isOwn(name) && !offered.has(name))
-      onUnknownCall({ id: callId, name, arguments: item.arguments });
+    const call = { id: callId, name, arguments: item.arguments };
+    if (isOwn(name)) own.push(call);
+    else if (!offered.has(name)) onUnknownCall(call);
     const packed = isOwn(name) ? packArguments(item.arguments) : item.arguments;
     return { ...item, callId, arguments: packed };
   });
+  return { output, own };
 }
 
 async function prepareRequest(
