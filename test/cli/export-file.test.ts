@@ -1,6 +1,6 @@
 // The file of `soong export`: private, whole or not there, and never in place of another by mistake (CLI-4).
 
-import { chmod, mkdir, readdir, stat, symlink } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -53,6 +53,7 @@ it("is what stdout would have, for its owner alone, and nothing else is left", a
     /a\.jsonl: \d+ facts of session_\S+ as \d+ records \(cloudevents\)\.\n$/,
   );
   expect(await place.read(file)).toBe(printed.stdout);
+  expect(await exportTo("-")).toEqual(printed);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readdir(out)).toEqual(["a.jsonl"]);
   const told = await exportTo(join(out, "b.jsonl"), "--json");
@@ -89,10 +90,39 @@ it("replaces nothing without --force, and then all of it", async () => {
   expect((await readdir(out)).toSorted()).toEqual(["a.jsonl", "link"]);
 });
 
+it("is never in the home of Soong, also behind links", async () => {
+  verifies("CLI-4", "CLI-6");
+  const own = await bundle.place();
+  await playSession(own);
+  const database = join(own.home, "store", "soong.db");
+  const [folderLink, fileLink] = [join(own.project, "home"), join(own.project, "db")];
+  await symlink(own.home, folderLink);
+  await symlink(database, fileLink);
+  const refuse = async (...files: string[]): Promise<void> => {
+    for (const file of files) {
+      const ended = await own.run(["export", "--out", file, "--force"]);
+      expect(ended).toMatchObject({ code: 1, stdout: "" });
+      expect(ended.stderr).toMatch(/ is in the home of Soong, .* Name a file elsewhere\.\n$/u);
+    }
+  };
+  await refuse(database, fileLink, join(folderLink, "store", "soong.db"));
+  await refuse(join(own.home, "a.jsonl"), join(folderLink, "a.jsonl"), "../home/a.jsonl");
+  // A store that was moved to another disk.
+  const elsewhere = join(own.project, "disk");
+  await rename(join(own.home, "store"), elsewhere);
+  await symlink(elsewhere, join(own.home, "store"));
+  await refuse(join(elsewhere, "soong.db"));
+  expect((await own.run(["sessions", "--json"])).stdout).toContain("session_");
+});
+
 it("is refused before the work where it cannot be", async () => {
   verifies("CLI-6");
+  await symlink(join(out, "none.jsonl"), join(out, "dangling"));
+  await symlink("circle", join(out, "circle"));
   for (const [file, says] of [
     [out, "is a directory. Name a file in it."],
+    [join(out, "dangling"), "is a link to a file that is not there. Name that file, or remove"],
+    [join(out, "circle"), "its links lead in a circle."],
     [join(out, "none", "a.jsonl"), "there is no directory"],
     [join(out, "x".repeat(300)), "its name is too long"],
     ["/dev/null", "is no ordinary file. Omit --out and redirect stdout to it."],
@@ -103,13 +133,15 @@ it("is refused before the work where it cannot be", async () => {
     expect(ended.stderr.trimEnd().split("\n")).toHaveLength(1);
   }
   expect((await stat("/dev/null")).isCharacterDevice()).toBe(true);
-  expect(await readdir(out)).toEqual([]);
+  expect((await readdir(out)).toSorted()).toEqual(["circle", "dangling"]);
 });
 
 it.each([
   ["ENOSPC", "writeFile", "the disk of"],
   ["EACCES", "open", "this user may not write in"],
   ["EROFS", "open", "is read-only"],
+  // As in /proc, which is there.
+  ["ENOENT", "open", "no file can be made in"],
   ["EEXIST", "link", "exists. Name another file"],
 ])("that the disk refuses with %s says so and leaves nothing", async (code, name, says) => {
   verifies("CLI-6");
@@ -138,6 +170,17 @@ it.each([
   const ended = await exportWith(patch);
   expect(ended).toMatchObject({ code, stdout: "" });
   expect(await readdir(join(out, "to"))).toEqual([]);
+});
+
+it("counts one record as one", async () => {
+  const ended = await place.run([
+    "export",
+    "--format",
+    "agent-runtime-snapshot",
+    "--out",
+    join(out, "a.json"),
+  ]);
+  expect(ended.stderr).toMatch(/ as 1 record \(agent-runtime-snapshot\)\.\n$/u);
 });
 
 it("is not made for a session that is not there", async () => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { findAgentRuntimeProblems, findAgentToolProblems, findOtlpProblems } from "@soong/export";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadSqlite } from "../../packages/store/src/sqlite/driver.ts";
 import { findCloudEventProblems } from "../export/cloud-events-rules.ts";
 import {
   validateAgentRuntimeEvent,
@@ -53,7 +54,40 @@ const PROBLEMS: Readonly<Record<string, (lines: readonly Line[]) => unknown[]>> 
   native: (lines) => lines.filter(({ schema }) => schema !== "soong.events/1"),
 };
 
+async function alter({ home }: Place, sql: string): Promise<void> {
+  const open = await loadSqlite();
+  const database = open(join(home, "store", "soong.db"));
+  database.exec(sql);
+  database.close();
+}
+
+interface Span {
+  readonly name: string;
+  readonly spanId: string;
+}
+
+function listSpans(requests: readonly Line[]): Span[] {
+  const all = requests as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }[];
+  return all
+    .flatMap(({ resourceSpans }) => resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans)
+    .flatMap(({ spans }) => spans);
+}
+
 describe("soong events --format", () => {
+  it("gives the run of a child the span that it has in the export of its session", async () => {
+    verifies("CLI-4", "EXPORT-1");
+    const child = session.facts.find(({ parent_run_id }) => parent_run_id !== undefined);
+    const args = ["--format", "otlp"];
+    const alone = await place.run(["events", String(child?.["run_id"]), ...args]);
+    const whole = await place.run(["export", session.session_id, ...args]);
+    const [span] = listSpans(readLines(alone)).filter(({ name }) =>
+      name.startsWith("invoke_agent"),
+    );
+    expect(span).toBeDefined();
+    expect(listSpans(readLines(whole)).find(({ spanId }) => spanId === span?.spanId)).toEqual(span);
+  });
+
   it.each(FORMATS.slice(1))(
     "prints %s records that are valid, and nothing else",
     async (format) => {
@@ -68,14 +102,17 @@ describe("soong events --format", () => {
     },
   );
 
-  it("is sentences or facts where the format is native", async () => {
+  it("is sentences without a format, and facts where it is native", async () => {
     verifies("CLI-4");
     const sentences = await place.run(["events", session.run_id]);
-    const native = await place.run(["events", session.run_id, "--format", "native"]);
-    expect(native.stdout).toBe(sentences.stdout);
-    const facts = await place.run(["events", session.run_id, "--format", "native", "--json"]);
+    expect(sentences.stdout).toContain("completed · run.completed");
+    const facts = await place.run(["events", session.run_id, "--json"]);
     expect(PROBLEMS["native"]?.(readLines(facts))).toEqual([]);
     expect(readLines(facts).length).toBeGreaterThan(10);
+    for (const more of [[], ["--json"]]) {
+      const native = await place.run(["events", session.run_id, "--format", "native", ...more]);
+      expect(native).toEqual(facts);
+    }
   });
 
   it("has the Lime profile of Agent Runtime, and content in spans on request only", async () => {
@@ -106,6 +143,7 @@ describe("soong events --format", () => {
     [["export", "--format", "agent-runtime", "--profile", "x"], "it is one of lime"],
     [["export", "--force"], "--force is for --out FILE"],
     [["export", "--json"], "--json is for --out FILE"],
+    [["export", "--out", "-", "--force"], "--force is for --out FILE"],
   ])("refuses %j with what can be typed instead", async (args, says) => {
     verifies("CLI-6");
     const ended = await place.run(args);
@@ -125,7 +163,20 @@ describe("soong events --format", () => {
     expect(half.stdout).not.toContain("tool_result");
     const early = await live.run(["export", "--format", "otlp"]);
     expect(early).toMatchObject({ code: 0, stdout: "" });
-    expect(early.stderr).toContain("1 run has not ended: what is still open is not in this export");
+    expect(early.stderr).toBe(
+      "1 run has not ended: spans that are still open are not in this export.\n",
+    );
+    for (const [format, says] of [
+      ["native", "later facts are not in this export"],
+      ["cloudevents", "later facts are not in this export"],
+      ["agent-tool", "what is still open has no end in this export"],
+      ["agent-runtime", "what is still open has no end in this export"],
+      ["agent-runtime-snapshot", "this is the state of now"],
+    ] as const) {
+      const exported = await live.run(["export", "--format", format]);
+      expect(exported.stdout).toContain("code.run_command");
+      expect(exported.stderr).toBe(`1 run has not ended: ${says}.\n`);
+    }
     await live.write("go", "");
     await call.ended;
     const ended = await follow.ended;
@@ -219,6 +270,37 @@ describe("soong export", () => {
     }
   });
 
+  it.each([
+    ["in the middle", "type = 'permission.evaluated'"],
+    ["at the end", "place = (SELECT max(place) FROM facts)"],
+  ])("reports facts that were removed %s, and names the command that checks", async (_, where) => {
+    verifies("CLI-6", "EXPORT-1");
+    const altered = await bundle.place();
+    const { session_id, run_id } = await playSession(altered);
+    await alter(altered, `DELETE FROM facts WHERE ${where}`);
+    const says = `Facts are missing in the journal of this session: \`soong verify ${session_id}\` says more.\n`;
+    for (const format of [...FORMATS, "agent-runtime-snapshot"]) {
+      expect(await altered.run(["export", "--format", format])).toMatchObject({
+        code: 0,
+        stderr: says,
+      });
+    }
+    const file = join(altered.project, "a.jsonl");
+    expect((await altered.run(["export", "--out", file])).stderr).toContain(says);
+    expect((await altered.run(["events", run_id, "--format", "cloudevents"])).stderr).toBe(says);
+    expect(await altered.run(["verify", session_id])).toMatchObject({ code: 1 });
+  });
+
+  it("names the command that checks a session with a fact that is not JSON", async () => {
+    verifies("CLI-6");
+    const altered = await bundle.place();
+    const { session_id } = await playSession(altered);
+    await alter(altered, "UPDATE facts SET line = substr(line, 1, 40) WHERE line LIKE '%\"f7\"%'");
+    const ended = await altered.run(["export"]);
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toContain(`\`soong verify ${session_id}\` says more.`);
+  });
+
   it("streams a session of 50 000 facts in little memory", async () => {
     verifies("EXPORT-1");
     const big = await bundle.place();
@@ -270,5 +352,8 @@ describe("soong export", () => {
       session.session_id.slice("session_".length, "session_".length + 8),
     );
     expect(await offered("exp")).toContain("export");
+    expect(await offered("export", "--format=ot")).toEqual(["--format=otlp", ""]);
+    expect(await offered("export", "--format", "=")).toContain("otlp");
+    expect(await offered("export", "--force=")).toEqual([""]);
   });
 });

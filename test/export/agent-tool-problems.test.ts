@@ -106,6 +106,15 @@ const BREAKS: readonly (readonly [
     },
   ],
   [
+    "two events of one fact with one number",
+    "monotone_sequence",
+    (log) =>
+      changed(log, "tool_event", (event) => ({
+        ...event,
+        sequence: Math.floor(Number(event["sequence"]) / 1e6),
+      })),
+  ],
+  [
     "progress that repeats its number",
     "monotone_sequence",
     (log) => changed(log, "tool_progress", (progress) => ({ ...progress, sequence: 1 })),

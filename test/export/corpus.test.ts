@@ -8,7 +8,7 @@ import { createAgentRuntimeProjection, createAgentToolProjection } from "@soong/
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { factsOfCalls } from "../cli/export-stage.ts";
-import { factsOfTypes } from "../facts.ts";
+import { factsOfTypes, writtenFact } from "../facts.ts";
 import { exportFacts, FORMATS } from "./formats.ts";
 import { FACT_TYPES, recordRuns } from "./recorded-runs.ts";
 
@@ -109,6 +109,60 @@ test.each(runs)(
     expect(executed).toHaveLength(factsOfTypes(facts, "tool.started").length);
   },
 );
+
+describe.each([
+  {
+    standard: "Agent Runtime",
+    list: (facts: readonly Fact[]) =>
+      exportFacts(createAgentRuntimeProjection(), facts).map(
+        ({ eventId, sequence }) => [eventId, sequence] as const,
+      ),
+  },
+  {
+    standard: "Agent Tool",
+    list: (facts: readonly Fact[]) =>
+      exportFacts(createAgentToolProjection(), facts).flatMap((record) =>
+        record.record_type === "tool_event" ? [[record.event_id, record.sequence] as const] : [],
+      ),
+  },
+])("$standard", ({ list }) => {
+  test.each(runs)(
+    "counts an event of $name the same in its run and in its session",
+    ({ facts }) => {
+      verifies("EXPORT-1");
+      const whole = new Map(list(facts));
+      for (const id of new Set(facts.map(({ run_id }) => run_id))) {
+        const sequences = list(facts.filter(({ run_id }) => run_id === id));
+        const common = sequences.filter(([eventId]) => whole.has(eventId));
+        expect(common.map(([eventId]) => [eventId, whole.get(eventId)])).toEqual(common);
+      }
+    },
+  );
+});
+
+const BYTES = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk";
+
+test.each(FORMATS)("$name has no bytes of images, sound and files", ({ create, findProblems }) => {
+  verifies("EXPORT-1");
+  const content = [
+    { type: "text", text: "a picture" },
+    { type: "image", media_type: "image/png", data: BYTES },
+    { type: "audio", media_type: "audio/wav", data: BYTES },
+    { type: "resource", uri: "file:///a.bin", media_type: "application/x-a", blob: BYTES },
+  ];
+  const facts = [...factsOfCalls("session_image", 1)].map((fact) =>
+    fact.type === "tool.completed"
+      ? writtenFact({ ...fact, data: { result: { status: "succeeded", content } } })
+      : fact,
+  );
+  const records = exportFacts(create(), facts);
+  const text = records.map(writeRecord).join("\n");
+  expect(text).not.toContain(BYTES);
+  if (text.includes("a picture")) {
+    for (const said of ["image/png", "audio/wav", "file:///a.bin"]) expect(text).toContain(said);
+  }
+  expect(findProblems(JSON.parse(JSON.stringify(records)) as object[])).toEqual([]);
+});
 
 function writeRecord(record: object): string {
   return JSON.stringify(record);

@@ -1,5 +1,6 @@
 // Facts as spans and metrics of OpenTelemetry (EXPORT-1).
 
+import { readFileSync } from "node:fs";
 import { defineHook, type Fact, type FactType } from "@soong/core";
 import {
   createOtlpMetrics,
@@ -9,6 +10,7 @@ import {
   findOtlpProblems,
   type OtlpOptions,
   type OtlpSpan,
+  type OtlpTraceRequest,
 } from "@soong/export";
 import fc from "fast-check";
 import { verifies } from "#laws";
@@ -18,6 +20,8 @@ import { calls, done, failed, openStage, says } from "../agent/loop-stage.ts";
 import { readTool, slowTool, writeTool } from "../agent/loop-tools.ts";
 import { writtenFact } from "../facts.ts";
 import { listSpans, readAttributes } from "./collector.ts";
+
+type OtlpEvent = NonNullable<OtlpSpan["events"]>[number];
 
 function project(facts: readonly Fact[], options: OtlpOptions = {}): OtlpSpan[] {
   const projection = createOtlpProjection(options);
@@ -103,18 +107,29 @@ test("a child is a span below the call that started it", async () => {
     agents: { default_sub_agent: [[{ text: "There are three." }]] },
   });
   await stage.ask("How many?");
-  const spans = project(stage.journal.facts);
+  const spans = project(stage.journal.facts, { content: true });
   const call = find(spans, "execute_tool agent.create_sub_agent");
   const child = find(spans, "invoke_agent default_sub_agent");
   expect(child.parentSpanId).toBe(call.spanId);
   expect(child.traceId).toBe(call.traceId);
   expect(call.events?.map(({ name }) => name)).toContain("soong.agent.child.created");
-  const ofChild = project(stage.ofChild(0));
-  const alone = find(ofChild, "invoke_agent sub");
-  // Its parent is in another export: it is declared to be elsewhere.
-  expect(alone.flags & 0x300).toBe(0x300);
-  expect(alone.parentSpanId).toBe(find(spans, "invoke_agent main").spanId);
-  expect(alone.spanId).toBe(child.spanId);
+  // Without its parent it is the same, whenever the fact that created it is read.
+  const [created] = stage.facts("agent.child.created") as [Fact];
+  for (const facts of [
+    [created, ...stage.ofChild(0)],
+    stage.ofChild(0).toSpliced(-1, 0, created),
+  ]) {
+    const alone = project(facts, { content: true });
+    expect(alone.map(({ name }) => name)).not.toContain("invoke_agent main");
+    expect(find(alone, "invoke_agent default_sub_agent")).toEqual(child);
+  }
+  const [unadopted] = project(stage.ofChild(0)).slice(-1) as [OtlpSpan];
+  expect(unadopted).toMatchObject({
+    name: "invoke_agent sub",
+    spanId: child.spanId,
+    parentSpanId: find(spans, "invoke_agent main").spanId,
+    flags: child.flags,
+  });
 });
 
 test("a denied call has a span without length, with the class of its error", async () => {
@@ -130,7 +145,8 @@ test("a denied call has a span without length, with the class of its error", asy
     sessionOptions: { hooks: [guard] },
   });
   await stage.ask("Go.");
-  const call = find(project(stage.journal.facts), "execute_tool a.write");
+  const spans = project(stage.journal.facts);
+  const call = find(spans, "execute_tool a.write");
   expect(measure(call)).toBe(0);
   expect(call.status).toEqual({ code: 2 });
   expect(call.all).toMatchObject({
@@ -138,12 +154,18 @@ test("a denied call has a span without length, with the class of its error", asy
     "soong.tool.status": "denied",
     "soong.tool.started": false,
   });
-  const events = call.events?.map(({ name }) => name);
-  expect(events).toEqual(expect.arrayContaining(["soong.hook.started", "soong.hook.denied"]));
-  expect(JSON.stringify(call)).not.toContain("not today");
+  expect(call.events).toBeUndefined();
+  const denied = find(spans, "invoke_agent main").events?.find(
+    ({ name }) => name === "soong.hook.denied",
+  ) as OtlpEvent;
+  expect(readAttributes(denied)).toEqual({
+    "soong.hook.name": "guard",
+    "gen_ai.tool.call.id": call.all["gen_ai.tool.call.id"],
+  });
+  expect(JSON.stringify(spans)).not.toContain("not today");
 });
 
-test("a call that waits for the user has the time as an attribute and events", async () => {
+test("a call that waits for the user has the time as an attribute, and its run the events", async () => {
   verifies("EXPORT-1");
   const stage = await openStage([[calls("a.write"), done("tool_use")], [done()]], {
     tools: [writeTool("a.write", [])],
@@ -155,14 +177,104 @@ test("a call that waits for the user has the time as an attribute and events", a
     },
   });
   await stage.ask("Go.");
-  const call = find(project(stage.journal.facts), "execute_tool a.write");
+  const spans = project(stage.journal.facts);
+  const call = find(spans, "execute_tool a.write");
   expect(call.all["soong.permission.waiting_time"]).toBe(5);
   expect(call.all["soong.permission.decision"]).toBe("allow_once");
   expect(measure(call)).toBe(0);
-  const events = call.events?.map(({ name }) => name) ?? [];
-  expect(events).toEqual(
-    expect.arrayContaining(["soong.permission.requested", "soong.permission.resolved"]),
+  const { events = [] } = find(spans, "invoke_agent main");
+  const asked = events.filter(({ name }) => name.startsWith("soong.permission."));
+  expect(asked.map(({ name }) => name)).toEqual([
+    "soong.permission.requested",
+    "soong.permission.resolved",
+  ]);
+  const [requested, resolved] = asked.map(({ timeUnixNano }) => BigInt(timeUnixNano));
+  expect(Number((resolved ?? 0n) - (requested ?? 0n)) / 1e9).toBe(5);
+});
+
+test("what happens while a tool runs is an event of its call", () => {
+  verifies("EXPORT-1");
+  const about = { run_id: "r1", tool_call_id: "c1", tool_name: "a.b" };
+  const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
+  const data = { result: { status: "succeeded", metadata: { duration_ms: 1000 } }, ended: {} };
+  const spans = project([
+    writtenFact({ seq: 1, type: "run.queued", run_id: "r1", time: at(0) }),
+    writtenFact({ seq: 2, type: "turn.halted", run_id: "r1", time: at(1) }),
+    writtenFact({ seq: 3, type: "run.started", run_id: "r1", time: at(2) }),
+    writtenFact({ ...about, seq: 4, type: "tool.requested", time: at(2) }),
+    writtenFact({ ...about, seq: 5, type: "sandbox.missing", time: at(3) }),
+    writtenFact({ ...about, seq: 6, type: "tool.started", time: at(4) }),
+    writtenFact({ ...about, seq: 7, type: "sandbox.violation", time: at(5) }),
+    writtenFact({ ...about, seq: 8, type: "hook.completed", time: at(7) }),
+    writtenFact({ ...about, seq: 9, type: "tool.completed", time: at(8), data }),
+    writtenFact({ seq: 10, type: "run.completed", run_id: "r1", time: at(9) }),
+  ]);
+  const list = (name: string) =>
+    spans
+      .filter((span) => span.name.startsWith(name))
+      .flatMap(({ events = [] }) =>
+        events.map((event) => [event.name, Number(event.timeUnixNano.slice(-10)) / 1e9]),
+      );
+  // The call took a second: its last event is moved to its end, as one from before the run to its start.
+  expect(list("execute_tool")).toEqual([
+    ["soong.sandbox.violation", 5],
+    ["soong.hook.completed", 5],
+  ]);
+  expect(list("invoke_agent")).toEqual([
+    ["soong.turn.halted", 2],
+    ["soong.sandbox.missing", 3],
+  ]);
+});
+
+test("a name that the model made up is not sent", async () => {
+  verifies("EXPORT-1");
+  const stage = await openStage(
+    [[calls("a.invented"), calls("a.read"), done("tool_use")], [done()]],
+    {
+      tools: [readTool("a.read", () => "x")],
+    },
   );
+  await stage.ask("Go.");
+  const spans = project(stage.journal.facts);
+  expect(find(spans, "execute_tool _OTHER").all).toMatchObject({
+    "gen_ai.tool.name": "_OTHER",
+    "error.type": "unknown_tool",
+  });
+  expect(JSON.stringify(spans)).not.toContain("invented");
+  expect(spans.map(({ name }) => name)).toContain("execute_tool a.read");
+  // Nor where the call ended, or the program, before it was looked up.
+  const about = { run_id: "r1", tool_call_id: "c1", tool_name: "a.invented" };
+  const requested = writtenFact({ ...about, seq: 1, type: "tool.requested" });
+  const result = { status: "cancelled", error: { error_class: "canceled" } };
+  const ended = writtenFact({ ...about, seq: 2, type: "tool.cancelled", data: { result } });
+  const decided = writtenFact({
+    ...about,
+    seq: 2,
+    type: "permission.evaluated",
+    data: { decision: "ask" },
+  });
+  const nameOf = (...facts: Fact[]) => project(facts)[0]?.name;
+  expect(nameOf(requested)).toBe("execute_tool _OTHER");
+  expect(nameOf(requested, ended)).toBe("execute_tool _OTHER");
+  expect(nameOf(requested, decided, ended)).toBe("execute_tool a.invented");
+});
+
+test("the id of a call is sent where it has the form of one", () => {
+  verifies("EXPORT-1");
+  const idOf = (tool_call_id: string) => {
+    const facts = ["tool.requested", "tool.started", "permission.requested"] as const;
+    return project(
+      facts.map((type, i) =>
+        writtenFact({ run_id: "r1", tool_name: "a.b", tool_call_id, type, seq: i + 1 }),
+      ),
+    );
+  };
+  expect(find(idOf("call_1.a:b-c"), "execute_tool a.b").all["gen_ai.tool.call.id"]).toBe(
+    "call_1.a:b-c",
+  );
+  for (const id of ["my key = abc", "[redacted: KEY]", "x".repeat(129)]) {
+    expect(JSON.stringify(idOf(id))).not.toContain(id);
+  }
 });
 
 test("a request that fails has the kind of its error, and each attempt a span", async () => {
@@ -219,8 +331,9 @@ test("texts of users, models and tools are in no span unless content is wanted, 
       role: "assistant",
       parts: [
         { type: "text", content: "ANSWER-TEXT" },
-        { type: "tool_call", name: "a.read" },
+        { type: "tool_call", name: "a.read", arguments: { path: "ARGUMENT-TEXT" } },
       ],
+      finish_reason: "tool_call",
     },
   ]);
   expect(find(spans, "execute_tool a.fail").status).toMatchObject({
@@ -228,6 +341,63 @@ test("texts of users, models and tools are in no span unless content is wanted, 
   });
   const definitions = find(spans, "invoke_agent main").all["gen_ai.tool.definitions"];
   expect(JSON.parse(String(definitions))).toMatchObject([{ name: "a.fail" }, { name: "a.read" }]);
+});
+
+test("an answer is a message by the schema of the conventions, however long it is", () => {
+  verifies("EXPORT-1");
+  const about = { run_id: "r1", agent_id: "a1", data: { request: 1, attempt: 1 } };
+  const text = `"\u{1F600}`.repeat(20_000);
+  const call = (seq: number, model_input: unknown) =>
+    writtenFact({
+      ...about,
+      seq,
+      type: "tool.requested",
+      tool_call_id: `c${seq}`,
+      tool_name: "a.b",
+      data: { model_input },
+    });
+  const answer = (...facts: Fact[]): unknown => {
+    const spans = project([writtenFact({ ...about, seq: 1, type: "model.started" }), ...facts], {
+      content: true,
+    });
+    const value = String(find(spans, "chat _OTHER").all["gen_ai.output.messages"]);
+    expect(value.length).toBeLessThan(100_000);
+    const [message] = JSON.parse(value) as [object];
+    return message;
+  };
+  const delta = writtenFact({
+    ...about,
+    seq: 2,
+    type: "model.delta",
+    data: { ...about.data, text },
+  });
+  const end = (type: FactType) => writtenFact({ ...about, seq: 9, type });
+  expect(
+    answer(call(3, '{"a":1}'), call(4, { b: 2 }), call(5, "{ no"), end("model.completed")),
+  ).toEqual({
+    role: "assistant",
+    parts: [
+      { type: "tool_call", id: "c3", name: "a.b", arguments: { a: 1 } },
+      { type: "tool_call", id: "c4", name: "a.b", arguments: { b: 2 } },
+      { type: "tool_call", id: "c5", name: "a.b", arguments: "{ no" },
+    ],
+    finish_reason: "stop",
+  });
+  expect(
+    answer(call(3, { a: text }), delta, delta, call(4, { b: 2 }), end("model.failed")),
+  ).toEqual({
+    role: "assistant",
+    parts: [
+      { type: "tool_call", id: "c3", name: "a.b" },
+      {
+        type: "text",
+        content: expect.stringMatching(/^"\u{1F600}".*[^\p{Surrogate}]…$/su) as string,
+      },
+      { type: "tool_call", id: "c4", name: "a.b" },
+    ],
+    finish_reason: "error",
+  });
+  expect(answer(call(3, {}))).toMatchObject({ finish_reason: "error" });
 });
 
 test("what has not ended is given out at the end, and says so", () => {
@@ -243,7 +413,7 @@ test("what has not ended is given out at the end, and says so", () => {
     }),
     writtenFact({ ...about, seq: 3, type: "tool.requested", tool_call_id: "c1", tool_name: "a.b" }),
     writtenFact({ ...about, seq: 4, type: "tool.started", tool_call_id: "c1", tool_name: "a.b" }),
-    writtenFact({ ...about, seq: 5, type: "tool.queued", time: "2026-01-01T00:00:09.000Z" }),
+    writtenFact({ ...about, seq: 5, type: "turn.halted", time: "2026-01-01T00:00:09.000Z" }),
   ]);
   expect(spans.map(({ name }) => name)).toEqual([
     "chat y",
@@ -331,7 +501,7 @@ test("a span holds a bounded number of events, and counts the others", () => {
   verifies("EXPORT-1");
   const about = { run_id: "r1" };
   const hooks = Array.from({ length: 1000 }, (_, i) =>
-    writtenFact({ ...about, seq: i + 2, type: "hook.started", data: { hook: "h", event: "Stop" } }),
+    writtenFact({ ...about, seq: i + 2, type: "hook.failed", data: { hook: "h", event: "Stop" } }),
   );
   const [run] = project([
     writtenFact({ ...about, seq: 1, type: "run.started" }),
@@ -449,6 +619,25 @@ test("facts that any program wrote never throw, and give spans that are sound", 
   for (const nothing of [undefined, null, 1, "x", []]) {
     expect(createOtlpProjection().push(nothing as never)).toEqual([]);
   }
+});
+
+test("requests say which version of what made them, and by which conventions", () => {
+  verifies("EXPORT-1");
+  const projection = createOtlpProjection();
+  projection.push(writtenFact({ seq: 1, type: "model.started", run_id: "r1" }));
+  const [request] = projection
+    .push(writtenFact({ seq: 2, type: "model.completed", run_id: "r1" }))
+    .concat(projection.end()) as [OtlpTraceRequest];
+  const { version } = JSON.parse(readFileSync("packages/export/package.json", "utf8")) as {
+    version: string;
+  };
+  const [scopeSpans] = request.resourceSpans[0]?.scopeSpans ?? [];
+  const schemaUrl = expect.stringMatching(/^https:\/\/opentelemetry\.io\/schemas\//) as string;
+  expect(scopeSpans).toMatchObject({ scope: { name: "soong", version }, schemaUrl });
+  const metrics = createOtlpMetrics({ startTimeUnixNano: "0" });
+  for (const span of listSpans([request])) metrics.add(span);
+  const [scopeMetrics] = metrics.collect("1")?.resourceMetrics[0]?.scopeMetrics ?? [];
+  expect(scopeMetrics).toMatchObject({ scope: { version }, schemaUrl });
 });
 
 test("facts without a span are listed with the reason, and give none", () => {

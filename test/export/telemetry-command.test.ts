@@ -173,13 +173,51 @@ describe("the command", () => {
     expect(collector.spans()).toHaveLength(8);
   });
 
-  it("refuses an address with a password in the config", async () => {
+  it("refuses an address with a key in the config, or one that is none", async () => {
     verifies("CONF-2");
-    const place = await configured({ url: "http://me:s3cr3t@host" });
-    const run = await place.run(RUN);
-    expect(run.code).not.toBe(0);
-    expect(run.stderr).toContain("telemetry.otlp_endpoint");
-    expect(run.stderr).not.toContain("s3cr3t");
+    const refused: [url: string, why: string][] = [
+      ["http://me:s3cr3t@host", "looks like an API key or a password"],
+      ["http://host/?key=s3cr3t", "has a query, and no key is ever written here"],
+      ["http://127.0.0.1:99999", "check its host and port"],
+      ["localhost:4318", "begins with http://"],
+    ];
+    for (const [url, why] of refused) {
+      const place = await configured({ url });
+      const run = await place.run(RUN);
+      expect(run.code).not.toBe(0);
+      expect(run.stderr).toContain("telemetry.otlp_endpoint");
+      expect(run.stderr).toContain(why);
+      expect(run.stderr).not.toContain("s3cr3t");
+    }
+  });
+
+  it("says its version to the collector, and the doctor says where telemetry goes", async () => {
+    verifies("EXPORT-1", "CONF-2");
+    const collector = await openCollector();
+    const place = await placeWith("");
+    const findLine = async (env: Record<string, string>) => {
+      const doctor = await place.run(["doctor", "--json"], { env });
+      return recordsOf(doctor).find(({ about }) => about === "telemetry");
+    };
+    expect(await findLine({})).toMatchObject({ state: "ok", says: "off" });
+    const { host } = new URL(collector.url);
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://me:s3cr3t@${host}/x?key=k3y-of-collector` };
+    expect(await findLine(env)).toMatchObject({
+      state: "ok",
+      says: `spans to ${collector.url}, metrics to ${collector.url}`,
+    });
+    expect(await findLine({ ...env, OTEL_EXPORTER_OTLP_HEADERS: "s3cr3t" })).toMatchObject({
+      state: "warn",
+      says: expect.stringMatching(/not name=value/) as string,
+    });
+    expect(collector.requests).toEqual([]);
+    const run = await place.run([...RUN, "--json"], { env });
+    // The key of the query is in the file that is read.
+    expect(run.stdout).not.toContain("k3y-of-collector");
+    const version = (await place.run(["--version"])).stdout.trim();
+    expect(collector.requests.map(({ body }) => body).join()).toContain(
+      `{"key":"service.version","value":{"stringValue":"${version}"}}`,
+    );
   });
 });
 

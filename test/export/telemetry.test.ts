@@ -150,7 +150,7 @@ test("no prompt, argument, result, answer or message leaves unless content is wa
           calls("a.read", { path: "ARGUMENT-TEXT s3cr3t-value-42" }),
           done("tool_use"),
         ],
-        [calls("a.fail"), calls("INVENTED TEXT"), done("tool_use")],
+        [calls("a.fail"), calls("INVENTED TEXT"), calls("INVENTED"), done("tool_use")],
         [failed("authentication", { message: "MESSAGE-TEXT" })],
       ],
       {
@@ -305,7 +305,11 @@ test("a collector that closes connections is one that is away", async () => {
   const collector = await openCollector((response) => void response.socket?.destroy());
   const { telemetry, recordRuns } = openTraces(collector.url);
   recordRuns(3);
-  expect(await telemetry.close()).toMatchObject({ spans_sent: 0, spans_lost: 3 });
+  expect(await telemetry.close()).toEqual({
+    spans_sent: 0,
+    spans_lost: 3,
+    problem: `Telemetry: 3 of 3 spans were not sent to ${collector.url}: the connection was closed.`,
+  });
 });
 
 test("spans that the collector rejects are counted as lost", async () => {

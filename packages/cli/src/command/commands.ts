@@ -58,11 +58,11 @@ const RUN_EXIT_CODES =
 
 const PROJECTION_OPTIONS = {
   "--profile <profile>": {
-    says: "with agent-runtime: events of this profile of the standard",
+    says: "with agent-runtime and agent-runtime-snapshot: by this profile of the standard",
     choices: ["lime"],
   },
   "--content":
-    "with otlp: also prompts, answers, arguments and results, which spans omit by default",
+    "with otlp: also answers, arguments, results and tasks of child agents, which spans omit by default",
 } as const;
 
 const INPUT_ARGUMENT =
@@ -328,9 +328,8 @@ export const COMMANDS = {
     options: {
       ...JSON_OPTION,
       "--format <format>": {
-        says: "print records of a standard, one a line, instead of facts",
+        says: "print records, one a line, instead of sentences; native: facts, as with --json",
         choices: ["native", "agent-tool", "agent-runtime", "cloudevents", "otlp"],
-        default: "native",
       },
       ...PROJECTION_OPTIONS,
       "--follow": "continue until the run ends",
@@ -362,7 +361,7 @@ export const COMMANDS = {
         default: "native",
       },
       ...PROJECTION_OPTIONS,
-      "--out <file>": "write this file, for its owner alone; default: stdout",
+      "--out <file>": "write this file, for its owner alone; default: stdout, as with -",
       "--force": "replace the file",
       "--json": "with --out: a record of what was written",
     },
@@ -372,7 +371,7 @@ export const COMMANDS = {
       "soong export --format agent-runtime-snapshot",
     ],
     notes:
-      "Secrets known to this home are replaced. Artifacts are named by id, size and hash; their bytes are not exported.",
+      "Secrets known to this home are replaced. Artifacts are named by id, size and hash; their bytes are not exported. Results have no bytes of images, sound and files either, except in native.",
     exitCodes: "0 written, 1 it could not be, 2 usage error, 130 interrupted: no file is left",
     record: "soong.export/1",
   },

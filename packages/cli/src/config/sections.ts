@@ -36,6 +36,18 @@ export const PROVIDERS = ["anthropic", "openai", "google", "openai-compatible"] 
 
 const { agents, hooks, tools } = kernelConfig();
 const MODEL_REFERENCE = plainText('`"provider:model"`, `"script:FILE"` or the name of a profile');
+/** Some collectors take their key in the query. */
+const COLLECTOR_ADDRESS: TextForm = {
+  words: WEB_ADDRESS.words,
+  problem(given) {
+    if (/^https?:\/\//i.test(given) && !URL.canParse(given)) {
+      return "is not a valid address: check its host and port";
+    }
+    const problem = WEB_ADDRESS.problem(given);
+    if (problem !== undefined || !given.includes("?")) return problem;
+    return "has a query, and no key is ever written here: set an environment variable to the headers and name it in headers_env, or set OTEL_EXPORTER_OTLP_ENDPOINT";
+  },
+};
 const TOKENS = wholeNumber(1, 100_000_000);
 const ANY_COUNT = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 const PRICE = amount();
@@ -442,7 +454,7 @@ export const SECTIONS = {
     telemetry: {
       says: "Spans and metrics of runs, sent to an OpenTelemetry collector. Off by default. The environment variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_ENDPOINT` and others) switch it on, too, and take precedence over these settings.",
       keys: {
-        otlp_endpoint: text(WEB_ADDRESS).says(
+        otlp_endpoint: text(COLLECTOR_ADDRESS).says(
           "The address of the collector, for OTLP over HTTP; `/v1/traces` and `/v1/metrics` are below it.",
           { example: '"http://localhost:4318"' },
         ),
@@ -451,7 +463,7 @@ export const SECTIONS = {
           { example: '"COLLECTOR_HEADERS"' },
         ),
         content: flag(false).says(
-          "Whether arguments and results of calls, answers of models and definitions of tools are sent, with secrets redacted.",
+          "Whether arguments and results of calls, answers of models, tasks of child agents and definitions of tools are sent, with secrets redacted. Prompts of users are not.",
         ),
       },
     },

@@ -2,8 +2,10 @@
 // environment; no file of a project has a say.
 
 import type { Session } from "@soong/core";
-import { openTelemetry, readTelemetrySettings } from "@soong/export";
+import { openTelemetry, readTelemetrySettings, type TelemetrySettings } from "@soong/export";
 import type { SoongConfig } from "../config/index.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface RuntimeTelemetry {
   /** Returns how to stop, once the session is closed. */
@@ -14,16 +16,11 @@ export interface RuntimeTelemetry {
 
 /** `warn`: once for each variable that cannot be followed, and at most once for what was not sent. */
 export function openRuntimeTelemetry(
-  { telemetry: config }: SoongConfig,
-  env: Readonly<Record<string, string | undefined>>,
+  config: SoongConfig,
+  env: Environment,
   warn: (text: string) => void,
 ): RuntimeTelemetry {
-  const settings = readTelemetrySettings({
-    env,
-    endpoint: config.otlp_endpoint,
-    content: config.content,
-    headersEnv: config.headers_env,
-  });
+  const settings = readSettings(config, env);
   if (settings === undefined) return { follow: () => () => {}, close: async () => {} };
   for (const warning of settings.warnings) warn(warning);
   const telemetry = openTelemetry(settings);
@@ -36,4 +33,30 @@ export function openRuntimeTelemetry(
       isReported = true;
     },
   };
+}
+
+/** Where it goes, without credentials, and what cannot be followed. Undefined: nothing is sent. */
+export function describeTelemetry(
+  config: SoongConfig,
+  env: Environment,
+): { readonly says: string; readonly warnings: readonly string[] } | undefined {
+  const settings = readSettings(config, env);
+  if (settings === undefined) return undefined;
+  const { traces, metrics, content, warnings } = settings;
+  const signals = { spans: traces?.origin, metrics: metrics?.origin };
+  const sent = Object.entries(signals).flatMap(([what, to]) => (to ? [`${what} to ${to}`] : []));
+  const says = sent.length === 0 ? "nothing is sent" : sent.join(", ");
+  return { says: content ? `${says}; with content` : says, warnings };
+}
+
+function readSettings(
+  { telemetry: { otlp_endpoint, content, headers_env } }: SoongConfig,
+  env: Environment,
+): TelemetrySettings | undefined {
+  return readTelemetrySettings({
+    env,
+    endpoint: otlp_endpoint,
+    content,
+    headersEnv: headers_env,
+  });
 }

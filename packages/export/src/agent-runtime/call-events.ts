@@ -4,6 +4,7 @@
 import type { ToolStatus } from "@soong/core";
 import type { EventWriter, FactMappers, MapFact } from "./event-writer.ts";
 import { describeEffects } from "./permission-events.ts";
+import { omitBytes } from "../projection/omit-bytes.ts";
 import {
   readArtifactIds,
   readFlag,
@@ -42,7 +43,7 @@ const endCall: MapFact<"tool.completed"> = (data, events, fact) => {
     payload: {
       toolName: readText(fact.tool_name) ?? readText(result["tool_name"]),
       preview: summary,
-      content: readList(result["content"]),
+      content: omitBytes(result["content"]),
       data: result["data"],
       error: isResult ? undefined : describeError(error),
       durationMs: readNumber(metadata["duration_ms"]),

@@ -1,6 +1,7 @@
 // Writes the events of one fact after the other: ids, time and count are the same for all types.
 
 import type { Fact, FactType } from "@soong/core";
+import { EventSequence } from "../projection/event-sequence.ts";
 import { invocationId } from "../projection/invocation-id.ts";
 import { isTimestamp } from "../projection/timestamp.ts";
 import {
@@ -37,7 +38,7 @@ export class EventWriter {
   readonly #isLime: boolean;
   readonly #schemaVersion: string;
   readonly #runtimeId: string;
-  #sequence = 0;
+  readonly #sequence = new EventSequence();
   #timestamp = NO_TIME;
   #factId = "";
   #seq = 0;
@@ -53,6 +54,7 @@ export class EventWriter {
     const { id, seq, time } = fact;
     this.#events = [];
     this.#seq = Number.isSafeInteger(seq) ? seq : 0;
+    this.#sequence.begin(seq);
     this.#factId = readText(id) ?? `f${this.#seq}`;
     if (isTimestamp(time)) this.#timestamp = time;
     this.sessionId = readText(fact.session_id);
@@ -69,14 +71,13 @@ export class EventWriter {
   add(type: AgentRuntimeEventType, details: EventDetails): string {
     const eventId = this.#createId(type);
     const { toolCallId = this.toolCallId } = details;
-    this.#sequence += 1;
     const event = {
       type,
       eventId,
       timestamp: this.#timestamp,
       schemaVersion: this.#schemaVersion,
       runtimeId: this.#runtimeId,
-      sequence: this.#sequence,
+      sequence: this.#sequence.take(),
       sessionId: this.sessionId,
       threadId: details.threadId ?? this.threadId,
       turnId: details.turnId ?? this.turnId,
@@ -114,6 +115,11 @@ export class EventWriter {
     if (this.#isLime) fillRequiredIds(event);
     this.#events.push(event);
     return eventId;
+  }
+
+  /** In place of an event that an earlier fact has had. */
+  skip(): void {
+    this.#sequence.skip();
   }
 
   /** Where the journal has this part of the fact, such as `/data/result`. */

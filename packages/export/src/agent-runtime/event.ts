@@ -136,7 +136,7 @@ export interface AgentRuntimeEvent extends EventDetails {
   readonly timestamp: string;
   readonly schemaVersion: string;
   readonly runtimeId: string;
-  /** Counts the events of this projection, from 1. */
+  /** Rises: the `seq` of the fact times 1 000 000, plus the place of the event among those of the fact. */
   readonly sequence: number;
   readonly sessionId: string | undefined;
 }

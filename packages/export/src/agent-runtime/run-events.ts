@@ -67,7 +67,7 @@ function submitTurn(events: EventWriter, fact: Fact, status: "queued" | "accepte
   const parentThreadId = readText(fact.parent_agent_id);
   if (threadId !== undefined && events.open.openThread(threadId)) {
     events.add("thread.started", { status: "running", payload: { parentThreadId } });
-  }
+  } else events.skip();
   const parentTurnId = readText(fact.parent_run_id);
   events.add("turn.submitted", { status, payload: { status, parentThreadId, parentTurnId } });
 }

@@ -37,7 +37,9 @@ export class DeclaredTools {
     const known = this.#tools.get(name);
     const isExcluded = about["state"] === "excluded";
     // Of a tool that this run has not, the others know more.
-    if (isExcluded && known !== undefined && !hasChanged(known.about, about)) return;
+    if (isExcluded && known !== undefined && !hasChanged(known.about, about)) {
+      return writer.skipEvent();
+    }
     // A schema that was loaded once is not taken back because another run defers the tool.
     const keepsSchema =
       known !== undefined &&
@@ -57,7 +59,7 @@ export class DeclaredTools {
       !hasChanged(known.about, best);
     if (isSame) {
       known.about = best;
-      return;
+      return writer.skipEvent();
     }
     const tool: DeclaredTool = {
       about: best,
@@ -73,13 +75,14 @@ export class DeclaredTools {
 
   /** For a journal that does not begin with the catalog: a call was made, so there is a tool. */
   declareUnseen(name: string, settings: RunSettings, writer: RecordWriter): void {
-    if (!this.#tools.has(name)) this.declare(name, {}, settings, writer);
+    if (this.#tools.has(name)) writer.skipEvent();
+    else this.declare(name, {}, settings, writer);
   }
 
   /** Says where its definition is found until it is loaded, if that is not known yet. */
   defer(name: string, about: UncheckedRecord, writer: RecordWriter): void {
     const tool = this.#tools.get(name);
-    if (tool === undefined || tool.loading === "deferred") return;
+    if (tool === undefined || tool.loading === "deferred") return writer.skipEvent();
     tool.loading = "deferred";
     writeDeferred(name, about, "deferred", writer);
     writer.addEvent("tool.deferred.discovered", { subject: name, tool_id: name });

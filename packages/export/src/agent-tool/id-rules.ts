@@ -1,4 +1,4 @@
-// Ids name one record, and sequences only grow.
+// Ids name one record, and sequences rise.
 
 import type { Report } from "./problem.ts";
 import { readText, type UncheckedRecord } from "../projection/read-fields.ts";
@@ -27,7 +27,7 @@ export class IdRules {
   readonly #seen = new Set<string>();
   /** The last progress of each invocation. */
   readonly #progress = new Map<string, number>();
-  #sequence = 0;
+  #sequence = -1;
   readonly #report: Report;
 
   constructor(report: Report) {
@@ -57,10 +57,10 @@ export class IdRules {
     this.#seen.add(key);
   }
 
-  /** Several events may be of one place in the journal; no two progress records of an invocation are. */
+  /** Of all events, and of the progress records of each invocation. */
   #checkSequence(record: UncheckedRecord, id: string | undefined, sequence: number): void {
     if (record["record_type"] === "tool_event") {
-      if (sequence < this.#sequence) {
+      if (sequence <= this.#sequence) {
         const message = `the sequence ${sequence} comes after ${this.#sequence}`;
         this.#report("monotone_sequence", id, message);
       }

@@ -1,6 +1,7 @@
 // The records of one fact while they are made: where it is in the journal, when it was, and what came of it.
 
 import type { Fact } from "@soong/core";
+import { EventSequence } from "../projection/event-sequence.ts";
 import { isTimestamp } from "../projection/timestamp.ts";
 import { readCount, readText } from "../projection/read-fields.ts";
 import { SCHEMA_VERSION, type AgentToolRecord, type ToolEventType } from "./records.ts";
@@ -23,7 +24,7 @@ export class RecordWriter {
   factRef = "";
   #session = "";
   #source = "";
-  #seq = 0;
+  readonly #sequence = new EventSequence();
   #records: AgentToolRecord[] = [];
 
   begin({ id, seq, time, session_id }: Fact): void {
@@ -33,10 +34,8 @@ export class RecordWriter {
       this.#session = session;
       this.#source = `/soong/sessions/${session}`;
     }
-    const place = readCount(seq) ?? this.#seq;
-    // A damaged journal may count backwards: the export never does.
-    this.#seq = Math.max(this.#seq, place);
-    this.factRef = this.nameFact(readText(id) ?? `f${place}`);
+    this.#sequence.begin(seq);
+    this.factRef = this.nameFact(readText(id) ?? `f${readCount(seq) ?? 0}`);
   }
 
   /** Fact ids are unique within a session only. */
@@ -62,11 +61,16 @@ export class RecordWriter {
       source: this.#source,
       subject,
       time: this.time,
-      sequence: this.#seq,
+      sequence: this.#sequence.take(),
       invocation_id,
       tool_id,
       data,
     });
+  }
+
+  /** In place of an event that an earlier fact has had. */
+  skipEvent(): void {
+    this.#sequence.skip();
   }
 
   take(): readonly AgentToolRecord[] {

@@ -375,7 +375,7 @@ export interface ToolEvent extends RecordOf<"tool_event"> {
   readonly source: string;
   readonly subject: string;
   readonly time: string;
-  /** The place in the journal of the fact that this event is of. */
+  /** Rises: the `seq` of the fact times 1 000 000, plus the place of the event among those of the fact. */
   readonly sequence: number;
   readonly invocation_id?: string;
   readonly tool_id?: string;

@@ -1,10 +1,11 @@
 // The blocks of a result, by the names that Agent Tool has for them.
 
-import { readList, readText, type UncheckedRecord } from "../projection/read-fields.ts";
+import { omitBytes } from "../projection/omit-bytes.ts";
+import { readText, type UncheckedRecord } from "../projection/read-fields.ts";
 
-/** The list itself where no block has another name there. */
+/** Without bytes. The list itself where no block has another name there. */
 export function mapContent(value: unknown): readonly object[] {
-  const blocks = readList(value);
+  const blocks = omitBytes(value);
   return blocks.every(isKept) ? blocks : blocks.filter(isBlock).map(mapBlock);
 }
 
@@ -31,8 +32,8 @@ function mapBlock(block: UncheckedRecord): object {
     return { type: "structured_content", structured_content: block["json"] };
   }
   if (block["type"] !== "resource") return block;
-  const { uri, media_type, text, blob } = block;
-  return { type: "embedded_resource", uri, media_type, text, blob };
+  const { uri, media_type, text, size } = block;
+  return { type: "embedded_resource", uri, media_type, text, size };
 }
 
 function hasUri(block: object): block is UncheckedRecord & { readonly uri: string } {

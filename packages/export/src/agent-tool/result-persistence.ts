@@ -1,9 +1,11 @@
 // Whether a result is in its record whole, in part, or elsewhere.
 
+import { hasBytes } from "../projection/omit-bytes.ts";
 import type { ExportState } from "./export-state.ts";
 import type { OpenCall } from "./open-call.ts";
 import {
   readCount,
+  readList,
   readRecord,
   readText,
   type UncheckedRecord,
@@ -76,6 +78,9 @@ function chooseStrategy(
   }
   if (kept.artifact !== undefined && content.length > 0 && content.every(isReference)) {
     return { strategy: "ref_only", reason: "result_is_an_artifact" };
+  }
+  if (readList(recorded["content"]).some(hasBytes)) {
+    return { strategy: "drop_with_reason", reason: "bytes_not_exported" };
   }
   return { strategy: redaction_state === "redacted" ? "redact" : "inline" };
 }

@@ -1,8 +1,9 @@
-// Facts as CloudEvents 1.0 in their JSON format: each fact is one event, with its data unchanged.
+// Facts as CloudEvents 1.0 in their JSON format: each fact is one event, with its data, but no bytes in results.
 
 import type { Fact } from "@soong/core";
 import { isRecord } from "@soong/schema";
 import { invocationId } from "../projection/invocation-id.ts";
+import { omitResultBytes } from "../projection/omit-bytes.ts";
 import type { Projection } from "../projection/projection.ts";
 import { isTimestamp } from "../projection/timestamp.ts";
 import { cleanAttribute, createPath } from "./attribute-text.ts";
@@ -69,7 +70,7 @@ function createEvent(fact: Fact, id: string): CloudEvent {
     parentagentid: cleanAttribute(fact.parent_agent_id),
     toolcallid: cleanAttribute(invocationId(fact)),
     toolname: cleanAttribute(fact.tool_name),
-    data: fact.data,
+    data: omitResultBytes(fact.data),
   };
 }
 

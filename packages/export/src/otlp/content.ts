@@ -33,23 +33,53 @@ export interface MessagePart {
   readonly [key: string]: unknown;
 }
 
-/** One message, in the form of `gen_ai.input.messages` and `gen_ai.output.messages`. */
-export function renderMessage(role: string, parts: readonly MessagePart[]): string | undefined {
-  return parts.length === 0 ? undefined : toJson([{ role, parts }]);
+/** One message, in the form of `gen_ai.input.messages` and, with a reason, `gen_ai.output.messages`. */
+export function renderMessage(
+  role: string,
+  parts: readonly MessagePart[],
+  finish_reason?: string,
+): string | undefined {
+  if (parts.length === 0) return undefined;
+  return toJson([{ role, parts: fitParts(parts), finish_reason }]) || undefined;
 }
 
 export function textPart(content: string): MessagePart {
-  return { type: "text", content: cutContent(content) };
+  return { type: "text", content };
 }
 
-/** A call as the model sent it. */
-export function callPart(id: string, name: string, data: Fields): MessagePart {
+/** A call as the model sent it. Arguments that are no JSON stay text. */
+export function callPart(id: string | undefined, name: string, data: Fields): MessagePart {
   return {
     type: "tool_call",
     id,
     name,
-    arguments: cutContent(renderContent(readField(data, "model_input")) ?? ""),
+    arguments: parseOrKeep(readField(data, "model_input")),
   };
+}
+
+/** All of them have a bounded length together: texts are cut, and arguments that are too long omitted. */
+function fitParts(parts: readonly MessagePart[]): MessagePart[] {
+  let left = MOST_CONTENT_CHARS;
+  return parts.map(({ content, arguments: given, ...part }) => {
+    if (typeof content === "string") {
+      const cut = cutContent(content, left);
+      left -= Math.min(left, content.length);
+      return { ...part, content: cut };
+    }
+    const { length } = toJson(given);
+    if (length > left) return part;
+    left -= length;
+    return { ...part, arguments: given };
+  });
+}
+
+function parseOrKeep(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
 }
 
 /** The loaded tools of a catalog; without their schemas where those would be too long, and not at all where that is. */
@@ -71,9 +101,8 @@ export function renderDefinitions(catalog: Fields): string | undefined {
   return short.length <= MOST_CONTENT_CHARS ? short : undefined;
 }
 
-export function cutContent(text: string): string {
-  if (text.length <= MOST_CONTENT_CHARS) return text;
-  return `${firstChars(text, MOST_CONTENT_CHARS)}… (${text.length} characters in all)`;
+function cutContent(text: string, mostChars = MOST_CONTENT_CHARS): string {
+  return text.length <= mostChars ? text : `${firstChars(text, mostChars)}…`;
 }
 
 /** What cannot be JSON is no part of any fact that was recorded. */

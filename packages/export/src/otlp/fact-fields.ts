@@ -42,6 +42,11 @@ export function readLabel(from: Fields, key: string): string | undefined {
   return value !== undefined && LABEL.test(value) ? value : undefined;
 }
 
+/** The id of a call or the name of a tool, which a provider or a model may have made of anything. */
+export function readPlainId(value: unknown): string | undefined {
+  return typeof value === "string" && PLAIN_ID.test(value) ? value : undefined;
+}
+
 /** The same, with spaces: for names that a user gave to parts of a setup. */
 export function readName(from: Fields, key: string): string | undefined {
   const value = readText(from, key);
@@ -52,5 +57,6 @@ export function readField(from: Fields, key: string): unknown {
   return Object.hasOwn(from, key) ? from[key] : undefined;
 }
 
+const PLAIN_ID = /^[\w.:-]{1,128}$/;
 const LABEL = /^[\w.:@/+-]{1,128}$/;
 const NAME = /^[\w.:@/+ #()[\]-]{1,64}$/;

@@ -23,7 +23,17 @@ function findIn(change: object): string[] {
 test("a sound span has no problem", () => {
   verifies("EXPORT-1");
   expect(findIn({})).toEqual([]);
+  // Its parent is in another program, or may be in another export.
   expect(findIn({ parentSpanId: "00f067aa0ba902b8", flags: 0x300 })).toEqual([]);
+  expect(findIn({ parentSpanId: "00f067aa0ba902b8", flags: 0x001 })).toEqual([]);
+  expect(
+    findIn({
+      events: [
+        { name: "a", timeUnixNano: "1" },
+        { name: "b", timeUnixNano: "2" },
+      ],
+    }),
+  ).toEqual([]);
 });
 
 test("each mistake is reported with its place", () => {
@@ -33,6 +43,10 @@ test("each mistake is reported with its place", () => {
     [{ traceId: "4bf9" }, "span.traceId is not 32 hex digits"],
     [{ spanId: "0".repeat(16) }, "span.spanId is zero"],
     [{ parentSpanId: "00f067aa0ba902b8" }, "span.parentSpanId is no span of this export"],
+    [
+      { parentSpanId: "00f067aa0ba902b8", flags: 0x101 },
+      "span.parentSpanId is no span of this export",
+    ],
     [{ parentSpanId: "x" }, "span.parentSpanId is not 16 hex digits"],
     [{ name: "" }, "span.name is not a text, or empty"],
     [{ kind: 9 }, "span.kind is not a kind of span"],
@@ -45,6 +59,14 @@ test("each mistake is reported with its place", () => {
     [{ status: { code: 7 } }, "span.status.code is not 0, 1 or 2"],
     [{ flags: -1 }, "span.flags is not a 32-bit number"],
     [{ events: [{ name: 1, timeUnixNano: "1" }] }, "span.events[0].name is not a text"],
+    [
+      { events: [{ name: "a", timeUnixNano: "0" }] },
+      "span.events[0].timeUnixNano is outside of its span",
+    ],
+    [
+      { events: [{ name: "a", timeUnixNano: "3" }] },
+      "span.events[0].timeUnixNano is outside of its span",
+    ],
     [
       { attributes: [...SPAN.attributes, ...SPAN.attributes] },
       "span.attributes[1].key was there before: a",

@@ -1,5 +1,5 @@
 // Whether requests are OTLP/JSON as its specification has it: ids in hex and not zero, 64-bit numbers as text, known enums, no
-// span that ends before it begins, and every parent there or declared to be elsewhere.
+// span that ends before it begins, no event outside of its span, and no parent that is missing unless it may be elsewhere.
 
 import { isRecord } from "@soong/schema";
 import { HALF_CHARACTER } from "./attributes.ts";
@@ -45,8 +45,9 @@ export function findOtlpProblems(requests: unknown): string[] {
     const id = `${String(traceId)}/${String(spanId)}`;
     if (spans.has(id)) report(`${path}.spanId`, "was there before");
     spans.add(id);
-    const isRemote = typeof flags === "number" && (flags & REMOTE) === REMOTE;
-    if (typeof parentSpanId !== "string" || parentSpanId === "" || isRemote) return;
+    // Without the flag that it is in the same program, it may be in another export.
+    const isElsewhere = typeof flags === "number" && (flags & REMOTE) !== SPAN_FLAGS.parentKnown;
+    if (typeof parentSpanId !== "string" || parentSpanId === "" || isElsewhere) return;
     parents.push({ path, id: `${String(traceId)}/${parentSpanId}` });
   }
 }
@@ -74,7 +75,10 @@ function checkSpan(span: Fields, path: string, report: Report): void {
   if (span["events"] !== undefined) {
     eachRecord(span, "events", path, report, (event, at) => {
       if (typeof event["name"] !== "string") report(`${at}.name`, "is not a text");
-      checkUnsigned(event["timeUnixNano"], `${at}.timeUnixNano`, report);
+      const time = checkUnsigned(event["timeUnixNano"], `${at}.timeUnixNano`, report);
+      if (time !== undefined && ((start ?? time) > time || (end ?? time) < time)) {
+        report(`${at}.timeUnixNano`, "is outside of its span");
+      }
       checkAttributes(event, at, report);
     });
   }

@@ -10,6 +10,7 @@ import {
   readField,
   readFlag,
   readLabel,
+  readPlainId,
   readRecord,
   readText,
 } from "./fact-fields.ts";
@@ -37,6 +38,11 @@ export class OpenCall {
     this.#fact = fact;
     this.#content = content;
     if (content) this.#input = readField(readData(fact), "model_input");
+  }
+
+  /** Whether its tool has begun, and with it the time of the span. */
+  get isStarted(): boolean {
+    return this.#startedMs !== undefined;
   }
 
   start(fact: Fact, atMs: number): void {
@@ -75,25 +81,31 @@ export class OpenCall {
     const status = readLabel(result, "status");
     this.wait(false, atMs);
     const isError = fact !== undefined && !SUCCEEDED.has(status ?? "");
-    const name = nameTool(fact ?? this.#fact);
+    const errorClass = readLabel(error, "error_class");
+    // A model may ask for a tool that does not exist: such a name is its text.
+    const isFound =
+      this.isStarted ||
+      this.#decision !== undefined ||
+      (fact !== undefined && !(isError && LOOKUP_UNKNOWN.has(errorClass ?? "")));
+    const name = isFound ? nameTool(fact ?? this.#fact) : OTHER;
     const startMs = this.#startedMs ?? atMs;
     const attributes = new Attributes()
       .text("gen_ai.operation.name", "execute_tool")
       .text("gen_ai.tool.name", name)
       .text("gen_ai.tool.type", name.startsWith("mcp.") ? "extension" : "function")
-      .text("gen_ai.tool.call.id", tool_call_id)
+      .text("gen_ai.tool.call.id", readPlainId(tool_call_id))
       .text("gen_ai.tool.description", description)
       .text("gen_ai.conversation.id", session_id)
       .text("gen_ai.agent.id", agent_id);
     if (isError) {
       attributes
-        .text("error.type", readLabel(error, "error_class") ?? status ?? OTHER)
+        .text("error.type", errorClass ?? status ?? OTHER)
         .text("soong.error.code", readLabel(error, "code"));
     }
     attributes
       .text("soong.run.id", run_id)
       .text("soong.tool.status", status)
-      .flag("soong.tool.started", this.#startedMs !== undefined)
+      .flag("soong.tool.started", this.isStarted)
       .text("soong.tool.class", this.#class)
       .flag("soong.tool.destructive", this.#isDestructive)
       .text("soong.permission.decision", this.#decision);
@@ -133,10 +145,17 @@ export class OpenCall {
 
 const SUCCEEDED: ReadonlySet<string> = new Set(["succeeded", "partial"]);
 
+/** Classes of calls that did not start, and that may have ended before their tool was looked up. */
+const LOOKUP_UNKNOWN: ReadonlySet<string> = new Set([
+  "",
+  "unknown_tool",
+  "canceled",
+  "sibling_canceled",
+  "streaming_fallback_discarded",
+]);
+
 /** A model may ask for a tool under any text; only what could be a name is one. */
 export function nameTool(fact: Fact): string {
   const { tool_name }: { readonly tool_name?: unknown } = fact;
-  return typeof tool_name === "string" && TOOL_NAME.test(tool_name) ? tool_name : OTHER;
+  return readPlainId(tool_name) ?? OTHER;
 }
-
-const TOOL_NAME = /^[\w.:-]{1,128}$/;

@@ -42,7 +42,7 @@ export class OpenRequest {
     if (text !== undefined && this.#text.length <= MOST_CONTENT_CHARS) this.#text += text;
   }
 
-  addCall(id: string, name: string, data: Readonly<Record<string, unknown>>): void {
+  addCall(id: string | undefined, name: string, data: Readonly<Record<string, unknown>>): void {
     this.#endText();
     if (this.#parts.length < MOST_PARTS) this.#parts.push(callPart(id, name, data));
   }
@@ -63,9 +63,8 @@ export class OpenRequest {
       .text("gen_ai.conversation.id", session_id)
       .text("gen_ai.agent.id", agent_id);
     const stop = readLabel(data, "stop");
-    if (stop !== undefined) {
-      attributes.texts("gen_ai.response.finish_reasons", [FINISH_REASONS.get(stop) ?? stop]);
-    }
+    const reason = stop === undefined ? undefined : (FINISH_REASONS.get(stop) ?? stop);
+    if (reason !== undefined) attributes.texts("gen_ai.response.finish_reasons", [reason]);
     if (isFailed) attributes.text("error.type", readLabel(error, "kind") ?? OTHER);
     attributes.int("http.response.status_code", readCount(error, "status"));
     addUsage(attributes, readRecord(data, "usage"));
@@ -79,7 +78,9 @@ export class OpenRequest {
       .text("soong.request.purpose", readLabel(asked, "purpose"));
     if (fact === undefined) attributes.flag("soong.unended", true);
     this.#endText();
-    attributes.text("gen_ai.output.messages", renderMessage("assistant", this.#parts));
+    // The schema of the conventions requires one.
+    const ended = reason ?? (fact?.type === "model.completed" ? "stop" : "error");
+    attributes.text("gen_ai.output.messages", renderMessage("assistant", this.#parts, ended));
     return this.span.end({
       name: `chat ${model}`,
       kind: SPAN_KIND.client,

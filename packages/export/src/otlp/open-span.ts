@@ -14,8 +14,14 @@ export const MOST_EVENTS = 128;
 
 export interface SpanParent {
   readonly spanId: string;
-  /** It is part of another export, or of another program. */
-  readonly isRemote: boolean;
+  /** Whether it is a span of another program. Undefined: not known, and it may be part of another export. */
+  readonly isRemote?: boolean;
+}
+
+interface OpenEvent {
+  readonly atMs: number;
+  readonly name: string;
+  readonly attributes: Attributes;
 }
 
 export class OpenSpan {
@@ -23,7 +29,7 @@ export class OpenSpan {
   readonly spanId: string;
   readonly startMs: number;
   parent: SpanParent | undefined;
-  readonly #events: OtlpEvent[] = [];
+  readonly #events: OpenEvent[] = [];
   #dropped = 0;
 
   constructor(traceId: string, spanId: string, startMs: number, parent: SpanParent | undefined) {
@@ -36,28 +42,40 @@ export class OpenSpan {
   /** `attributes`: made only where the event is kept. */
   addEvent(name: string, atMs: number, attributes: () => Attributes): void {
     if (this.#events.length >= MOST_EVENTS) this.#dropped += 1;
-    else this.#events.push({ timeUnixNano: toNanos(atMs), name, attributes: attributes().list });
+    else this.#events.push({ atMs, name, attributes: attributes() });
   }
 
   end(as: SpanEnd): OtlpSpan {
     const { parent } = this;
     const startMs = as.startMs ?? this.startMs;
+    // Clocks are set back; no span ends before it began.
+    const endMs = Math.max(startMs, as.endMs);
+    const known =
+      parent === undefined || parent.isRemote !== undefined ? SPAN_FLAGS.parentKnown : 0;
     const remote = parent?.isRemote === true ? SPAN_FLAGS.parentRemote : 0;
     return {
       traceId: this.traceId,
       spanId: this.spanId,
       ...(parent === undefined ? undefined : { parentSpanId: parent.spanId }),
-      flags: SPAN_FLAGS.sampled | SPAN_FLAGS.parentKnown | remote,
+      flags: SPAN_FLAGS.sampled | known | remote,
       name: as.name,
       kind: as.kind,
       startTimeUnixNano: toNanos(startMs),
-      // Clocks are set back; no span ends before it began.
-      endTimeUnixNano: toNanos(Math.max(startMs, as.endMs)),
+      endTimeUnixNano: toNanos(endMs),
       attributes: as.attributes.list,
-      ...(this.#events.length === 0 ? undefined : { events: this.#events }),
+      ...(this.#events.length === 0 ? undefined : { events: this.#placeEvents(startMs, endMs) }),
       ...(this.#dropped === 0 ? undefined : { droppedEventsCount: this.#dropped }),
       status: as.status,
     };
+  }
+
+  /** A run that waited for its start, and a call that was recorded after its end, have events outside of their time. */
+  #placeEvents(startMs: number, endMs: number): OtlpEvent[] {
+    return this.#events.map(({ atMs, name, attributes }) => ({
+      timeUnixNano: toNanos(Math.min(Math.max(atMs, startMs), endMs)),
+      name,
+      attributes: attributes.list,
+    }));
   }
 }
 

@@ -16,6 +16,7 @@ export interface OtlpMetricsRequest {
     readonly resource: OtlpResource;
     readonly scopeMetrics: readonly {
       readonly scope: OtlpScope;
+      readonly schemaUrl?: string;
       readonly metrics: readonly OtlpMetric[];
     }[];
   }[];
@@ -96,5 +97,8 @@ export interface OtlpHistogramPoint {
   readonly explicitBounds: readonly number[];
 }
 
-/** Which program the records are of. */
-export const SCOPE: OtlpScope = { name: "soong" };
+/** Which code made the records. The version is that of the package, kept equal by a test. */
+export const SCOPE = { name: "soong", version: "0.1.0" } as const satisfies OtlpScope;
+
+/** Of the GenAI conventions, by their own manifest: they have no release yet. */
+export const SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev";

@@ -3,6 +3,7 @@
 import { Attributes, findInt, findText } from "./attributes.ts";
 import {
   CUMULATIVE,
+  SCHEMA_URL,
   SCOPE,
   type OtlpAttribute,
   type OtlpMetric,
@@ -78,7 +79,10 @@ export function createOtlpMetrics(options: OtlpMetricsOptions): OtlpMetrics {
       if (metrics.length === 0) return undefined;
       return {
         resourceMetrics: [
-          { resource: { attributes: resource }, scopeMetrics: [{ scope: SCOPE, metrics }] },
+          {
+            resource: { attributes: resource },
+            scopeMetrics: [{ scope: SCOPE, schemaUrl: SCHEMA_URL, metrics }],
+          },
         ],
       };
     },

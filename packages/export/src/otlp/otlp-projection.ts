@@ -2,7 +2,13 @@
 
 import type { Fact } from "@soong/core";
 import type { Projection } from "../projection/projection.ts";
-import { SCOPE, type OtlpAttribute, type OtlpSpan, type OtlpTraceRequest } from "./otlp-json.ts";
+import {
+  SCHEMA_URL,
+  SCOPE,
+  type OtlpAttribute,
+  type OtlpSpan,
+  type OtlpTraceRequest,
+} from "./otlp-json.ts";
 import { Attributes } from "./attributes.ts";
 import { createSpanProjection, type SpanOptions } from "./span-projection.ts";
 
@@ -53,6 +59,11 @@ export function createTraceRequest(
   resource: readonly OtlpAttribute[] = DEFAULT_RESOURCE,
 ): OtlpTraceRequest {
   return {
-    resourceSpans: [{ resource: { attributes: resource }, scopeSpans: [{ scope: SCOPE, spans }] }],
+    resourceSpans: [
+      {
+        resource: { attributes: resource },
+        scopeSpans: [{ scope: SCOPE, schemaUrl: SCHEMA_URL, spans }],
+      },
+    ],
   };
 }

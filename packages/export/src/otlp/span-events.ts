@@ -24,11 +24,8 @@ const CHILD: EventFields = {
 };
 
 export const SPAN_EVENTS = {
-  "tool.validated": {},
-  "tool.queued": { class: "soong.tool.class" },
   "tool.waiting": { waits: "soong.tool.waits" },
   "input.mutated": { source: "soong.hook.name" },
-  "hook.started": HOOK,
   "hook.completed": {
     ...HOOK,
     outcome: "soong.hook.outcome",

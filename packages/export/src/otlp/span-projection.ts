@@ -6,7 +6,15 @@ import { isRecord, oneLine, shorten } from "@soong/schema";
 import { invocationId } from "../projection/invocation-id.ts";
 import type { Projection } from "../projection/projection.ts";
 import { renderDefinitions } from "./content.ts";
-import { readCount, readData, readFlag, readLabel, readList, readText } from "./fact-fields.ts";
+import {
+  readCount,
+  readData,
+  readFlag,
+  readLabel,
+  readList,
+  readPlainId,
+  readText,
+} from "./fact-fields.ts";
 import { nameTool, OpenCall } from "./open-call.ts";
 import { OpenRequest } from "./open-request.ts";
 import { OpenRun } from "./open-run.ts";
@@ -172,7 +180,7 @@ class SpanProjection implements Projection<OtlpSpan> {
     if (!this.#content) return;
     // It is part of the answer that is streamed by the same run.
     const request = this.#findLastRequest(fact);
-    request?.addCall(readId(fact.tool_call_id) ?? "", nameTool(fact), readData(fact));
+    request?.addCall(readPlainId(fact.tool_call_id), nameTool(fact), readData(fact));
   }
 
   startCall(fact: Fact, atMs: number): undefined {
@@ -228,7 +236,7 @@ class SpanProjection implements Projection<OtlpSpan> {
         call?.wait(readFlag(readData(fact), "waits") === true, atMs);
         break;
       case "agent.child.created":
-        this.#adoptChild(fact, call);
+        this.#adoptChild(fact);
         break;
       case "agent.child.completed":
       case "agent.child.failed":
@@ -237,17 +245,26 @@ class SpanProjection implements Projection<OtlpSpan> {
         break;
       default:
     }
-    const span = call?.span ?? this.#runs.get(readId(fact.run_id) ?? "")?.span;
-    span?.addEvent(`soong.${fact.type}`, atMs, () => buildEventAttributes(fact));
+    if (call?.isStarted === true) {
+      call.span.addEvent(`soong.${fact.type}`, atMs, () => buildEventAttributes(fact));
+      return;
+    }
+    // The span of a call has only the time of its tool.
+    const run = this.#runs.get(readId(fact.run_id) ?? "");
+    run?.span.addEvent(`soong.${fact.type}`, atMs, () =>
+      buildEventAttributes(fact).text("gen_ai.tool.call.id", readPlainId(fact.tool_call_id)),
+    );
   }
 
-  #adoptChild(created: Fact<"agent.child.created">, call: OpenCall | undefined): void {
+  /** By ids alone: the child may be exported without its parent, and has the same span then. */
+  #adoptChild(created: Fact<"agent.child.created">): void {
     const child_run_id = readText(readData(created), "child_run_id");
     if (child_run_id === undefined) return;
+    const id = invocationId(created);
     const parent =
-      call === undefined
-        ? this.#findRunSpan(created)
-        : { spanId: call.span.spanId, isRemote: false };
+      id === undefined
+        ? { spanId: deriveSpanId("run", readId(created.run_id) ?? "") }
+        : { spanId: deriveSpanId("call", id) };
     const child = this.#runs.get(child_run_id);
     if (child === undefined) this.#children.set(child_run_id, { created, parent });
     else child.setParent(created, parent);
@@ -261,7 +278,9 @@ class SpanProjection implements Projection<OtlpSpan> {
     if (open !== undefined) return open;
     const parent_run_id = readId(fact.parent_run_id);
     const parent =
-      parent_run_id === undefined ? this.#findRemoteParent() : this.#findSpanOfRun(parent_run_id);
+      parent_run_id === undefined
+        ? this.#findRemoteParent()
+        : { spanId: deriveSpanId("run", parent_run_id) };
     const run = new OpenRun(fact, this.#openSpan(fact, "run", run_id, atMs, parent), this.#content);
     const child = this.#children.get(run_id);
     if (child !== undefined) run.setParent(child.created, child.parent);
@@ -275,15 +294,11 @@ class SpanProjection implements Projection<OtlpSpan> {
     return parent === undefined ? undefined : { spanId: parent.spanId, isRemote: true };
   }
 
-  /** Of the run that a fact is of. */
+  /** Of the run that a fact is of. One that is not open is in another export, or was in this one before. */
   #findRunSpan(fact: Fact): SpanParent {
-    return this.#findSpanOfRun(readId(fact.run_id) ?? "");
-  }
-
-  /** The span of a run that is not open is in another export, or was in this one before: both are known by its id alone. */
-  #findSpanOfRun(run_id: string): SpanParent {
-    const open = this.#runs.get(run_id);
-    return { spanId: deriveSpanId("run", run_id), isRemote: open === undefined };
+    const run_id = readId(fact.run_id) ?? "";
+    const spanId = deriveSpanId("run", run_id);
+    return this.#runs.has(run_id) ? { spanId, isRemote: false } : { spanId };
   }
 
   /** Below the call whose tool made it, if one did. */

@@ -11,7 +11,10 @@ const TOO_OFTEN = "comes too often, and says nothing about how the call went";
 /** By type of fact. */
 export const FACTS_WITHOUT_SPAN: Unmapped<SpanFactType> = {
   "session.created": "is the trace itself",
+  "tool.validated": "the tool has not started; how long that took is an attribute of its span",
+  "tool.queued": "the tool has not started; how long that took is an attribute of its span",
   "tool.progress": TOO_OFTEN,
+  "hook.started": "the event of its end has the duration",
   "tool.late": "comes after the span of its call has ended",
   "tool.yielded": "comes after the span of its call has ended",
   "tool.deferred.loaded": "is about definitions of tools, which are part of the next request",

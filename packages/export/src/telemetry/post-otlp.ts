@@ -93,10 +93,23 @@ function countRejected(text: string): number {
 /** The code of a system error, such as ECONNREFUSED; its message would repeat the address. */
 function nameFailure(error: unknown): string {
   for (let at: unknown = error; isErrorLike(at); at = at.cause) {
-    if (typeof at.code === "string" && /^[A-Z_]{3,40}$/.test(at.code)) return at.code;
+    if (typeof at.code !== "string" || !/^[A-Z_]{3,40}$/.test(at.code)) continue;
+    const words = FAILURES.get(at.code);
+    if (words !== undefined) return words;
+    if (!at.code.startsWith("UND_ERR")) return at.code;
   }
   return "no connection";
 }
+
+/** In plain words, where the code is one of the HTTP client or does not say it. */
+const FAILURES: ReadonlyMap<string, string> = new Map([
+  ["UND_ERR_SOCKET", "the connection was closed"],
+  ["ECONNRESET", "the connection was closed"],
+  ["EPIPE", "the connection was closed"],
+  ["UND_ERR_CONNECT_TIMEOUT", "no answer in time"],
+  ["UND_ERR_HEADERS_TIMEOUT", "no answer in time"],
+  ["UND_ERR_BODY_TIMEOUT", "no answer in time"],
+]);
 
 function isErrorLike(
   value: unknown,

@@ -3,9 +3,15 @@
 
 import { randomUUID } from "node:crypto";
 import { Attributes } from "../otlp/attributes.ts";
-import type { OtlpAttribute } from "../otlp/otlp-json.ts";
+import { SCOPE, type OtlpAttribute } from "../otlp/otlp-json.ts";
 import { parseTraceParent, type TraceParent } from "../otlp/span-ids.ts";
-import { decodePercent, parsePairs, readVariable, wantsTelemetry } from "./telemetry-variables.ts";
+import {
+  decodePercent,
+  parseHeaders,
+  parsePairs,
+  readVariable,
+  wantsTelemetry,
+} from "./telemetry-variables.ts";
 
 export interface TelemetryOptions {
   /** The variables of OpenTelemetry are read from it. Default: none. */
@@ -16,7 +22,7 @@ export interface TelemetryOptions {
   readonly content?: boolean;
   /** The variable that holds the headers, such as `authorization=Bearer%20abc`. Default: OTEL_EXPORTER_OTLP_HEADERS. */
   readonly headersEnv?: string;
-  /** Of the program that sends. */
+  /** `service.version`, of the program that sends. Default: that of Soong. */
   readonly version?: string;
 }
 
@@ -47,6 +53,9 @@ export function readTelemetrySettings(options: TelemetryOptions): TelemetrySetti
   if (!wantsTelemetry(env, endpoint)) return undefined;
   const warnings: string[] = [];
   const read = (name: string): string | undefined => readVariable(env, name);
+  if (!/^(?:true|false)$/i.test(read("OTEL_SDK_DISABLED") ?? "false")) {
+    warnings.push("OTEL_SDK_DISABLED is neither true nor false: telemetry is on.");
+  }
   const parent = parseTraceParent(read("TRACEPARENT"));
   // The default sampler of OpenTelemetry: a trace that is not recorded has no spans here either.
   const traces = parent?.isSampled === false ? undefined : readTarget("TRACES", "v1/traces");
@@ -78,7 +87,7 @@ export function readTelemetrySettings(options: TelemetryOptions): TelemetrySetti
     const url = parseAddress(given);
     if (url === undefined) {
       const name = read(own) !== undefined ? own : read(common) !== undefined ? common : "endpoint";
-      warnings.push(`${name} is not an http:// or https:// address: nothing is sent there.`);
+      warnOnce(`${name} is not a valid http:// or https:// address: nothing is sent there.`);
       return undefined;
     }
     const headers = readHeaders(signal);
@@ -100,14 +109,24 @@ export function readTelemetrySettings(options: TelemetryOptions): TelemetrySetti
     const common = "OTEL_EXPORTER_OTLP_HEADERS";
     const own = `OTEL_EXPORTER_OTLP_${signal}_HEADERS`;
     const named = options.headersEnv ?? common;
-    const headers: Record<string, string> = {};
+    if (options.headersEnv !== undefined && read(named) === undefined) {
+      warnOnce(`${named} is not set, and headers_env names it: no header of it is sent.`);
+    }
+    const found: Record<string, string> = {};
     for (const name of new Set([named, common, own])) {
-      for (const { key, value } of parsePairs(read(name))) {
-        if (isHeader(key, value)) headers[key.toLowerCase()] = value;
-        else warnOnce(`${name} has a header that cannot be sent.`);
+      const { headers, nameless } = parseHeaders(read(name));
+      if (nameless.length > 0) {
+        warnOnce(`${name} has a part that is not name=value, which is omitted.`);
+      }
+      for (const { key, value } of headers) {
+        const header = key.toLowerCase();
+        if (OWN_HEADERS.has(header)) {
+          warnOnce(`${name} has the header ${header}, which cannot be set: it is omitted.`);
+        } else if (isHeader(header, value)) found[header] = value;
+        else warnOnce(`${name} has a header that is not valid, which is omitted.`);
       }
     }
-    return headers;
+    return found;
   }
 
   function warnOnce(warning: string): void {
@@ -131,15 +150,15 @@ export function readTelemetrySettings(options: TelemetryOptions): TelemetrySetti
     const named = new Map(
       parsePairs(read("OTEL_RESOURCE_ATTRIBUTES")).map(({ key, value }) => [key, value]),
     );
-    const { version } = options;
     const own = new Map([
       ["service.name", read("OTEL_SERVICE_NAME") ?? named.get("service.name") ?? "soong"],
       // Metrics of two processes at a time are two series.
       ["service.instance.id", named.get("service.instance.id") ?? randomUUID()],
+      ["service.version", named.get("service.version") ?? options.version ?? SCOPE.version],
       ["telemetry.sdk.name", "soong"],
       ["telemetry.sdk.language", "nodejs"],
+      ["telemetry.sdk.version", SCOPE.version],
     ]);
-    if (version !== undefined && !named.has("service.version")) own.set("service.version", version);
     const attributes = new Attributes();
     for (const [key, value] of [...own, ...[...named].filter(([key]) => !own.has(key))]) {
       attributes.text(key, value);
@@ -161,9 +180,26 @@ function parseAddress(text: string): URL | undefined {
   return url?.protocol === "http:" || url?.protocol === "https:" ? url : undefined;
 }
 
+/** Of the body and the connection. With some of them no request could be sent at all. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
 function isHeader(key: string, value: string): boolean {
   try {
-    return new Headers([[key, value]]).has(key) && key.toLowerCase() !== "content-type";
+    return new Headers([[key, value]]).has(key);
   } catch {
     return false;
   }

@@ -212,7 +212,7 @@ export function parseFact(
   } catch (error) {
     throw new StoreError(
       "store_corrupted",
-      `Fact ${row.seq} of session ${place.session_id} in ${place.path} is not what was written; verify the session.`,
+      `Fact ${row.seq} of session ${place.session_id} in ${place.path} is not what was written; \`soong verify ${place.session_id}\` says more.`,
       { cause: error },
     );
   }

@@ -1,5 +1,5 @@
-// `soong events`: the facts of a run, each as a sentence, with --json as it is in the journal, or with --format as records of another
-// standard; with --follow until it ends, or no one is there any more who could end it (CLI-4).
+// `soong events`: the facts of a run, each as a sentence, with --json as it is in the journal, or with --format as records of that
+// format; with --follow until it ends, or no one is there any more who could end it (CLI-4).
 
 import { setTimeout } from "node:timers/promises";
 import { describeUsage } from "@soong/agent";
@@ -13,6 +13,7 @@ import {
   createRecordReader,
   findLiveRuns,
   NATIVE,
+  noteGap,
   openProjection,
   readFormat,
   type FormatOptions,
@@ -24,23 +25,31 @@ const LOOKS_UNTIL_DOUBT = 20;
 
 export const printEvents: Handler<"events"> = async (context, { run: given }, options) => {
   const { output, json } = context;
-  const format = readFormat(options);
-  const showsUsage = format === "native" && !json;
+  readFormat(options);
+  const hasFormat = options.format !== undefined;
   const { projection, print } = await openPrinter(context, options);
   await withReadOnlyStore(context, describeRun(given), async (store) => {
-    const { session_id, run_id } = await resolveRun(context, store, given);
+    const { session_id, run_id, last_seq, parent_run_id } = await resolveRun(context, store, given);
+    // The name and the parent of a child's span are in a fact of the run that started it.
+    if (options.format === "otlp" && parent_run_id !== undefined) {
+      for (const fact of await store.factsOfTypes([session_id], ["agent.child.created"])) {
+        const isOfRun = fact.type === "agent.child.created" && fact.data.child_run_id === run_id;
+        if (isOfRun) projection.push(fact);
+      }
+    }
     const reader = await store.readSession(session_id);
-    const records = createRecordReader(reader, projection, { run_id });
+    const records = createRecordReader(reader, projection, { run_id, last_seq });
     await printMore();
     const isAbandoned = options.follow === true && (await printToTheEnd());
     if (output.isClosed) return;
+    noteGap(output, records, session_id);
     if (isAbandoned || !(await isStillLive())) {
       for (const record of projection.end()) print(record);
       await output.drained();
-    } else if (format !== "native") {
+    } else if (hasFormat) {
       output.note("This run has not ended; `--follow` continues until it does.", "dim");
     }
-    if (!showsUsage) return;
+    if (hasFormat || json) return;
     const used = describeUsage(await sumRunUsage(store, reader, run_id));
     if (used !== "") output.note(used, "dim");
 
@@ -91,8 +100,8 @@ interface Printer {
 
 async function openPrinter(context: CommandContext, options: FormatOptions): Promise<Printer> {
   const { output, print } = context;
-  const { format = "native" } = options;
-  if (format !== "native") {
+  const { format } = options;
+  if (format !== undefined) {
     return {
       projection: await openProjection(format, { ...options, isLive: true }),
       print: (record) => output.json(record),

@@ -1,8 +1,7 @@
 // `soong export`: a whole session, with child agents, as records of a standard, on stdout or in a file (CLI-4, EXPORT-1).
 
 import { resolve } from "node:path";
-import { visibleJson, type Redactor } from "@soong/core";
-import type { Projection } from "@soong/export";
+import { countOf, visibleJson, type Redactor } from "@soong/core";
 import type { Store } from "@soong/store";
 import { EXIT, UsageError, visibleLine } from "../../output/index.ts";
 import { createHomeRedactor, resolveHome } from "../context.ts";
@@ -13,23 +12,27 @@ import { checkExportFile, writeExportFile } from "./export-file.ts";
 import {
   createRecordReader,
   findLiveRuns,
-  NATIVE,
+  noteGap,
   openProjection,
   readFormat,
   type ExportFormat,
   type FormatOptions,
+  type RecordReader,
 } from "./project-facts.ts";
 
 export const exportSession: Handler<"export"> = async (context, { session: given }, options) => {
   const { cwd, output } = context;
-  const { out, force = false, json } = options;
+  const { force = false, json } = options;
+  const out = options.out === "-" ? undefined : options.out;
   const format = readFormat(options);
   if (out === undefined && (force || json === true)) {
     throw new UsageError(
       `--${force ? "force" : "json"} is for --out FILE, and this goes to stdout. Name a file, or omit it.`,
     );
   }
-  const file = out === undefined ? undefined : await checkExportFile(resolve(cwd, out), { force });
+  const home = resolveHome(context);
+  const file =
+    out === undefined ? undefined : await checkExportFile(resolve(cwd, out), { force, home });
   const missing = given === undefined ? "session" : `session ${given}`;
   return withReadOnlyStore(context, missing, async (store) => {
     const { session_id } = await resolveSession(context, store, given);
@@ -41,7 +44,7 @@ export const exportSession: Handler<"export"> = async (context, { session: given
         if (output.isClosed) return EXIT.ok;
       }
     } else {
-      const redactor = await createHomeRedactor(resolveHome(context), context.env);
+      const redactor = await createHomeRedactor(home, context.env);
       const stopped = await withStop(context, async (signal) => {
         const lines = renderLines(context, projected, redactor, signal);
         return writeExportFile(file, lines, { force, signal });
@@ -49,6 +52,7 @@ export const exportSession: Handler<"export"> = async (context, { session: given
       if (stopped !== undefined) return stopped;
       reportFile(context, projected, { session_id, format, file });
     }
+    noteGap(output, projected.source, session_id);
     noteOpenRuns(context, projected, format);
     return EXIT.ok;
   });
@@ -58,7 +62,7 @@ export const exportSession: Handler<"export"> = async (context, { session: given
 interface SessionExport {
   /** Of one page of facts at a time. */
   records(): AsyncGenerator<readonly object[], undefined>;
-  readonly facts: number;
+  readonly source: RecordReader<object>;
   readonly written: number;
   /** What is recorded later is not exported. */
   readonly expected: number;
@@ -74,17 +78,15 @@ async function openSessionExport(
   const { format = "native" } = options;
   const reader = await store.readSession(session_id);
   const { length: openRuns } = await findLiveRuns(store, session_id, await reader.runs());
-  const { last_seq: expected } = await reader.record();
+  const { last_seq } = await reader.record();
   const isLive = openRuns > 0;
-  const projection = await openSessionProjection(format, { ...options, isLive });
-  const source = createRecordReader(reader, projection, { upTo: expected });
+  const projection = await openProjection(format, { ...options, isLive });
+  const source = createRecordReader(reader, projection, { last_seq });
   let written = 0;
   return {
-    expected,
+    source,
+    expected: last_seq,
     openRuns,
-    get facts() {
-      return source.seen;
-    },
     get written() {
       return written;
     },
@@ -103,18 +105,6 @@ async function openSessionExport(
   };
 }
 
-async function openSessionProjection(
-  format: ExportFormat,
-  options: Parameters<typeof openProjection>[1],
-): Promise<Projection<object>> {
-  if (format !== "native") return openProjection(format, options);
-  return {
-    // As `soong events --json` prints them.
-    push: (fact) => NATIVE.push(fact).map((one) => ({ schema: "soong.events/1", ...one })),
-    end: () => NATIVE.end(),
-  };
-}
-
 function noteOpenRuns(
   { output }: CommandContext,
   { openRuns }: SessionExport,
@@ -122,9 +112,20 @@ function noteOpenRuns(
 ): void {
   if (openRuns === 0) return;
   const runs = openRuns === 1 ? "1 run has" : `${openRuns} runs have`;
-  const what = format === "native" ? "later facts are" : "what is still open is";
-  output.note(`${runs} not ended: ${what} not in this export.`);
+  output.note(`${runs} not ended: ${WHILE_OPEN[format]}.`);
 }
+
+const LATER_FACTS = "later facts are not in this export";
+const NO_END = "what is still open has no end in this export";
+
+const WHILE_OPEN: Readonly<Record<ExportFormat, string>> = {
+  native: LATER_FACTS,
+  cloudevents: LATER_FACTS,
+  "agent-tool": NO_END,
+  "agent-runtime": NO_END,
+  "agent-runtime-snapshot": "this is the state of now",
+  otlp: "spans that are still open are not in this export",
+};
 
 /** Ctrl-C and signals that end the process abort the work, whose end is waited for. Resolves to the exit code, or to nothing. */
 function withStop(
@@ -177,7 +178,7 @@ function createProgress({ output, isInteractive }: CommandContext, projected: Se
       if (!isInteractive || Date.now() - shownAt < PROGRESS_MS) return;
       shownAt = Date.now();
       isShown = true;
-      output.prompt(`\r${projected.facts} of ${projected.expected} facts`);
+      output.prompt(`\r${projected.source.facts} of ${projected.expected} facts`);
     },
     clear(): void {
       if (isShown) output.prompt("\r\u001b[K");
@@ -187,11 +188,15 @@ function createProgress({ output, isInteractive }: CommandContext, projected: Se
 
 function reportFile(
   { output, json, print }: CommandContext,
-  { facts, written }: SessionExport,
+  { source, written }: SessionExport,
   about: { readonly session_id: string; readonly format: ExportFormat; readonly file: string },
 ): void {
   const { session_id, format, file } = about;
-  const records = format === "native" ? "" : ` as ${written} records (${format})`;
+  const { facts } = source;
+  const records = format === "native" ? "" : ` as ${countOf(written, "record")} (${format})`;
   if (json) print({ session_id, format, file, facts, records: written }, () => {});
-  else output.note(`${visibleLine(file)}: ${facts} facts of ${visibleLine(session_id)}${records}.`);
+  else {
+    const from = `${countOf(facts, "fact")} of ${visibleLine(session_id)}`;
+    output.note(`${visibleLine(file)}: ${from}${records}.`);
+  }
 }

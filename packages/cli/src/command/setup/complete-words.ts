@@ -33,13 +33,18 @@ export async function findCandidates(
   words: readonly string[],
   context: CommandContext,
 ): Promise<Candidate[]> {
-  const current = words.at(-1) ?? "";
-  const typed = readTyped(words.slice(0, -1).filter((word) => word !== "="));
+  const last = words.at(-1) ?? "";
+  const before = words.slice(0, -1).filter((word) => word !== "=");
+  // `--option=value` is three words in bash, of which the last may be `=`, and one word elsewhere.
+  const [assigned = "", option] = /^(?:(--[^=]+)=|=$)/u.exec(last) ?? [];
+  const current = last.slice(assigned.length);
+  const typed = readTyped(option === undefined ? before : [...before, option]);
+  if (assigned !== "" && typed.option === undefined) return [];
   const found = await collect(typed, current, context);
   const unique = new Map(found.map((one) => [one.value, one]));
-  return [...unique.values()].filter(
-    ({ value }) => value.startsWith(current) && value !== "" && !/[\s\0]/.test(value),
-  );
+  return [...unique.values()]
+    .filter(({ value }) => value.startsWith(current) && value !== "" && !/[\s\0]/.test(value))
+    .map((one) => (option === undefined ? one : { ...one, value: `${option}=${one.value}` }));
 }
 
 interface Typed {

@@ -25,6 +25,7 @@ import { declarativeOptions } from "../../runtime/user-tools.ts";
 import { loadUserServers, runtimeServers } from "../../runtime/servers.ts";
 import { entrySandboxes } from "../../runtime/entry-sandbox.ts";
 import { openHomeStore, SetupError, homePaths } from "../../runtime/home.ts";
+import { namesCollector } from "../../runtime/names-collector.ts";
 import { openRuntime } from "../../runtime/open-runtime.ts";
 import { resolvePlaces } from "../../runtime/places.ts";
 import { resolveHome } from "../context.ts";
@@ -111,6 +112,7 @@ async function* checkAll(
   const keys = listKeyNames(read.values).map((name) => `${name}: ${env[name] ? "yes" : "no"}`);
   yield ["model keys", ok(keys.join("\n"))];
   yield ["model", checkModel(read, env)];
+  yield await check("telemetry", () => checkTelemetry(read, env));
 }
 
 /** What is thrown is a finding, too. */
@@ -421,4 +423,15 @@ function checkModel({ values }: LoadedConfig, env: CommandContext["env"]): Found
   const whose = values.model.default === undefined ? "the environment" : "the config";
   const what = found.endsWith(":*") ? "the first model that the server lists" : found;
   return ok(`${what}, by ${whose}`);
+}
+
+/** Where it would go; nothing is sent here. */
+async function checkTelemetry(
+  { values }: LoadedConfig,
+  env: CommandContext["env"],
+): Promise<Found> {
+  if (!namesCollector(env, values.telemetry.otlp_endpoint)) return ok("off");
+  const { describeTelemetry } = await import("../../runtime/send-telemetry.ts");
+  const { says = "off", warnings = [] } = describeTelemetry(values, env) ?? {};
+  return warnings.length === 0 ? ok(says) : warn([says, ...warnings]);
 }
