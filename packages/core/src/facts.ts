@@ -122,8 +122,8 @@ export interface RequestedData {
   alias?: string;
   /** The call whose tool made this one. */
   within_tool_call_id?: string;
-  /** The user of the host refused it before the kernel got it. */
-  refused?: { reason?: string };
+  /** Its user, or the host, refused it before the kernel got it. */
+  refused?: { reason?: string; by?: "host" };
   /** Neither a model nor a program made it, and it needed no approval. */
   made_by?: "runtime";
   /** As the model sent it, redacted (SCHEMA-6). Cut where `model_input_chars` says how long it was. */

@@ -1,6 +1,6 @@
 // One turn of another loop on the kernel: calls go in as the loop makes them, each has a promise of its one result.
 
-import type { ConversationNode, Run, ToolCall, ToolResult, Turn } from "@soong/core";
+import type { ConversationNode, RefusedCall, Run, ToolCall, ToolResult, Turn } from "@soong/core";
 import type { HostApprovals } from "./host-approvals.ts";
 
 /** What a call came to: its result, and what hooks and the tool add to the conversation after it. */
@@ -14,8 +14,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** The host's user has approved this call, as the loop's own record says. */
   readonly isApproved?: boolean;
-  /** The host's user has refused it: it is not executed, and on record as rejected. */
-  readonly denied?: { readonly reason?: string };
+  /** The host's user, or the host, has refused it: it is not executed, and on record as rejected. */
+  readonly denied?: RefusedCall;
 }
 
 export class BridgedTurn {

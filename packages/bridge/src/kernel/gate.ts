@@ -1,7 +1,7 @@
 // For loops that start all calls of an answer at once: what they start in one tick is one turn, in the order they start it
 // (MODEL-6). So reads run in parallel, a write runs alone, and what comes after a failed write is skipped.
 
-import type { Run, ToolCall } from "@soong/core";
+import type { RefusedCall, Run, ToolCall } from "@soong/core";
 import {
   BridgedTurn,
   type CallOptions,
@@ -15,8 +15,8 @@ export interface Gate {
   execute(call: ToolCall, options?: CallOptions): Promise<CallOutcome>;
   /** The same, for a loop that follows the call under the id that it has on record. */
   push(call: ToolCall, options?: CallOptions): PushedCall;
-  /** A call that the host's user has refused: it is not executed, and on record as rejected. */
-  refuse(call: ToolCall, reason?: string): Promise<CallOutcome>;
+  /** A call that the host's user, or the host, has refused: it is not executed, and on record as rejected. */
+  refuse(call: ToolCall, refused?: string | RefusedCall): Promise<CallOutcome>;
   /** A turn whose calls are known one by one, as in a stream; they are not gathered. */
   openTurn(): BridgedTurn;
 }
@@ -37,9 +37,10 @@ export function createGate(run: Run, approvals?: HostApprovals): Gate {
     return gathering.push(call, options);
   }
 
-  async function refuse(call: ToolCall, reason?: string): Promise<CallOutcome> {
+  async function refuse(call: ToolCall, refused: string | RefusedCall = {}): Promise<CallOutcome> {
     const turn = openTurn();
-    const { outcome } = turn.push(call, { denied: reason === undefined ? {} : { reason } });
+    const denied = typeof refused === "string" ? { reason: refused } : refused;
+    const { outcome } = turn.push(call, { denied });
     turn.end();
     return outcome;
   }

@@ -1,14 +1,20 @@
 import { createTool } from "@mastra/core/tools";
 import type { JsonObject, ToolCall } from "@soong/core";
+import { isRecord } from "@soong/schema";
 import {
+  checkRun,
   createGate,
   followCall,
   listTools,
   loadedNames,
+  NOT_OFFERED,
+  packArguments,
+  readOfferedNames,
   renderText,
   StreamedCalls,
   unpackInput,
   type BridgeRun,
+  type CallOptions,
   type HostApprovals,
   type ListedTool,
 } from "../kernel/index.ts";
@@ -54,15 +60,20 @@ export async function bridgeMastra(
   run: BridgeRun,
   { approvals }: MastraOptions = {},
 ): Promise<MastraBridge> {
+  checkRun(run, "bridgeMastra");
   const gate = createGate(run, approvals);
   const streamed = new StreamedCalls(run, gate, { isEarly: approvals === undefined });
   const pauses = approvals && createApprovalPauses(run, approvals);
   const listed = await listTools(run);
   const schemas = new Map(listed.map(({ name, input_schema }) => [name, input_schema]));
   const wrapped = new WeakSet<object>();
+  /** A function of each tool, by which it is known in the form that Mastra gives it. */
+  const announcers = new Map<string, unknown>();
   const watcher: CallWatcher = {
     schemas,
-    onCall: ({ id, name, arguments: text }) => pauses?.noteCall(name, text, id),
+    onCall: ({ id, name, arguments: text }) =>
+      pauses?.noteCall({ id, name, input: JSON.parse(packArguments(text)) as unknown }),
+    readNames: () => readOfferedNames(run),
     onAnswered: prepareRequest,
     openAnswer: (signal) => streamed.openAnswer(signal),
   };
@@ -70,7 +81,8 @@ export async function bridgeMastra(
     id: STRAY_TOOL,
     description: "A call of a tool that was not offered",
     inputSchema: acceptAny({ type: "object" }),
-    execute: async (input, context) => executeCall(readStray(input), context),
+    execute: async (input, context) =>
+      executeCall(readStray(input), context, { denied: NOT_OFFERED }),
     toModelOutput,
   });
 
@@ -80,14 +92,18 @@ export async function bridgeMastra(
   };
 
   function defineMastraTool({ name, description, input_schema }: ListedTool): MastraTool {
+    const onInputAvailable: MastraTool["onInputAvailable"] = ({ toolCallId: id, input }) =>
+      pauses?.noteCall({ id, name, input });
+    announcers.set(name, onInputAvailable);
     return createTool<MastraTool>({
       id: name,
       description,
       inputSchema: acceptAny(input_schema),
       ...(pauses && { requireApproval: async (input) => pauses.needsApproval(name, input) }),
+      onInputAvailable,
       async execute(input, context) {
-        const isApproved = pauses?.takeApproval(name, input, context.agent?.toolCallId) === true;
-        return executeCall({ name, arguments: unpackInput(input) }, context, isApproved);
+        const isApproved = pauses?.takeApproval(context.agent?.toolCallId) === true;
+        return executeCall({ name, arguments: unpackInput(input) }, context, { isApproved });
       },
       toModelOutput,
     });
@@ -96,13 +112,13 @@ export async function bridgeMastra(
   async function executeCall(
     call: ToolCall,
     { agent, abortSignal, writer }: MastraToolContext,
-    isApproved = false,
+    options: CallOptions,
   ): Promise<MastraToolOutput> {
     const id = agent?.toolCallId;
     const made = { ...call, ...(id !== undefined && { id }) };
     const followed =
       (await streamed.claim(made, abortSignal)) ??
-      followCall(run, gate.push(made, { signal: abortSignal, isApproved }));
+      followCall(run, gate.push(made, { ...options, signal: abortSignal }));
     followed.onProgress((progress) => {
       // The stream may have ended.
       writer?.write({ type: "progress", ...progress }).catch(() => {});
@@ -116,11 +132,12 @@ export async function bridgeMastra(
   async function prepareRequest(answered: readonly AnsweredCall[]): Promise<void> {
     streamed.closeAnswers();
     await recordDeclined(answered);
+    pauses?.forgetCalls();
   }
 
   async function recordDeclined(calls: readonly AnsweredCall[]): Promise<void> {
     for (const { id, name, input, text } of calls) {
-      if (pauses?.takeDecline(name, input, id) !== true) continue;
+      if (pauses?.takeDecline(id) !== true) continue;
       await gate.refuse({ id, name, arguments: unpackInput(input) }, text);
     }
   }
@@ -133,11 +150,21 @@ export async function bridgeMastra(
     return one;
   }
 
+  /** Which of two tools runs would be left to chance. */
+  function checkName(name: string, tool: unknown): void {
+    if (!announcers.has(name) || !isRecord(tool)) return;
+    if (tool["onInputAvailable"] === announcers.get(name)) return;
+    throw new Error(
+      `The agent has a tool ${name} that is not the one of this bridge. Rename it, and take tools and options from the same bridge.`,
+    );
+  }
+
   async function prepareStep<M extends MastraModel>({
     model,
     tools = {},
     activeTools,
   }: MastraStepArgs & { readonly model: M }): Promise<MastraStep<M>> {
+    for (const [name, tool] of Object.entries(tools)) checkName(name, tool);
     const loaded = await loadedNames(run);
     const isOffered = (name: string): boolean =>
       (!schemas.has(name) || loaded.includes(name)) && activeTools?.includes(name) !== false;

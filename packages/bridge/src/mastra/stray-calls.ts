@@ -1,5 +1,5 @@
 // Calls of tools that were not offered. Mastra answers those itself, and runs the calls beside them one by one. So they go
-// through it as calls of one more tool, which the model does not see, and reach the kernel with the others.
+// through it as calls of one more tool, which the model does not see. That has them refused by the kernel, and never executes.
 
 import { packArguments } from "../kernel/index.ts";
 

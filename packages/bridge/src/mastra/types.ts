@@ -8,8 +8,15 @@ export interface MastraTool {
   readonly description: string;
   readonly inputSchema: MastraSchema;
   readonly requireApproval?: (input: unknown) => Promise<boolean>;
+  /** Mastra goes on with this call: it asks for approval next, or executes it. */
+  readonly onInputAvailable?: (call: MastraAvailableInput) => void;
   execute(input: unknown, context: MastraToolContext): Promise<MastraToolOutput>;
   toModelOutput(output: MastraToolOutput): MastraModelOutput;
+}
+
+export interface MastraAvailableInput {
+  readonly toolCallId: string;
+  readonly input: unknown;
 }
 
 /** Standard Schema with its JSON Schema. It accepts any value, as the kernel validates. */

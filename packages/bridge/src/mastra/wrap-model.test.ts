@@ -29,7 +29,24 @@ test("a call of what was not offered goes through as a stray call", async () => 
       input: packStray("notes__reed", '{"id": 1'),
     },
   ]);
-  expect(calls).toEqual([{ id: "c1", name: "notes__reed", arguments: '{"id": 1' }]);
+  expect(calls).toEqual([]);
+});
+
+test("only calls of the bridge's own tools are reported", async () => {
+  const calls: StreamedCall[] = [];
+  const names = ["other", "notes__read", "notes__reed"];
+  await playParts(
+    names.flatMap((name, at) => streamCall(`c${at}`, name, "{}")),
+    { calls },
+  );
+  expect(calls).toEqual([{ id: "c1", name: "notes__read", arguments: "{}" }]);
+});
+
+test("a tool of the bridge that is called by another of its names has its wire name for Mastra", async () => {
+  const calls: StreamedCall[] = [];
+  const played = await playParts(streamCall("c1", "notes.read", '{"id":1}'), { calls });
+  expect(played).toEqual(streamCall("c1", "notes__read", '{"id":1}'));
+  expect(calls).toEqual([{ id: "c1", name: "notes__read", arguments: '{"id":1}' }]);
 });
 
 test("a repeated id is replaced, in all parts of the call", async () => {
@@ -71,7 +88,8 @@ test.each([
       last,
     ];
     await playParts(parts, { early });
-    expect(early.slice(0, 3)).toEqual(['c1 notes__read {"id": 1', "c3 notes__reed {}", end]);
+    // What was not offered is not executed, so there is nothing to start.
+    expect(early.slice(0, 2)).toEqual(['c1 notes__read {"id": 1', end]);
   },
 );
 
@@ -202,6 +220,10 @@ function watchCalls(calls: StreamedCall[] = [], early: string[] = []): CallWatch
   return {
     schemas: new Map([["notes__read", SCHEMA]]),
     onCall: (call) => calls.push(call),
+    readNames: async () => ({
+      loaded: ["notes__read"],
+      findWireName: (name) => (name === "notes.read" ? "notes__read" : undefined),
+    }),
     onAnswered: async () => {},
     openAnswer: () => ({
       push: ({ id, name, arguments: text }) => early.push(`${id} ${name} ${text}`),

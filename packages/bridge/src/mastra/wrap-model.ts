@@ -7,6 +7,7 @@ import { isRecord } from "@soong/schema";
 import {
   packArguments,
   readStream,
+  type OfferedNames,
   type PartReader,
   type StreamedAnswer,
   type StreamedCall,
@@ -25,7 +26,10 @@ export interface AnsweredCall {
 export interface CallWatcher {
   /** Of the tools of the bridge, by name. Those of others are sent and called as they are. */
   readonly schemas: ReadonlyMap<string, JsonObject>;
+  /** The model called one of these tools. */
   readonly onCall: (call: StreamedCall) => void;
+  /** Before each request. */
+  readonly readNames: () => Promise<OfferedNames>;
   /** Before each request. */
   readonly onAnswered: (calls: readonly AnsweredCall[]) => Promise<void>;
   /** For each answer that streams. */
@@ -40,9 +44,13 @@ export function wrapModel<M extends MastraModel>(model: M, watcher: CallWatcher)
     async (given) => {
       const request = restoreRequest(given, watcher, TAKES_IMAGES.test(model.provider));
       await watcher.onAnswered(listAnswered(request));
+      const { findWireName } = await watcher.readNames();
       const answer = await model[way](request);
       const early = way === "doStream" ? watcher.openAnswer(request.abortSignal) : undefined;
-      const stream = readStream(answer.stream, adaptParts(request, watcher, early));
+      const stream = readStream(
+        answer.stream,
+        adaptParts(request, { ...watcher, findWireName }, early),
+      );
       return { ...answer, stream };
     };
   const own: Record<string | symbol, unknown> = {
@@ -61,7 +69,7 @@ export function wrapModel<M extends MastraModel>(model: M, watcher: CallWatcher)
 
 function adaptParts(
   { prompt, tools = [] }: MastraRequest,
-  { schemas, onCall }: CallWatcher,
+  { schemas, onCall, findWireName }: CallWatcher & Pick<OfferedNames, "findWireName">,
   early: OpenAnswer | undefined,
 ): PartReader<MastraStreamPart> {
   const used = new Set(
@@ -87,13 +95,15 @@ function adaptParts(
   }
 
   function adaptInput(part: InputPart): InputPart[] {
-    if (part.type === "tool-input-start" && part.providerExecuted !== true) {
-      begun.set(part.id, { id: claimId(part.id), isOffered: offered.has(part.toolName) });
+    const isStart = part.type === "tool-input-start";
+    if (isStart && part.providerExecuted !== true) {
+      begun.set(part.id, { id: claimId(part.id), toolName: nameTool(part.toolName) });
     }
     const call = begun.get(part.id);
     if (call === undefined) return [part];
-    if (!call.isOffered) return [];
-    const renamed = { ...part, id: call.id };
+    const { id, toolName } = call;
+    if (toolName === undefined) return [];
+    const renamed = isStart ? { ...part, id, toolName } : { ...part, id };
     if (part.type !== "tool-input-end") return [renamed];
     // Mastra makes a call of it, of `{}` where the text is no JSON. So it waits for the call of the model itself.
     call.end = renamed;
@@ -104,25 +114,30 @@ function adaptParts(
     if (!isCall(part) || typeof part.input !== "string" || part.providerExecuted === true) {
       return [part];
     }
-    const { toolName: name, input } = part;
+    const { input } = part;
+    const name = nameTool(part.toolName);
     const { id, end } = begun.get(part.toolCallId) ?? { id: claimId(part.toolCallId) };
     begun.delete(part.toolCallId);
     const ends = end === undefined ? [] : [end];
-    const seen = { id, name, arguments: input };
-    onCall(seen);
-    if (!offered.has(name) || schemas.has(name)) early?.push(seen);
-    if (!offered.has(name)) {
-      const stray = {
-        ...part,
-        toolCallId: id,
-        toolName: STRAY_TOOL,
-        input: packStray(name, input),
-      };
+    if (name === undefined) {
+      const packed = packStray(part.toolName, input);
+      const stray = { ...part, toolCallId: id, toolName: STRAY_TOOL, input: packed };
       return [stray];
     }
-    const packed = schemas.has(name) ? packArguments(input) : input;
-    const call = { ...part, toolCallId: id, input: packed };
+    const isOwn = schemas.has(name);
+    if (isOwn) {
+      const seen = { id, name, arguments: input };
+      onCall(seen);
+      early?.push(seen);
+    }
+    const packed = isOwn ? packArguments(input) : input;
+    const call = { ...part, toolCallId: id, toolName: name, input: packed };
     return packed === input ? [...ends, call] : [call];
+  }
+
+  /** The offered name of the tool that the model means; undefined if that was not offered. */
+  function nameTool(given: string): string | undefined {
+    return [given, findWireName(given)].find((name) => name !== undefined && offered.has(name));
   }
 
   function claimId(id: string): string {
@@ -221,7 +236,8 @@ type InputPart =
 interface BegunCall {
   /** The one that it gets. */
   readonly id: string;
-  readonly isOffered: boolean;
+  /** The offered one; undefined if it was not offered. */
+  readonly toolName: string | undefined;
   end?: InputPart;
 }
 

@@ -1,11 +1,14 @@
 import { tool } from "@openai/agents";
-import type { JsonObject } from "@soong/core";
+import type { JsonObject, RefusedCall } from "@soong/core";
 import {
+  checkRun,
   createApprovalCheck,
   createGate,
   followCall,
   listTools,
   loadedNames,
+  NOT_OFFERED,
+  readOfferedNames,
   renderText,
   StreamedCalls,
   unpackArguments,
@@ -51,26 +54,30 @@ export async function bridgeOpenAiAgents(
   run: BridgeRun,
   { approvals, onProgress }: OpenAiAgentsOptions = {},
 ): Promise<OpenAiAgentsBridge> {
+  checkRun(run, "bridgeOpenAiAgents");
   const gate = createGate(run, approvals);
   const streamed = new StreamedCalls(run, gate, { isEarly: approvals === undefined });
   const checkApproval = approvals && createApprovalCheck(run, approvals);
-  /** Calls that the SDK answers itself, or may: it then says what they are, and not their arguments. */
+  /** Calls that the SDK may ask its user about: if they are rejected, it does not say their arguments. */
   const seen = new Map<string, SeenCall>();
-  /** Ids of refused calls that are not on record yet. */
-  const unrecorded = new Set<string>();
+  /** Calls of tools that were not in the request. */
+  const strays = new Map<string, SeenCall>();
+  /** Ids of refused calls that are not on record yet, with the reason. */
+  const unrecorded = new Map<string, RefusedCall | undefined>();
   /** The wrapper of the model leaves out what is not loaded. */
   let hidesDeferred = false;
   const listed = await listTools(run);
-  const names = new Set(listed.map(({ name }) => name));
+  const tools = listed.map(defineAgentsTool);
+  const schemas = new Map(tools.map(({ name, parameters }) => [name, parameters]));
 
   return {
-    tools: listed.map(defineAgentsTool),
+    tools,
     model: (model) => {
       hidesDeferred = true;
       return wrapModel(model, {
-        isOwn: (name) => names.has(name),
-        listLoaded: () => loadedNames(run),
-        onUnknownCall: (call) => void seen.set(call.id, call),
+        schemas,
+        readNames: () => readOfferedNames(run),
+        onStrayCall: (call) => void strays.set(call.id, call),
         onRequest: prepareRequest,
         openAnswer: (signal) => streamed.openAnswer(signal),
       });
@@ -92,6 +99,7 @@ export async function bridgeOpenAiAgents(
           : async (_context, input, callId) => {
               const call = { name, arguments: unpackInput(input) };
               if (callId === undefined) return checkApproval(call);
+              if (strays.has(callId)) return false;
               seen.set(callId, { ...call, id: callId });
               return checkApproval({ ...call, id: callId });
             },
@@ -105,9 +113,10 @@ export async function bridgeOpenAiAgents(
           callId !== undefined &&
           context.isToolApproved({ toolName: name, callId }) === true;
         const signal = details?.signal;
+        const answer = strays.delete(callId ?? "") ? { denied: NOT_OFFERED } : { isApproved };
         const followed =
           (await streamed.claim(call, signal)) ??
-          followCall(run, gate.push(call, { signal, isApproved }));
+          followCall(run, gate.push(call, { signal, ...answer }));
         const tool_call_id = callId ?? followed.tool_call_id;
         followed.onProgress((progress) =>
           onProgress?.({ ...progress, tool_call_id, tool_name: name }),
@@ -120,16 +129,16 @@ export async function bridgeOpenAiAgents(
   }
 
   async function toolErrorFormatter({ kind, toolName, callId }: AgentsToolError) {
-    const call = seen.get(callId);
-    seen.delete(callId);
-    if (kind === "tool_not_found") {
-      const unknown = { id: callId, name: toolName, arguments: call?.arguments ?? "{}" };
-      return renderText(await gate.execute(unknown));
-    }
-    if (kind !== "approval_rejected" || !names.has(toolName)) return undefined;
-    if (call !== undefined) return renderText(await gate.refuse(call));
-    // After a restart its arguments are not known before the next request. Meanwhile the SDK's own text says that it was refused.
-    unrecorded.add(callId);
+    const isStray = kind === "tool_not_found";
+    const isRejected = kind === "approval_rejected" && schemas.has(toolName);
+    if (!isStray && !isRejected) return undefined;
+    const calls = isStray ? strays : seen;
+    const call = calls.get(callId);
+    calls.delete(callId);
+    const reason = isStray ? NOT_OFFERED : undefined;
+    if (call !== undefined) return renderText(await gate.refuse(call, reason));
+    // After a restart its arguments are not known before the next request. Meanwhile the model gets the SDK's own text.
+    unrecorded.set(callId, reason);
     return undefined;
   }
 
@@ -141,9 +150,10 @@ export async function bridgeOpenAiAgents(
   /** The SDK asks the model again when every call has its result: what has not been executed was refused. */
   async function recordRefused(calls: readonly SeenCall[]): Promise<void> {
     for (const call of calls) {
+      const reason = unrecorded.get(call.id);
       // Its user wrote the text, so that no one asked for ours.
-      const isRefused = names.has(call.name) && seen.delete(call.id);
-      if (unrecorded.delete(call.id) || isRefused) await gate.refuse(call);
+      const isRefused = schemas.has(call.name) && seen.delete(call.id);
+      if (unrecorded.delete(call.id) || isRefused) await gate.refuse(call, reason);
     }
   }
 }

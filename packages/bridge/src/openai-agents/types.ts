@@ -49,7 +49,7 @@ export interface AgentsModel {
 
 export interface AgentsRequest {
   readonly input: string | readonly object[];
-  readonly tools: readonly { readonly name: string }[];
+  readonly tools: readonly { readonly name: string; readonly parameters?: unknown }[];
   readonly handoffs: readonly { readonly toolName: string }[];
   readonly previousResponseId?: string;
   readonly conversationId?: string;

@@ -48,23 +48,43 @@ test("ids are kept where the provider keeps the conversation", async () => {
   expect(output).toEqual(calls);
 });
 
-test("a call of what is not there is reported with its arguments", async () => {
-  const unknown: SeenCall[] = [];
+test("a call of a tool that the request does not contain is reported with its arguments", async () => {
+  const strays: SeenCall[] = [];
   const model = new FakeModel([
     { ...createCall("c1", '{"a":1}'), name: "reed" },
     { ...createCall("c2", "{}"), name: "notes__deferred" },
+    createCall("c3", "{}"),
   ]);
-  await wrapModel(model, watchCalls({ onUnknownCall: (call) => unknown.push(call) })).getResponse(
+  await wrapModel(model, watchCalls({ onStrayCall: (call) => strays.push(call) })).getResponse(
     createRequest(),
   );
-  expect(unknown).toEqual([{ id: "c1", name: "reed", arguments: '{"a":1}' }]);
+  expect(strays).toEqual([
+    { id: "c1", name: "reed", arguments: '{"a":1}' },
+    { id: "c2", name: "notes__deferred", arguments: "{}" },
+  ]);
+});
+
+test("a tool of the bridge that is called by another of its names has its wire name for the SDK", async () => {
+  const model = new FakeModel([{ ...createCall("c1", "{}"), name: "notes.read" }]);
+  const { output } = await wrapModel(model, watchCalls()).getResponse(createRequest());
+  expect(output).toEqual([createCall("c1", "{}")]);
+});
+
+test("only calls of tools that the request contains start as they stream", async () => {
+  const early: string[] = [];
+  const output = [
+    { ...createCall("c1", "{}"), name: "notes__deferred" },
+    { ...createCall("c2", "{}"), name: "notes.read" },
+  ];
+  await playStream(output, early);
+  expect(early).toEqual(["c2 {}", "complete c2 {}", "dropped"]);
 });
 
 test("tools of the bridge that are not loaded are not offered", async () => {
   const model = new FakeModel([]);
-  const tools = ["notes__read", "notes__deferred", "other"].map((name) => ({ name }));
+  const tools = ["notes__read", "notes__deferred", "other"].map(describeTool);
   await wrapModel(model, watchCalls()).getResponse({ ...createRequest(), tools });
-  expect(model.requests[0]?.tools).toEqual([{ name: "notes__read" }, { name: "other" }]);
+  expect(model.requests[0]?.tools).toEqual([describeTool("notes__read"), describeTool("other")]);
 });
 
 test("a stream passes, with the calls of its end adapted", async () => {
@@ -125,6 +145,10 @@ test("the wrapped model is of the class of the model, with its other members", (
   expect(wrapped.describe()).toBe("fake");
 });
 
+const SCHEMAS = new Map(
+  ["notes__read", "notes__deferred"].map((name) => [name, { type: "object" }]),
+);
+
 class FakeModel implements AgentsModel {
   readonly #output: object[];
   readonly requests: AgentsRequest[] = [];
@@ -162,7 +186,7 @@ async function playStream(output: object[], early: string[], before: string[] = 
   const request = {
     ...createRequest(),
     input,
-    tools: [{ name: "notes__read" }, { name: "other" }],
+    tools: [describeTool("notes__read"), describeTool("other")],
   };
   for await (const _event of model.getStreamedResponse(request));
 }
@@ -174,9 +198,12 @@ function isRaw(event: object): boolean {
 function watchCalls(given: Partial<CallWatcher> = {}, early: string[] = []): CallWatcher {
   const describe = ({ id, arguments: text }: StreamedCall): string => `${id} ${text}`;
   return {
-    isOwn: (name) => name.startsWith("notes__"),
-    listLoaded: async () => ["notes__read"],
-    onUnknownCall: () => {},
+    schemas: SCHEMAS,
+    readNames: async () => ({
+      loaded: ["notes__read"],
+      findWireName: (name) => (name === "notes.read" ? "notes__read" : undefined),
+    }),
+    onStrayCall: () => {},
     onRequest: async () => {},
     openAnswer: () => ({
       push: (call) => early.push(describe(call)),
@@ -193,5 +220,9 @@ function createCall(callId: string, text: string): object {
 }
 
 function createRequest(): AgentsRequest {
-  return { input: "go", tools: [{ name: "notes__read" }], handoffs: [] };
+  return { input: "go", tools: [describeTool("notes__read")], handoffs: [] };
+}
+
+function describeTool(name: string): AgentsRequest["tools"][number] {
+  return { name, parameters: SCHEMAS.get(name) };
 }

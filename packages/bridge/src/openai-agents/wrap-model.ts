@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import {
   packArguments,
   unpackArguments,
+  type OfferedNames,
   type StreamedAnswer,
   type StreamedCall,
 } from "../kernel/index.ts";
@@ -19,12 +20,12 @@ export interface SeenCall {
 }
 
 export interface CallWatcher {
-  /** Whether it is a tool of the bridge. Those of others get their arguments as they are. */
-  readonly isOwn: (name: string) => boolean;
-  /** Names of the tools of the bridge that the next request may contain. */
-  readonly listLoaded: () => Promise<readonly string[]>;
-  /** The model called what is not there: the SDK answers that itself. */
-  readonly onUnknownCall: (call: SeenCall) => void;
+  /** The schemas of the bridge's tools, as the SDK has them, by name. Calls of other tools get their arguments as they are. */
+  readonly schemas: ReadonlyMap<string, object>;
+  /** Before each request. */
+  readonly readNames: () => Promise<OfferedNames>;
+  /** The model called a tool that the request did not contain. */
+  readonly onStrayCall: (call: SeenCall) => void;
   /** Before each request, with the calls in its conversation. */
   readonly onRequest: (calls: readonly SeenCall[]) => Promise<void>;
   /** For each answer that streams. */
@@ -35,21 +36,23 @@ type OpenAnswer = Pick<StreamedAnswer, "push" | "completeWith" | "drop">;
 
 export function wrapModel<M extends AgentsModel>(model: M, watcher: CallWatcher): M {
   const getResponse: AgentsModel["getResponse"] = async (given) => {
-    const request = await prepareRequest(given, watcher);
+    const { request, nameTool } = await prepareRequest(given, watcher);
     const response = await model.getResponse(request);
-    return { ...response, output: adaptOutput(response.output, request, watcher).output };
+    const { output } = adaptOutput(response.output, request, { ...watcher, nameTool });
+    return { ...response, output };
   };
   const getStreamedResponse: AgentsModel["getStreamedResponse"] = async function* (given) {
-    const request = await prepareRequest(given, watcher);
+    const { request, nameTool } = await prepareRequest(given, watcher);
     const early = watcher.openAnswer(request.signal);
-    const startCall = createStarter(request, watcher, early);
+    const reader = { ...watcher, nameTool };
+    const startCall = createStarter(request, reader, early);
     try {
       for await (const event of model.getStreamedResponse(request)) {
         if (!isDone(event)) {
           startCall(event);
           yield event;
         } else {
-          const { output, own } = adaptOutput(event.response.output, request, watcher);
+          const { output, own } = adaptOutput(event.response.output, request, reader);
           early.completeWith(own);
           yield { ...event, response: { ...event.response, output } };
         }
@@ -69,10 +72,17 @@ export function wrapModel<M extends AgentsModel>(model: M, watcher: CallWatcher)
   });
 }
 
+/** The offered name of the tool that the model means; undefined if that was not offered. */
+type NameTool = (given: string) => string | undefined;
+
+interface AnswerReader extends CallWatcher {
+  readonly nameTool: NameTool;
+}
+
 /** Starts calls as they come. From the first one on whose id will be replaced, they wait for the end of the answer. */
 function createStarter(
   { input }: AgentsRequest,
-  { isOwn }: CallWatcher,
+  { schemas, nameTool }: AnswerReader,
   early: OpenAnswer,
 ): (event: object) => void {
   const used = new Set(listCalls(input).map(({ callId }) => callId));
@@ -82,7 +92,8 @@ function createStarter(
     if (call === undefined) return;
     isWaiting ||= call.id === "" || used.has(call.id);
     used.add(call.id);
-    if (!isWaiting && isOwn(call.name)) early.push(call);
+    const name = nameTool(call.name);
+    if (!isWaiting && name !== undefined && schemas.has(name)) early.push({ ...call, name });
   };
 }
 
@@ -95,44 +106,62 @@ interface AdaptedOutput {
 function adaptOutput(
   given: readonly object[],
   request: AgentsRequest,
-  { isOwn, onUnknownCall }: CallWatcher,
+  { schemas, nameTool, onStrayCall }: AnswerReader,
 ): AdaptedOutput {
-  const { input, tools, handoffs, previousResponseId, conversationId } = request;
+  const { input, previousResponseId, conversationId } = request;
   // Where the provider keeps the conversation, it knows a call by the id that it gave.
   const keepsIds = previousResponseId !== undefined || conversationId !== undefined;
   const used = new Set(listCalls(input).map(({ callId }) => callId));
-  const offered = new Set([
-    ...tools.map(({ name }) => name),
-    ...handoffs.map(({ toolName }) => toolName),
-  ]);
   const own: StreamedCall[] = [];
   const output = given.map((item) => {
     if (!isCall(item)) return item;
-    const { name } = item;
+    const offered = nameTool(item.name);
+    const name = offered ?? item.name;
     const isFree = item.callId !== "" && !used.has(item.callId);
     const callId = isFree || keepsIds ? item.callId : `call_${randomUUID()}`;
     used.add(callId);
     const call = { id: callId, name, arguments: item.arguments };
-    if (isOwn(name)) own.push(call);
-    else if (!offered.has(name)) onUnknownCall(call);
-    const packed = isOwn(name) ? packArguments(item.arguments) : item.arguments;
-    return { ...item, callId, arguments: packed };
+    if (offered === undefined) onStrayCall(call);
+    else if (schemas.has(name)) own.push(call);
+    const packed = schemas.has(name) ? packArguments(item.arguments) : item.arguments;
+    return { ...item, name, callId, arguments: packed };
   });
   return { output, own };
 }
 
+interface PreparedRequest {
+  readonly request: AgentsRequest;
+  readonly nameTool: NameTool;
+}
+
 async function prepareRequest(
-  request: AgentsRequest,
-  { isOwn, listLoaded, onRequest }: CallWatcher,
-): Promise<AgentsRequest> {
-  const loaded = await listLoaded();
-  const tools = request.tools.filter(({ name }) => !isOwn(name) || loaded.includes(name));
-  const restored = restoreInput({ ...request, tools });
-  const calls = listCalls(restored.input);
+  given: AgentsRequest,
+  { schemas, readNames, onRequest }: CallWatcher,
+): Promise<PreparedRequest> {
+  checkNames(given, schemas);
+  const { loaded, findWireName } = await readNames();
+  const tools = given.tools.filter(({ name }) => !schemas.has(name) || loaded.includes(name));
+  const request = restoreInput({ ...given, tools });
+  const calls = listCalls(request.input);
   await onRequest(
     calls.map(({ callId, name, arguments: text }) => ({ id: callId, name, arguments: text })),
   );
-  return restored;
+  const handoffs = request.handoffs.map(({ toolName }) => toolName);
+  const offered = new Set([...tools.map(({ name }) => name), ...handoffs]);
+  const nameTool: NameTool = (name) =>
+    [name, findWireName(name)].find((one) => one !== undefined && offered.has(one));
+  return { request, nameTool };
+}
+
+/** Which of two tools runs would be left to chance. */
+function checkNames({ tools }: AgentsRequest, schemas: CallWatcher["schemas"]): void {
+  for (const { name, parameters } of tools) {
+    const own = schemas.get(name);
+    if (own === undefined || own === parameters) continue;
+    throw new Error(
+      `The agent has a tool ${name} that is not the one of this bridge. Rename it, and take tools and model from the same bridge.`,
+    );
+  }
 }
 
 /** The conversation as the model wrote it. */

@@ -38,7 +38,8 @@ export async function acceptCall(call: Call): Promise<Ending | undefined> {
         code: parsed.code,
       });
   if (problem === undefined && call.given.refused !== undefined) {
-    return refuse(call, tool, endRejected(call, call.given.refused.reason));
+    const { reason, by } = call.given.refused;
+    return refuse(call, tool, endRejected(call, reason, by === "host" ? "The host" : undefined));
   }
   // Ended from outside while it was validated: that stops no other call.
   const isRefused = problem !== undefined && call.cancellation === undefined;
@@ -149,8 +150,7 @@ function recordRequest(call: Call, parsed: ParsedArguments): string | undefined 
   if (given.within !== undefined) data.within_tool_call_id = given.within;
   if (given.made_by !== undefined) data.made_by = given.made_by;
   if (given.refused !== undefined) {
-    const { reason } = given.refused;
-    data.refused = reason === undefined ? {} : { reason: redactor.text(reason) };
+    data.refused = redactor.value({ ...given.refused });
   }
   const isGivenText = typeof given.arguments === "string";
   let text = isGivenText ? (given.arguments as string) : "";

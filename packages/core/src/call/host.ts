@@ -163,10 +163,16 @@ export interface ToolCall {
   arguments: unknown;
   /** The call whose handler makes this one: it is no model's, and no turn of the conversation. */
   within?: string;
-  /** The user of the host has refused it before it came here: it is validated and recorded, and not executed. */
-  refused?: { readonly reason?: string };
+  /** The user of the host, or the host itself, has refused it before it came here: it is validated and recorded, and not executed. */
+  refused?: RefusedCall;
   /** Made by the runtime itself: it is no model's and no turn of the conversation, and it needs no approval. */
   made_by?: "runtime";
+}
+
+export interface RefusedCall {
+  readonly reason?: string;
+  /** Default: its user. */
+  readonly by?: "host";
 }
 
 export interface Turn {
