@@ -43,7 +43,8 @@ async function playBare(play: Play): Promise<Played> {
     tools: defineBareTools(scenario, progress),
   });
   const asked: string[] = [];
-  return { ...(await runLoop(play, asked, async () => ({ agent, options: {} }))), facts: [] };
+  const options = { toolNotFoundBehavior: "return_error_to_model" } as const;
+  return { ...(await runLoop(play, asked, async () => ({ agent, options }))), facts: [] };
 }
 
 function defineBareTools(

@@ -21,7 +21,7 @@ for (;;) {
   const { content, responseMessages } = await generateText({
     model: soong.model(anthropic("claude-sonnet-5")),
     tools: soong.tools,
-    toolApproval: soong.toolApproval, // version 7; in version 6 the tools have it themselves
+    toolApproval: soong.toolApproval,
     messages,
     stopWhen: isLoopFinished(),
   });

@@ -276,7 +276,48 @@ test("a model may use private fields, and is not wrapped twice", async () => {
 test("the name of a model is none, and the error says so", async () => {
   const { bridge } = await open();
   const name: unknown = "openai/gpt-5";
-  expect(() => bridge.model(name as FakeModel)).toThrow(/model object/);
+  for (const given of [name, {}, undefined]) {
+    expect(() => bridge.model(given as FakeModel)).toThrow(
+      /^model\(\) of the bridge takes a model/,
+    );
+  }
+});
+
+test("what is no run is named", async () => {
+  const kernel: unknown = createKernel();
+  await expect(bridgeAiSdk(kernel as never)).rejects.toThrow("bridgeAiSdk() takes a run");
+});
+
+test("a tool of the user's own with the name of one of ours is an error, and nothing is executed", async () => {
+  const { bridge, log } = await open();
+  const answer = [callPart("c1", "notes__read", { id: 1 })];
+  const mine = { type: "function", name: "notes__read", description: "mine", inputSchema: {} };
+  const tools = offer(bridge).map((tool) => (tool.name === mine.name ? mine : tool));
+  const message = "a tool notes__read that is not the one of this bridge";
+  await expect(generate(bridge, answer, { tools })).rejects.toThrow(message);
+  const model = bridge.model({ ...fakeModel(), answer });
+  await expect(model.doStream({ prompt: [], tools })).rejects.toThrow(message);
+  expect(log).toEqual([]);
+  // A copy of ours is ours.
+  await generate(bridge, answer, { tools: structuredClone(offer(bridge)) });
+  await settle();
+  expect(log).toEqual(["read 1"]);
+});
+
+test("an answer without the tool that was required is thrown away, as the SDK does", async () => {
+  const { bridge, log, journal } = await open();
+  const calls = [
+    callPart("c1", "notes__read", { id: 1 }),
+    callPart("c2", "notes__write", { id: 2 }),
+  ];
+  const toolChoice = { type: "tool", toolName: "notes__list" };
+  await generate(bridge, calls, { toolChoice });
+  await settle();
+  expect(journal.facts.filter(({ type }) => type === "tool.discarded")).toHaveLength(2);
+  expect(log).not.toContain("write 2");
+  await generate(bridge, [...calls, callPart("c3", "notes__list", {})], { toolChoice });
+  await settle();
+  expect(log).toContain("write 2");
 });
 
 // ── approvals by the host ─────────────────────────────────────────────────────────────────────────
@@ -314,6 +355,17 @@ test("an approval holds in a new process, by the SDK's own messages", async () =
   const { bridge, log } = await openWithHost();
   const messages = structuredClone(resume("c2", { id: 2 }, true));
   await callTool(bridge, "notes__delete", "c2", { id: 2 }, messages);
+  expect(log).toEqual(["delete 2"]);
+});
+
+test("an approval is for one execution: the same messages sent again execute nothing", async () => {
+  const { bridge, log } = await openWithHost();
+  await generate(bridge, [callPart("c2", "notes__delete", { id: 2 })]);
+  const messages = resume("c2", { id: 2 }, true);
+  await callTool(bridge, "notes__delete", "c2", { id: 2 }, messages);
+  await needsApproval(bridge, "notes__delete", "c2", { id: 2 }, messages);
+  const again = await callTool(bridge, "notes__delete", "c2", { id: 2 }, messages);
+  expect(again).toMatchObject({ status: "denied", is_error: true });
   expect(log).toEqual(["delete 2"]);
 });
 
@@ -461,7 +513,12 @@ function fakeModel(): FakeModel {
 
 /** As the SDK offers the tools. */
 function offer({ tools }: AiSdkBridge): NonNullable<ModelRequest["tools"]> {
-  return Object.keys(tools).map((name) => ({ type: "function", name }));
+  return Object.entries(tools).map(([name, { description, inputSchema }]) => ({
+    type: "function",
+    name,
+    description,
+    inputSchema: inputSchema["~standard"].jsonSchema.input({ target: "draft-07" }),
+  }));
 }
 
 async function generate(

@@ -1,4 +1,5 @@
 import {
+  checkRun,
   createGate,
   listTools,
   loadedNames,
@@ -38,6 +39,7 @@ export async function bridgeAiSdk(
   run: BridgeRun,
   { approvals }: AiSdkOptions = {},
 ): Promise<AiSdkBridge> {
+  checkRun(run, "bridgeAiSdk");
   const listed = await listTools(run);
   const parts: AnswerParts = {
     run,
@@ -45,16 +47,16 @@ export async function bridgeAiSdk(
     gate: createGate(run, approvals),
     calls: new SeenCalls(),
     feed: new ProgressFeed(run),
-    names: new Set(listed.map(({ name }) => name)),
+    tools: new Map(listed.map((tool) => [tool.name, tool])),
     denied: new Set(),
   };
   return {
     model: (model) => wrapModel(model, parts),
-    tools: createTools(parts, listed),
+    tools: createTools(parts),
     toolApproval: createToolApproval(parts),
     async prepareStep() {
       const loaded = await loadedNames(run);
-      return { activeTools: loaded.filter((name) => parts.names.has(name)) };
+      return { activeTools: loaded.filter((name) => parts.tools.has(name)) };
     },
   };
 }

@@ -38,11 +38,9 @@ export interface ExecuteOptions extends ApprovalOptions {
   readonly abortSignal?: AbortSignal | undefined;
 }
 
-export function createTools(
-  parts: AnswerParts,
-  listed: readonly ListedTool[],
-): Record<string, BridgedTool> {
+export function createTools(parts: AnswerParts): Record<string, BridgedTool> {
   let isVersion7 = false;
+  const listed = [...parts.tools.values()];
   return Object.fromEntries(listed.map((tool) => [tool.name, createTool(tool)]));
 
   function createTool({ name, description, input_schema }: ListedTool): BridgedTool {
@@ -66,7 +64,7 @@ export function createTools(
 /** `not-applicable` for what the kernel refuses, too: then it is called, and its result explains why. */
 export function createToolApproval(parts: AnswerParts): ToolApproval {
   if (parts.approvals === undefined) return {};
-  const names = [...parts.names];
+  const names = [...parts.tools.keys()];
   return Object.fromEntries(
     names.map((name) => [
       name,

@@ -24,6 +24,16 @@ test("an answer to another call, an older one, and one that was used are none", 
   expect(findApproval([asked, { role: "tool", content: [yes, result] }], "c1")).toBeUndefined();
 });
 
+test("the request of an older answer is none for a new call with the same id", () => {
+  const first = { role: "tool", content: [yes] };
+  const done = { role: "tool", content: [result] };
+  const again = { role: "assistant", content: [call, { ...request, approvalId: "a2" }] };
+  const earlier = [asked, first, done, again];
+  expect(findApproval([...earlier, { role: "tool", content: [yes] }], "c1")).toBeUndefined();
+  const answer = { ...yes, approvalId: "a2" };
+  expect(findApproval([...earlier, { role: "tool", content: [answer] }], "c1")).toBe("approved");
+});
+
 test("an answer without a request, or to one that the SDK answered itself, is none", () => {
   const automatic = { role: "assistant", content: [call, { ...request, isAutomatic: true }] };
   expect(findApproval([{ role: "tool", content: [yes] }], "c1")).toBeUndefined();

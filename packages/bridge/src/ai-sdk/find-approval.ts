@@ -24,18 +24,19 @@ export function findApproval(
   return answer["approved"] === true ? "approved" : "denied";
 }
 
-/** Ids of the requests for this call; not of those that the SDK answered itself. */
+/**
+ * Ids of the requests for this call in the last answer; not of those that the SDK answered itself. An older answer may have
+ * asked about another call with the same id, and that was approved with another request.
+ */
 function listRequests(messages: readonly unknown[], toolCallId: string): Set<unknown> {
-  const ids = new Set<unknown>();
-  for (const message of messages) {
-    if (!isRecord(message) || message["role"] !== "assistant") continue;
-    for (const part of listParts(message)) {
-      const isRequest = part["type"] === "tool-approval-request";
-      if (!isRequest || part["toolCallId"] !== toolCallId || part["isAutomatic"] === true) continue;
-      ids.add(part["approvalId"]);
-    }
-  }
-  return ids;
+  const answer = messages.findLast((one) => isRecord(one) && one["role"] === "assistant");
+  const requests = (isRecord(answer) ? listParts(answer) : []).filter(
+    (part) =>
+      part["type"] === "tool-approval-request" &&
+      part["toolCallId"] === toolCallId &&
+      part["isAutomatic"] !== true,
+  );
+  return new Set(requests.map((part) => part["approvalId"]));
 }
 
 function listParts({ content }: Record<string, unknown>): Record<string, unknown>[] {

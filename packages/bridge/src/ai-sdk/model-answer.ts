@@ -5,10 +5,12 @@ import type { ModelTools } from "@soong/core";
 import { isRecord } from "@soong/schema";
 import {
   packArguments,
+  resolveName,
   type BridgedTurn,
   type BridgeRun,
   type Gate,
   type HostApprovals,
+  type ListedTool,
   type PushedCall,
 } from "../kernel/index.ts";
 import type { SeenCalls } from "./calls.ts";
@@ -22,8 +24,8 @@ export interface AnswerParts {
   readonly approvals: HostApprovals | undefined;
   readonly calls: SeenCalls;
   readonly feed: ProgressFeed;
-  /** Wire names of the tools that the SDK has from us. */
-  readonly names: ReadonlySet<string>;
+  /** The tools that the SDK has from us, by their wire names. */
+  readonly tools: ReadonlyMap<string, ListedTool>;
   /** Calls that the host's user refused, as far as they are on record. */
   readonly denied: Set<string>;
 }
@@ -70,8 +72,9 @@ export class ModelAnswer {
   finish(finishReason: unknown): void {
     const reason = readReason(finishReason);
     if (reason !== "stop" && reason !== "tool-calls") this.drop(`the answer ended: ${reason}`);
-    // Version 7 rejects an answer without the tool that was required, version 6 executes it: then `execute` ends the turn.
-    else if (this.#isChosen) this.#end();
+    // The SDK throws such an answer away.
+    else if (!this.#isChosen) this.drop("it lacks the call that was required");
+    else this.#end();
   }
 
   /** The SDK does not execute this answer. */
@@ -91,12 +94,12 @@ export class ModelAnswer {
   /** Calls that are no business of the kernel: the provider's, the user's own, and those that the SDK will reject. */
   #isLeft({ toolName = "", providerExecuted }: AnswerPart): boolean {
     if (providerExecuted === true || this.#request.toolChoice?.type === "none") return true;
-    return this.#offered.has(toolName) && !this.#parts.names.has(toolName);
+    return this.#offered.has(toolName) && !this.#parts.tools.has(toolName);
   }
 
   #readInput(part: AnswerPart): AnswerPart {
     const { id = "", toolName = "" } = part;
-    if (part.type === "tool-input-start" && this.#parts.names.has(toolName)) {
+    if (part.type === "tool-input-start" && this.#parts.tools.has(toolName)) {
       this.#renamed.set(id, this.#parts.calls.chooseId(id, this.#ids));
     }
     const renamed = this.#renamed.get(id);
@@ -106,7 +109,7 @@ export class ModelAnswer {
   #readCall(part: AnswerPart): AnswerPart | Promise<AnswerPart> {
     const { calls, approvals, run } = this.#parts;
     const { toolCallId: native = "", toolName: given = "", input } = part;
-    const canonical = this.#resolveName(given);
+    const canonical = resolveName(run, this.#wire, given);
     const toolName = this.#findOffered(given, canonical);
     const isOffered = this.#offered.has(toolName);
     this.#isChosen ||= toolName === this.#request.toolChoice?.toolName;
@@ -162,12 +165,6 @@ export class ModelAnswer {
     if (canonical === undefined || this.#offered.has(given)) return given;
     const wire = this.#wire.toWire(canonical);
     return this.#offered.has(wire) ? wire : given;
-  }
-
-  /** As the kernel does. */
-  #resolveName(given: string): string | undefined {
-    const { standing, aliases } = this.#parts.run.surface;
-    return this.#wire.toCanonical(given) ?? (standing.has(given) ? given : aliases.get(given));
   }
 }
 

@@ -1,7 +1,8 @@
 // A request on its way to the provider: tools as the kernel offers them now, and results as the kernel gave them.
 
+import { isDeepStrictEqual } from "node:util";
 import type { ModelTools } from "@soong/core";
-import { listTools, renderText } from "../kernel/index.ts";
+import { listTools, renderText, type ListedTool } from "../kernel/index.ts";
 import type { AnswerParts } from "./model-answer.ts";
 import type { ModelRequest, OfferedTool, PromptMessage, PromptPart } from "./peer-types.ts";
 import { recordDenials } from "./record-denials.ts";
@@ -25,17 +26,31 @@ export async function prepareRequest(
 
 /** Deferred tools are sent once they are loaded (SEARCH-3), changed ones with their new definition (REG-3). */
 async function updateTools(
-  { run, names }: AnswerParts,
+  { run, tools }: AnswerParts,
   offered: readonly OfferedTool[],
 ): Promise<OfferedTool[]> {
   const listed = await listTools(run);
   const current = new Map(listed.map((tool) => [tool.name, tool]));
   return offered.flatMap((tool) => {
-    if (!names.has(tool.name)) return [tool];
+    const own = tools.get(tool.name);
+    if (own === undefined) return [tool];
+    checkOwn(own, tool);
     const now = current.get(tool.name);
     if (now?.is_loaded !== true) return [];
     return [{ ...tool, description: now.description, inputSchema: now.input_schema }];
   });
+}
+
+/** A tool of the user's own with the name of one of ours: both would run. */
+function checkOwn({ input_schema, description }: ListedTool, tool: OfferedTool): void {
+  const { name, inputSchema } = tool;
+  const isOwn =
+    inputSchema === input_schema ||
+    (tool.description === description && isDeepStrictEqual(inputSchema, input_schema));
+  if (isOwn) return;
+  throw new Error(
+    `The request has a tool ${name} that is not the one of this bridge. Rename it, and take tools and model from the same bridge.`,
+  );
 }
 
 /** The SDK answers calls of unknown tools itself; the kernel's answer says which tool may be meant. */

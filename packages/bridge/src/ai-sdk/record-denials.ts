@@ -6,7 +6,7 @@ import type { AnswerParts } from "./model-answer.ts";
 import type { PromptMessage, PromptPart } from "./peer-types.ts";
 
 export async function recordDenials(
-  { gate, approvals, names, denied }: AnswerParts,
+  { gate, approvals, tools, denied }: AnswerParts,
   prompt: readonly PromptMessage[],
 ): Promise<void> {
   if (approvals === undefined) return;
@@ -17,7 +17,7 @@ export async function recordDenials(
     .slice(asked + 1)
     .flatMap(listParts)) {
     const isDenied = type === "tool-result" && output?.type === "execution-denied";
-    if (!isDenied || !names.has(toolName) || denied.has(toolCallId)) continue;
+    if (!isDenied || !tools.has(toolName) || denied.has(toolCallId)) continue;
     denied.add(toolCallId);
     const call = calls.find((part) => part.type === "tool-call" && part.toolCallId === toolCallId);
     await gate.refuse(

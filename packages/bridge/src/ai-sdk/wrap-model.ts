@@ -13,9 +13,9 @@ import type {
 import { prepareRequest } from "./prepare-request.ts";
 
 export function wrapModel<Model extends PeerModel>(model: Model, parts: AnswerParts): Model {
-  if (!isRecord(model)) {
+  if (!isRecord(model) || typeof model.doGenerate !== "function") {
     throw new TypeError(
-      'takes a model object, such as openai("gpt-5"); the name of a model in a gateway is none',
+      'model() of the bridge takes a model object, such as openai("gpt-5"), and not the name of a model',
     );
   }
   if (wrapped.get(model) === parts) return model;

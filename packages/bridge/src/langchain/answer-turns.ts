@@ -3,6 +3,7 @@
 
 import type { ToolCall } from "@soong/core";
 import type { CallOptions, CallOutcome, Gate } from "../kernel/index.ts";
+import { keepLatest } from "./answer-places.ts";
 
 /** Where a call is in the answer it is part of. */
 export interface AnswerPlace {
@@ -58,7 +59,7 @@ export function createAnswerTurns(gate: Gate): AnswerTurns {
       approval.denied === undefined
         ? group.add(arrived, approval)
         : gate.refuse(call, approval.denied.reason);
-    if (key !== undefined) keep(key, outcome);
+    if (key !== undefined) keepLatest(kept, key, outcome);
     return outcome;
   }
 
@@ -74,16 +75,7 @@ export function createAnswerTurns(gate: Gate): AnswerTurns {
     groups.set(answer, group);
     return group;
   }
-
-  function keep(key: string, outcome: Promise<CallOutcome>): void {
-    kept.set(key, outcome);
-    const [oldest] = kept.keys();
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
-  }
 }
-
-/** A resume comes before the model is requested again: what is older is not executed again. */
-const MOST_KEPT = 1000;
 
 /** A call that has not arrived by then may never: another middleware has answered it, or it has its result already. */
 const LONGEST_GATHERING_MS = 25;

@@ -1,6 +1,8 @@
 import { AIMessage, ToolMessage, createMiddleware, tool } from "langchain";
 import type { JsonObject, ToolCall } from "@soong/core";
 import {
+  NOT_OFFERED,
+  checkRun,
   createGate,
   listTools,
   renderBlocks,
@@ -12,9 +14,20 @@ import {
   type ListedTool,
   type Progress,
 } from "../kernel/index.ts";
-import { createAnswerTurns, type AnswerPlace, type CallApproval } from "./answer-turns.ts";
-import { describePause, readResume } from "./approval-pause.ts";
-import { findAnswer, repairCalls, type Answer, type RepairedCalls } from "./read-answer.ts";
+import { AnswerPlaces, chooseCallId } from "./answer-places.ts";
+import { createAnswerTurns, type AnswerPlace } from "./answer-turns.ts";
+import { describePause } from "./approval-pause.ts";
+import { chooseDefinition, findNotOffered, readRequestedTools } from "./offered-tools.ts";
+import { createApprovalPauses, type PlacedCall } from "./pause-calls.ts";
+import {
+  NOT_OFFERED_KEY,
+  findAnswer,
+  readCalls,
+  repairCalls,
+  type Answer,
+  type RepairedCalls,
+} from "./read-answer.ts";
+import { findTask, findThread, type ToolConfig } from "./tool-config.ts";
 
 export interface LangChainOptions {
   /** Pause with LangGraph's `interrupt` for what requires approval; default: the session's `ask` answers. */
@@ -46,14 +59,15 @@ export async function bridgeLangChain(
   run: BridgeRun,
   options: LangChainOptions = {},
 ): Promise<LangChainBridge> {
+  checkRun(run, "bridgeLangChain");
   const { approvals, images = false } = options;
   const turns = createAnswerTurns(createGate(run, approvals));
+  const places = new AnswerPlaces();
+  const decideApproval = approvals && createApprovalPauses(run, approvals);
   const listed = await listTools(run);
   const registered = new Map(listed.map((one) => [one.name, { ...one, tool: offerTool(one) }]));
   /** Names of tools that are not the kernel's: their calls are executed by LangChain. */
   const others = new Set<string>();
-  /** Calls that paused in this process: the plan that the user was shown is the one to compare with. */
-  const paused = new Set<string>();
 
   return {
     tools: [...registered.values()].map((one) => one.tool),
@@ -61,13 +75,19 @@ export async function bridgeLangChain(
   };
 
   async function wrapModelCall(request: ModelRequest, handler: ModelHandler): Promise<unknown> {
-    const foreign = request.tools.filter(({ name }) => !registered.has(String(name)));
-    for (const { name } of foreign) others.add(String(name));
-    const loaded = (await listTools(run)).filter(({ is_loaded }) => is_loaded);
-    const response = await handler({ ...request, tools: [...foreign, ...loaded.map(findTool)] });
+    const requested = readRequestedTools(request.tools, registered);
+    for (const { name } of requested.foreign) others.add(String(name));
+    const { names } = await run.tools();
+    const offered = (await listTools(run)).filter(
+      ({ name, is_loaded }) => is_loaded && requested.mayUse(name),
+    );
+    const definitions = offered.map((now) => chooseDefinition(registered.get(now.name), now));
+    const response = await handler({ ...request, tools: [...requested.foreign, ...definitions] });
     if (!AIMessage.isInstance(response)) return response;
     const repaired = repairCalls(response);
-    return repaired === undefined ? response : withCalls(response, repaired);
+    const calls = repaired?.tool_calls ?? readCalls(response.tool_calls);
+    const called = calls.map(({ name }) => name);
+    return rewriteAnswer(response, repaired, findNotOffered(called, requested, run, names));
   }
 
   async function wrapToolCall(
@@ -76,108 +96,102 @@ export async function bridgeLangChain(
   ): Promise<unknown> {
     if (request.tool !== undefined) return handler(request);
     const { name } = request.toolCall;
-    // No tool of LangChain's: the kernel may have it by now, and else tells the model which ones there are.
-    return handler({ ...request, tool: executeWithin({ name, description: name }) });
-  }
-
-  /** What LangChain holds under a name cannot be replaced, but it takes a plain definition in its place. */
-  function findTool(now: ListedTool): object {
-    const known = registered.get(now.name);
-    const { name, description, input_schema: schema } = now;
-    const isSame =
-      known !== undefined &&
-      known.description === description &&
-      JSON.stringify(known.input_schema) === JSON.stringify(schema);
-    return isSame ? known.tool : { name, description, schema };
+    // LangChain has no such tool. The kernel may have it by now, and else tells the model which ones there are.
+    const isGiven = !registered.has(name);
+    return handler({ ...request, tool: executeWithin({ name, description: name }, { isGiven }) });
   }
 
   function offerTool({ name, description, input_schema }: ListedTool): LangChainTool {
     const inner = executeWithin({ name, description });
-    const offered = tool(execute, { name, description, schema: input_schema });
+    const offered = tool(async (input, config) => execute(input, config), {
+      name,
+      description,
+      schema: input_schema,
+    });
     return Object.assign(offered, {
       invoke: async (input: unknown, config?: unknown) => inner.invoke(input, config),
     });
   }
 
   /** LangChain's tool for its callbacks, without its validation: the kernel validates, and explains more. */
-  function executeWithin({ name, description }: { name: string; description: string }) {
-    return tool(execute, { name, description, schema: {} });
+  function executeWithin(
+    { name, description }: { name: string; description: string },
+    { isGiven } = { isGiven: true },
+  ) {
+    const within = async (input: unknown, config: unknown) => execute(input, config, isGiven);
+    return tool(within, { name, description, schema: {} });
   }
 
-  async function execute(input: unknown, given: unknown): Promise<ToolMessage> {
+  async function execute(input: unknown, given: unknown, isGiven = true): Promise<ToolMessage> {
     const config = given as ToolConfig;
-    const { id, name } = config.toolCall ?? {};
-    const answer = findAnswer(config.state, id);
+    const { id, name = "", args = {} } = config.toolCall ?? {};
+    const answer = findAnswer(config.state, { id, name });
+    const place = findPlace(answer, config);
+    const isOffered = isGiven && answer?.notOffered.has(name) !== true;
     const raw = id === undefined ? undefined : answer?.raw.get(id);
+    const recorded = (answer && place && chooseCallId(answer.calls, place.at)) ?? id;
     const call: ToolCall = {
-      ...(id !== undefined && { id }),
-      name: name ?? "",
+      ...(recorded !== undefined && { id: recorded }),
+      name,
       arguments: raw ?? input,
     };
     let stopWatching = (): void => {};
     const outcome = await turns.execute({
       call,
-      place: findPlace(answer, config),
+      place,
       signal: config.signal,
-      decide: () => decideApproval(call, config),
+      decide: async () => {
+        if (!isOffered) return { denied: NOT_OFFERED };
+        const pause = describePause({ id, name, args });
+        const pausing = { call, config, pause, place, listCalls: () => listOwnCalls(answer) };
+        return (await decideApproval?.(pausing)) ?? {};
+      },
       onPushed: (tool_call_id) => {
         const { run_id } = run.identity;
         stopWatching = watchProgress(run.session, { run_id, tool_call_id }, (progress) =>
-          showProgress(config, call, progress),
+          showProgress(config, { id, name }, progress),
         );
       },
     });
     stopWatching();
+    const rendered = images ? renderContent(outcome) : renderText(outcome);
     return new ToolMessage({
       tool_call_id: id ?? outcome.result.tool_call_id,
-      name: call.name,
-      content: images ? renderContent(outcome) : renderText(outcome),
+      name,
+      content: rendered,
       status: outcome.result.is_error ? "error" : "success",
     });
   }
 
-  async function decideApproval(call: ToolCall, config: ToolConfig): Promise<CallApproval> {
-    if (approvals === undefined || config.interrupt === undefined) return {};
-    const key = `${findThread(config)}/${String(call.id)}`;
-    if (!paused.has(key)) {
-      // What cannot be planned is refused by the kernel.
-      if (!(await approvals.needsApproval(run, call).catch(() => false))) return {};
-      paused.add(key);
-    }
-    const args = config.toolCall?.args ?? {};
-    const resume: unknown = config.interrupt(describePause({ id: call.id, name: call.name, args }));
-    paused.delete(key);
-    return readResume(resume);
-  }
-
   function findPlace(answer: Answer | undefined, config: ToolConfig): AnswerPlace | undefined {
-    if (answer?.id === undefined) return undefined;
-    const at = answer.calls.findIndex((one) => one.id === config.toolCall?.id);
+    const { toolCall, maxConcurrency = Infinity } = config;
+    if (answer?.id === undefined || toolCall === undefined) return undefined;
+    const key = `${findThread(config)}/${answer.id}`;
+    const at = places.find(key, answer.calls, { ...toolCall, task: findTask(config) });
     const pending = answer.calls.filter(
       ({ id, name }) => !others.has(name) && (id === undefined || !answer.answered.has(id)),
     );
-    return {
-      answer: `${findThread(config)}/${answer.id}`,
-      at,
-      expected: Math.min(pending.length, config.maxConcurrency ?? Infinity),
-    };
+    return { answer: key, at, expected: Math.min(pending.length, maxConcurrency) };
+  }
+
+  function listOwnCalls(answer: Answer | undefined): PlacedCall[] {
+    if (answer === undefined) return [];
+    const { calls, notOffered } = answer;
+    return calls.flatMap(({ name }, at) =>
+      others.has(name) || notOffered.has(name) ? [] : [{ at, call: createCall(answer, at) }],
+    );
   }
 }
 
-/** What `tool` passes to its function, as far as it is used here. */
-interface ToolConfig {
-  readonly toolCall?: {
-    readonly id?: string;
-    readonly name: string;
-    readonly args: Readonly<Record<string, unknown>>;
+/** A call of the answer as the kernel gets it. */
+function createCall({ calls, raw }: Answer, at: number): ToolCall {
+  const { id, name = "", args } = calls[at] ?? {};
+  const recorded = chooseCallId(calls, at);
+  return {
+    ...(recorded !== undefined && { id: recorded }),
+    name,
+    arguments: (id === undefined ? undefined : raw.get(id)) ?? args,
   };
-  readonly state?: unknown;
-  readonly signal?: AbortSignal;
-  readonly maxConcurrency?: number;
-  readonly configurable?: { readonly thread_id?: unknown };
-  /** Throws to pause; returns what the graph is resumed with. */
-  readonly interrupt?: (value: unknown) => unknown;
-  readonly writer?: (chunk: unknown) => void;
 }
 
 interface ModelRequest {
@@ -188,31 +202,42 @@ type ModelHandler = (request: object) => Promise<unknown>;
 
 interface ToolCallRequest {
   readonly toolCall: { readonly name: string };
+  /** What LangChain has under this name. */
   readonly tool: unknown;
 }
 
 type ToolCallHandler = (request: object) => Promise<unknown>;
 
-function findThread({ configurable }: ToolConfig): string {
-  return JSON.stringify(configurable?.thread_id ?? "");
-}
-
 /** A streamed one becomes a whole message, which keeps these calls. */
-function withCalls(message: AIMessage, calls: RepairedCalls): AIMessage {
+function rewriteAnswer(
+  message: AIMessage,
+  repaired: RepairedCalls | undefined,
+  notOffered: readonly string[],
+): AIMessage {
+  if (repaired === undefined && notOffered.length === 0) return message;
   const { content, id, name, additional_kwargs, response_metadata, usage_metadata } = message;
+  const { tool_calls, invalid_tool_calls } = repaired ?? message;
   return new AIMessage({
     content,
     id,
     name,
     additional_kwargs,
-    response_metadata,
+    response_metadata: {
+      ...response_metadata,
+      ...(notOffered.length > 0 && { [NOT_OFFERED_KEY]: notOffered }),
+    },
     usage_metadata,
-    ...calls,
+    tool_calls,
+    invalid_tool_calls,
   });
 }
 
 /** In the stream mode `custom`. */
-function showProgress({ writer }: ToolConfig, { id, name }: ToolCall, progress: Progress): void {
+function showProgress(
+  { writer }: ToolConfig,
+  { id, name }: { id: string | undefined; name: string },
+  progress: Progress,
+): void {
   writer?.({ type: "tool_progress", tool_call_id: id, tool_name: name, ...progress });
 }
 

@@ -8,6 +8,8 @@ declare module "langchain" {
     readonly additional_kwargs: object;
     readonly response_metadata: object;
     readonly usage_metadata?: object;
+    readonly tool_calls?: readonly object[];
+    readonly invalid_tool_calls?: readonly object[];
   }
 
   export const AIMessage: {

@@ -11,7 +11,7 @@ describe("findAnswer", () => {
       { id: "m2", tool_calls: [call("c1"), call("c2")] },
       { tool_call_id: "c1" },
     ];
-    const found = findAnswer({ messages }, "c2");
+    const found = findAnswer({ messages }, { id: "c2", name: "any" });
     expect(found?.id).toBe("m2");
     expect(found?.calls.map(({ id }) => id)).toEqual(["c1", "c2"]);
     expect([...(found?.answered ?? [])]).toEqual(["c1"]);
@@ -21,7 +21,7 @@ describe("findAnswer", () => {
     const invalid_tool_calls = [{ id: "c1", name: "notes__read", args: '{"id":' }];
     const found = findAnswer(
       { messages: [{ tool_calls: [call("c1")], invalid_tool_calls }] },
-      "c1",
+      { id: "c1", name: "any" },
     );
     expect(found?.raw.get("c1")).toBe('{"id":');
   });
@@ -34,7 +34,7 @@ describe("findAnswer", () => {
     [{ messages: "none" }],
     [{ messages: [null, 1, { tool_calls: "none" }, { tool_calls: [null] }] }],
   ])("finds nothing in %j", (state) => {
-    expect(findAnswer(state, "c1")).toBeUndefined();
+    expect(findAnswer(state, { id: "c1", name: "any" })).toBeUndefined();
   });
 });
 

@@ -14,25 +14,35 @@ export interface Answer {
   readonly raw: ReadonlyMap<string, string>;
   /** Ids of the calls that have a result. */
   readonly answered: ReadonlySet<string>;
+  /** Names of tools that the model called, and that were not in its request. */
+  readonly notOffered: ReadonlySet<string>;
 }
 
+/** Where an answer keeps them: in the checkpoint, so that it also holds in another process. */
+export const NOT_OFFERED_KEY = "soong_not_offered";
+
 /** The last answer in the state that contains this call. */
-export function findAnswer(state: unknown, callId: string | undefined): Answer | undefined {
+export function findAnswer(
+  state: unknown,
+  call: { readonly id?: string | undefined; readonly name: string },
+): Answer | undefined {
   const messages: unknown = asObject(state)["messages"];
-  if (callId === undefined || !Array.isArray(messages)) return undefined;
+  if (!Array.isArray(messages)) return undefined;
   const all = messages.map(asObject);
   const at = all.findLastIndex(
     (message) =>
-      isAnswer(message) && readCalls(message["tool_calls"]).some(({ id }) => id === callId),
+      isAnswer(message) && readCalls(message["tool_calls"]).some((one) => isSameCall(one, call)),
   );
   const message = all[at];
   if (message === undefined) return undefined;
   const results = all.slice(at + 1).map((one) => one["tool_call_id"]);
+  const refused: unknown = asObject(message["response_metadata"])[NOT_OFFERED_KEY];
   return {
     id: asText(message["id"]),
     calls: readCalls(message["tool_calls"]),
     raw: readRaw(message["invalid_tool_calls"]),
     answered: new Set(results.filter((id) => typeof id === "string")),
+    notOffered: new Set(Array.isArray(refused) ? refused.map(String) : []),
   };
 }
 
@@ -76,11 +86,16 @@ export interface RepairedCalls {
   readonly invalid_tool_calls: readonly (AnswerCall & { readonly type: "invalid_tool_call" })[];
 }
 
+/** Another middleware may have changed the name. */
+function isSameCall(one: AnswerCall, call: Pick<AnswerCall, "id" | "name">): boolean {
+  return one.id === call.id && (call.id !== undefined || one.name === call.name);
+}
+
 function isAnswer(message: Readonly<Record<string, unknown>>): boolean {
   return Array.isArray(message["tool_calls"]);
 }
 
-function readCalls(list: unknown): AnswerCall[] {
+export function readCalls(list: unknown): AnswerCall[] {
   if (!Array.isArray(list)) return [];
   return list.map(asObject).map((call) => ({
     id: asText(call["id"]),

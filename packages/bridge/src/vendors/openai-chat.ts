@@ -1,7 +1,7 @@
 // OpenAI's chat completions, and the many servers that speak them: `client.chat.completions.create({ tools, messages })`.
 
 import { joinText, type ModelTool, type ToolCall } from "@soong/core";
-import { asRecord } from "@soong/schema";
+import { asRecord, isRecord } from "@soong/schema";
 import {
   createVendorCall,
   pairOutcomes,
@@ -51,34 +51,68 @@ export function renderOpenAiChatResults(
   }));
 }
 
-/** For a stream: a call is there when the next one begins, or the answer ends. */
+/**
+ * For a stream: a call is there when the next one has begun and its own arguments are complete, or when the answer ends. Servers
+ * differ: some give all calls the same index or none, some send pieces of several calls in turn.
+ */
 export function createOpenAiChatCallReader(): { push(chunk: object): ToolCall[] } {
-  const open = new Map<number, { id: unknown; name: string; text: string }>();
+  const calls: StreamedCall[] = [];
+  let taken = 0;
   return {
     push(chunk) {
       const [choice] = readList(asRecord(chunk)["choices"]);
       const { delta, finish_reason } = choice ?? {};
-      const complete: ToolCall[] = [];
-      for (const part of readList(asRecord(delta)["tool_calls"])) {
-        const index = typeof part["index"] === "number" ? part["index"] : 0;
-        complete.push(...take((other) => other < index));
-        const one = open.get(index) ?? { id: undefined, name: "", text: "" };
-        const { name, arguments: text } = asRecord(part["function"]);
-        one.id ??= part["id"];
-        one.name += readText(name) ?? "";
-        one.text += readText(text) ?? "";
-        open.set(index, one);
-      }
+      for (const part of readList(asRecord(delta)["tool_calls"])) addPart(calls, part);
       const hasEnded = finish_reason !== undefined && finish_reason !== null;
-      return hasEnded ? [...complete, ...take(() => true)] : complete;
+      return take(hasEnded ? calls.length : countComplete());
     },
   };
 
-  function take(isComplete: (index: number) => boolean): ToolCall[] {
-    return [...open.keys()].filter(isComplete).map((index) => {
-      const { id, name, text } = open.get(index) ?? { id: undefined, name: "", text: "" };
-      open.delete(index);
-      return createVendorCall(id, name, text === "" ? {} : text);
-    });
+  /** In call order: none before the first one. */
+  function countComplete(): number {
+    let count = taken;
+    while (count < calls.length - 1 && isObjectText(calls[count]?.text ?? "")) count += 1;
+    return count;
+  }
+
+  function take(end: number): ToolCall[] {
+    const complete = calls.slice(taken, end);
+    taken = end;
+    return complete.map(({ id, name, text }) => createVendorCall(id, name, text));
+  }
+}
+
+interface StreamedCall {
+  readonly id: string | undefined;
+  readonly index: unknown;
+  name: string;
+  text: string;
+}
+
+function addPart(calls: StreamedCall[], part: ReturnType<typeof asRecord>): void {
+  const { index } = part;
+  const id = readText(part["id"]) || undefined;
+  const { name: givenName, arguments: givenText } = asRecord(part["function"]);
+  const name = readText(givenName) ?? "";
+  const text = readText(givenText) ?? "";
+  const known = calls.findLast((one) => index === undefined || one.index === index);
+  if (known !== undefined && continues(known, id, name)) {
+    if (name !== known.name) known.name += name;
+    known.text += text;
+  } else calls.push({ id, index, name, text });
+}
+
+/** A new id begins a new call, and so does a name after arguments. Some servers repeat both with each piece. */
+function continues(known: StreamedCall, id: string | undefined, name: string): boolean {
+  if (id !== undefined) return id === known.id;
+  return name === "" || known.text === "";
+}
+
+/** Complete: nothing can follow. */
+function isObjectText(text: string): boolean {
+  try {
+    return isRecord(JSON.parse(text));
+  } catch {
+    return false;
   }
 }

@@ -9,10 +9,10 @@ export type VendorOutcome = CallOutcome | ToolResult;
 
 export interface ExecuteOptions {
   readonly signal?: AbortSignal | undefined;
-  /** With the host's own approvals: whether its user approved this call. */
-  readonly isApproved?: (call: ToolCall) => boolean;
+  /** With the host's own approvals: whether its user approved this call, by its place in the answer. Ids may be missing. */
+  readonly isApproved?: (call: ToolCall, at: number) => boolean;
   /** With the host's own approvals: given if its user refused this call. */
-  readonly denied?: (call: ToolCall) => { readonly reason?: string } | undefined;
+  readonly denied?: (call: ToolCall, at: number) => { readonly reason?: string } | undefined;
 }
 
 /** All calls of one answer as one turn; one outcome for each, in call order. Never rejects. */
@@ -22,10 +22,10 @@ export async function executeCalls(
   { signal, isApproved, denied }: ExecuteOptions = {},
 ): Promise<CallOutcome[]> {
   const turn = gate.openTurn();
-  const pushed = calls.map((call) => {
-    const refusal = denied?.(call);
+  const pushed = calls.map((call, at) => {
+    const refusal = denied?.(call, at);
     const answer = refusal === undefined ? {} : { denied: refusal };
-    return turn.push(call, { signal, isApproved: isApproved?.(call) === true, ...answer });
+    return turn.push(call, { signal, isApproved: isApproved?.(call, at) === true, ...answer });
   });
   turn.end();
   return Promise.all(pushed.map(({ outcome }) => outcome));
@@ -53,13 +53,14 @@ export function pairOutcomes(
   });
 }
 
-/** Without arguments, as some models call a tool that needs none, it has none. */
+/** Without arguments, or with an empty text, as some models call a tool that needs none, it has none. */
 export function createVendorCall(id: unknown, name: unknown, given: unknown): ToolCall {
   const known = readText(id);
+  const isEmpty = typeof given === "string" && given.trim() === "";
   return {
     ...(known !== undefined && { id: known }),
     name: readText(name) ?? "",
-    arguments: given ?? {},
+    arguments: isEmpty ? {} : (given ?? {}),
   };
 }
 

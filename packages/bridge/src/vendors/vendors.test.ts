@@ -8,7 +8,7 @@ import {
 } from "@soong/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createGate, type CallOutcome } from "../kernel/index.ts";
+import { createGate, createHostApprovals, type CallOutcome } from "../kernel/index.ts";
 import {
   createAnthropicCallReader,
   createOpenAiChatCallReader,
@@ -225,6 +225,101 @@ test("a stream of chat completions that breaks off completes no call that was un
   const reader = createOpenAiChatCallReader();
   const begun = { index: 0, id: "c1", function: { name: "notes__read", arguments: '{"id":' } };
   expect(reader.push(chatChunk([begun]))).toEqual([]);
+});
+
+describe("servers of chat completions that stream in their own way", () => {
+  const begin = (index: number | undefined, id: string, text: string) => ({
+    ...(index !== undefined && { index }),
+    id,
+    function: { name: "notes__read", arguments: text },
+  });
+  const piece = (index: number | undefined, text: string) => ({
+    ...(index !== undefined && { index }),
+    function: { arguments: text },
+  });
+  const both = [
+    { id: "a", name: "notes__read", arguments: '{"id":1}' },
+    { id: "b", name: "notes__read", arguments: '{"id":2}' },
+  ];
+
+  test.each([
+    ["give all calls one index", [[begin(0, "a", '{"id":1}')], [begin(0, "b", '{"id":2}')]]],
+    ["give no index", [[begin(undefined, "a", '{"id":1}'), begin(undefined, "b", '{"id":2}')]]],
+    [
+      "give no index, in pieces",
+      [
+        [begin(undefined, "a", "")],
+        [piece(undefined, '{"id"')],
+        [piece(undefined, ":1}")],
+        [begin(undefined, "b", '{"id"')],
+        [piece(undefined, ":2}")],
+      ],
+    ],
+    [
+      "send pieces of several calls in turn",
+      [[begin(0, "a", '{"id"')], [begin(1, "b", '{"id":2')], [piece(0, ":1}"), piece(1, "}")]],
+    ],
+    [
+      "repeat id and name with each piece",
+      [
+        [begin(0, "a", "")],
+        [{ ...piece(0, '{"id":1}'), id: "a" }],
+        [begin(1, "b", '{"id"'), begin(1, "b", ":2}")],
+      ],
+    ],
+  ])("those that %s: each call is one", (_, chunks) => {
+    const reader = createOpenAiChatCallReader();
+    const end = { choices: [{ delta: {}, finish_reason: "tool_calls" }] };
+    const read = [...chunks.map(chatChunk), end].flatMap((chunk) => reader.push(chunk));
+    expect(read).toEqual(both);
+  });
+
+  test("calls without ids are told apart by their names", () => {
+    const reader = createOpenAiChatCallReader();
+    const whole = (id: number) => ({
+      function: { name: "notes__read", arguments: `{"id":${id}}` },
+    });
+    reader.push(chatChunk([whole(1)]));
+    expect(reader.push(chatChunk([whole(2)]))).toEqual([
+      { name: "notes__read", arguments: '{"id":1}' },
+    ]);
+  });
+
+  test("a call is there as soon as the next one begins, if it is complete", () => {
+    const reader = createOpenAiChatCallReader();
+    expect(reader.push(chatChunk([begin(0, "a", '{"id":1}')]))).toEqual([]);
+    expect(reader.push(chatChunk([begin(1, "b", "")]))).toEqual(both.slice(0, 1));
+    // What comes after its end is no part of it.
+    expect(reader.push(chatChunk([piece(0, " ")]))).toEqual([]);
+  });
+});
+
+test("an empty text is no arguments, whole and streamed", () => {
+  const called = { id: "a", type: "function", function: { name: "notes__list", arguments: "" } };
+  const none = [{ id: "a", name: "notes__list", arguments: {} }];
+  expect(readOpenAiChatCalls({ tool_calls: [called] })).toEqual(none);
+  const chunk = { choices: [{ delta: { tool_calls: [called] }, finish_reason: "tool_calls" }] };
+  expect(createOpenAiChatCallReader().push(chunk)).toEqual(none);
+  const item = { type: "function_call", call_id: "a", name: "notes__list", arguments: " " };
+  expect(readOpenAiResponsesCalls({ output: [item] })).toEqual(none);
+});
+
+test("calls without ids can be approved, by their place", async () => {
+  const log: number[] = [];
+  const write = defineTool({
+    name: "notes.write",
+    description: "Write a note",
+    input_schema: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] },
+    handler: ({ id }) => log.push(id),
+  });
+  const approvals = createHostApprovals();
+  const run = await createKernel({ tools: [write] }).startRun({ ask: approvals.ask });
+  const calls = [1, 2, 2].map((id) => ({ name: "notes__write", arguments: { id } }));
+  for (const call of calls) expect(await approvals.needsApproval(run, call)).toBe(true);
+  await executeCalls(createGate(run, approvals), calls, { isApproved: (_, at) => at !== 1 });
+  expect(log).toEqual([1]);
+  await executeCalls(createGate(run, approvals), calls.slice(1), { isApproved: () => true });
+  expect(log).toEqual([1, 2, 2]);
 });
 
 test("an image is an image where the API takes one, and a line of text elsewhere", () => {

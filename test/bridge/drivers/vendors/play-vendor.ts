@@ -49,7 +49,7 @@ interface Seen {
   readonly runs: ScenarioRun[];
 }
 
-/** As the documentation of the vendors has it: parse, look the function up, call it, send what it returns. */
+/** As the documentation of the vendors has it: parse, look the function up, call it, send what it returns. With the signal. */
 async function loopBare({ scenario, url, signal }: Play, open: OpenConversation): Promise<void> {
   const conversation = open(url);
   const tools = scenario.tools.map(({ name, description, input_schema }) => ({
@@ -61,17 +61,23 @@ async function loopBare({ scenario, url, signal }: Play, open: OpenConversation)
     const calls = await conversation.request(tools, { stream: scenario.stream === true, signal });
     if (calls.length === 0) return;
     const texts: string[] = [];
-    for (const call of calls) texts.push(await callFunction(scenario, call));
+    for (const call of calls) {
+      signal.throwIfAborted();
+      texts.push(await callFunction(scenario, call, signal));
+    }
     conversation.addTexts(calls, texts);
   }
 }
 
-async function callFunction({ tools }: Scenario, call: ToolCall): Promise<string> {
+async function callFunction(
+  { tools }: Scenario,
+  call: ToolCall,
+  signal: AbortSignal,
+): Promise<string> {
   const given: unknown =
     typeof call.arguments === "string" ? JSON.parse(call.arguments) : call.arguments;
   const tool = tools.find(({ name }) => name.replaceAll(".", "__") === call.name);
   if (tool === undefined) throw new Error(`there is no function ${call.name}`);
-  const { signal } = new AbortController();
   const value = await tool.run(given as Parameters<typeof tool.run>[0], {
     signal,
     progress: () => {},
@@ -99,7 +105,7 @@ async function loopWithKernel(play: Play, open: OpenConversation, seen: Seen): P
     watchCalls(loop, calls);
     const outcomes = await executeCalls(loop.gate, calls, {
       signal,
-      isApproved: ({ id = "" }) => approved?.has(id) === true,
+      isApproved: (_call, at) => approved?.has(at) === true,
     });
     conversation.addResults(calls, outcomes);
   }
@@ -140,19 +146,19 @@ async function streamTurn(
   }
 }
 
-/** The ids that the host's user approved; undefined if no approval was needed. */
+/** The places of the calls that the host's user approved; undefined without the host's approvals. */
 async function askHost(
   { run, approvals, seen }: Loop,
   calls: readonly ToolCall[],
   { approve = [] }: Scenario,
-): Promise<Set<string> | undefined> {
+): Promise<Set<number> | undefined> {
   if (approvals === undefined) return undefined;
-  const approved = new Set<string>();
-  for (const call of calls) {
+  const approved = new Set<number>();
+  for (const [at, call] of calls.entries()) {
     if (!(await approvals.needsApproval(run, call))) continue;
     const name = call.name.replaceAll("__", ".");
     seen.asked.push(name);
-    if (approve.includes(name)) approved.add(call.id ?? "");
+    if (approve.includes(name)) approved.add(at);
   }
   return approved;
 }
