@@ -9,7 +9,7 @@ export interface AnswerBatches {
   fail(id: string, toolName: string): void;
   /** Why this call must not start, if it must not. */
   findStop(id: string): string | undefined;
-  /** A call of the answer waits for the host's user: no other one can at the same time. */
+  /** A call of the answer waits for the host's user: no other one can at the same time, also with the same id. */
   pause(id: string): boolean;
   /** All calls of the answer have ended. */
   end(agent: string): void;
@@ -25,7 +25,7 @@ export function createAnswerBatches(): AnswerBatches {
   return {
     begin(id, agent) {
       agents.set(id, agent);
-      if (!batches.has(agent)) batches.set(agent, { failed: undefined, paused: undefined });
+      if (!batches.has(agent)) batches.set(agent, { failed: undefined, isPaused: false });
     },
     hasBegun: (id) => agents.has(id),
     fail(id, toolName) {
@@ -41,8 +41,9 @@ export function createAnswerBatches(): AnswerBatches {
     pause(id) {
       const batch = findBatch(id);
       if (batch === undefined) return true;
-      batch.paused ??= id;
-      return batch.paused === id;
+      const isFirst = !batch.isPaused;
+      batch.isPaused = true;
+      return isFirst;
     },
     end(agent) {
       batches.delete(agent);
@@ -57,5 +58,5 @@ export function createAnswerBatches(): AnswerBatches {
 
 interface Batch {
   failed: { readonly id: string; readonly toolName: string } | undefined;
-  paused: string | undefined;
+  isPaused: boolean;
 }

@@ -13,7 +13,7 @@ import { verifies } from "#laws";
 import { createHostApprovals } from "../kernel/index.ts";
 import { bridgeClaudeAgent, type ClaudeAgentOptions } from "./bridge-claude-agent.ts";
 import { createClaudeTools } from "./built-in-tools.ts";
-import type { ClaudeHookInput, ClaudeHooks } from "./host-types.ts";
+import type { ClaudeBatchCall, ClaudeHookInput, ClaudeHooks } from "./host-types.ts";
 
 describe("Claude Code's own tools", () => {
   test("are let through, and their output is on record", async () => {
@@ -88,7 +88,7 @@ describe("Claude Code's own tools", () => {
 
   test("do not ask for what concerns the conversation only", async () => {
     const { call } = await openBridge({});
-    for (const [at, tool] of ["TodoWrite", "ToolSearch", "Agent", "ExitPlanMode"].entries()) {
+    for (const [at, tool] of ["TodoWrite", "ToolSearch", "Agent", "EnterPlanMode"].entries()) {
       expect((await call(`toolu_${at}`, tool, {})).decision).toBe("allow");
     }
   });
@@ -119,6 +119,80 @@ describe("Claude Code's own tools", () => {
       hookEventName: "PostToolUse",
       updatedToolOutput: { file: { content: "a [redacted:TOKEN]" } },
     });
+  });
+
+  test("do not show secrets of a call that has ended on record before", async () => {
+    const secrets = [{ name: "TOKEN", value: "5up3rs3cr3t" }];
+    const { call } = await openBridge({ secrets });
+    const output = await call.after("toolu_1", "a 5up3rs3cr3t");
+    expect(output).toMatchObject({ updatedToolOutput: "a [redacted:TOKEN]" });
+  });
+
+  test("end the query if one that failed has printed a known secret, and no prompt follows", async () => {
+    const secrets = [{ name: "TOKEN", value: "5up3rs3cr3t" }];
+    const { call, batch, prompt } = await openBridge({ secrets, ask: yes });
+    await call("toolu_1", "Bash", { command: "cat a; false" });
+    await call.fail("toolu_1", "Exit code 1\na 5up3rs3cr3t");
+    const stopped = await batch([failed("toolu_1", "Exit code 1\na 5up3rs3cr3t")]);
+    expect(stopped).toMatchObject({
+      continue: false,
+      stopReason: expect.stringMatching(/known secret/) as string,
+    });
+    expect(await prompt()).toMatchObject({
+      decision: "block",
+      reason: expect.stringMatching(/new session/) as string,
+    });
+    expect(await prompt("another session")).toEqual({});
+  });
+
+  test("do not end the query for output that only looks like a key, or of an agent of its own", async () => {
+    const secrets = [{ name: "TOKEN", value: "5up3rs3cr3t" }];
+    const { batch, prompt } = await openBridge({ secrets });
+    expect(await batch([failed("toolu_1", "AKIAABCDEFGHIJKLMNOP")])).toEqual({});
+    const ofAgent = await batch([failed("toolu_2", "5up3rs3cr3t")], "agent-2");
+    expect(ofAgent).toMatchObject({ continue: false });
+    expect(await prompt()).toEqual({});
+  });
+
+  test("end on record with the next prompt if the host has interrupted them", async () => {
+    verifies("MODEL-6");
+    const { call, prompt, ends } = await openBridge({ ask: yes });
+    await call("toolu_1", "Bash", { command: "sleep 100" });
+    await call("toolu_2", "Read", { file_path: "/p/a.txt" }, { agent_id: "in the background" });
+    await prompt();
+    expect(ends()).toEqual(["toolu_1 claude.bash tool.failed"]);
+    await call.after("toolu_2", "text");
+    expect(ends()).toHaveLength(2);
+  });
+
+  test("fail on record if the host has executed another input than the one that was judged", async () => {
+    verifies("MODEL-6");
+    const { call, ends, texts } = await openBridge({});
+    await call("toolu_1", "Read", { file_path: "/p/a.txt" });
+    await call.after("toolu_1", "secret", { file_path: "/p/b.txt" });
+    expect(ends()).toEqual(["toolu_1 claude.read tool.failed"]);
+    expect(texts("toolu_1")).toContain("another input");
+    expect(texts("toolu_1")).toContain("/p/b.txt");
+  });
+
+  test("with an id that was used before are judged where the host works", async () => {
+    const { call } = await openBridge({ policy: deny({ path: "/p/.env" }) });
+    const here = { cwd: "/p/sub" };
+    await call("toolu_1", "Read", { file_path: "a.txt" }, here);
+    await call.after("toolu_1", "text");
+    expect((await call("toolu_1", "Read", { file_path: "../.env" }, here)).decision).toBe("deny");
+  });
+
+  test("with the id of one that has not ended are not let through", async () => {
+    const { call, ends } = await openBridge({});
+    await call("toolu_1", "Read", { file_path: "/p/a.txt" });
+    const second = await call("toolu_1", "Read", { file_path: "/p/b.txt" });
+    expect(second).toMatchObject({
+      decision: "deny",
+      reason: expect.stringMatching(/has not ended/) as string,
+    });
+    await call.after("toolu_1", "text", { file_path: "/p/a.txt" });
+    expect(ends()).toContain("toolu_1 claude.read tool.completed");
   });
 
   test("end on record if the host refuses them after the kernel has let them through", async () => {
@@ -253,6 +327,156 @@ describe("approval by the host", () => {
   });
 });
 
+describe("what the user changes while approving", () => {
+  test("is judged and executed, and the approval is for it", async () => {
+    verifies("MODEL-6");
+    const approvals = createHostApprovals();
+    const rules = [{ mode: "session" }];
+    const { call, request, ends, record } = await openBridge({
+      approvals,
+      ask: approvals.ask,
+      canUseTool: async () => ({
+        behavior: "allow",
+        updatedInput: { command: "echo safe" },
+        updatedPermissions: rules,
+      }),
+    });
+    await call("toolu_1", "Bash", { command: "echo dangerous" });
+    expect(await request("toolu_1", "Bash", { command: "echo dangerous" })).toEqual({
+      behavior: "allow",
+      updatedInput: { command: "echo safe" },
+      updatedPermissions: rules,
+    });
+    await call.after("toolu_1", "safe", { command: "echo safe" });
+    expect(record()).toContain("echo safe");
+    expect(record()).not.toContain("echo dangerous");
+    expect(ends()).toEqual(["toolu_1 claude.bash tool.completed"]);
+  });
+
+  test("is denied where a rule denies it", async () => {
+    const approvals = createHostApprovals();
+    const { call, request } = await openBridge({
+      approvals,
+      ask: approvals.ask,
+      policy: deny({ argv: ["rm", "**"] }),
+      canUseTool: async () => ({ behavior: "allow", updatedInput: { command: "rm -rf a" } }),
+    });
+    await call("toolu_1", "Bash", { command: "touch a" });
+    const said = await request("toolu_1", "Bash", { command: "touch a" });
+    expect(said).toMatchObject({
+      behavior: "deny",
+      message: expect.stringMatching(/denies this/) as string,
+    });
+  });
+
+  test("after the kernel has let the call through is refused, with the advice to call again", async () => {
+    const { call, request, ends } = await openBridge({
+      policy: { rules: [{ tool: "claude.bash", decision: "allow" }] },
+      canUseTool: async () => ({ behavior: "allow", updatedInput: { command: "echo safe" } }),
+    });
+    await call("toolu_1", "Bash", { command: "echo dangerous" });
+    const said = await request("toolu_1", "Bash", { command: "echo dangerous" });
+    expect(said).toMatchObject({
+      behavior: "deny",
+      message: expect.stringMatching(/Call it again with.*echo safe/) as string,
+    });
+    expect(ends()).toEqual(["toolu_1 claude.bash tool.failed"]);
+  });
+});
+
+describe("where Claude Code itself requires approval", () => {
+  const write = { file_path: "/p/a.txt", content: "" };
+  const policy: SessionOptions["policy"] = {
+    rules: [{ tool: "claude.write", decision: "allow" }],
+  };
+
+  test("a call that a rule of the kernel allows is not allowed by that", async () => {
+    verifies("MODEL-6");
+    const { call, request, ends } = await openBridge({ policy });
+    expect((await call("toolu_1", "Write", write)).decision).toBe("allow");
+    expect(await request("toolu_1", "Write", write)).toEqual({
+      behavior: "deny",
+      message: "This requires approval, and there is no one to ask.",
+    });
+    expect(ends()).toEqual(["toolu_1 claude.write tool.failed"]);
+  });
+
+  test("the user's own callback answers", async () => {
+    const asked: string[] = [];
+    const { call, request } = await openBridge({
+      policy,
+      canUseTool: async (name) => {
+        asked.push(name);
+        return { behavior: "deny", message: "no", interrupt: true };
+      },
+    });
+    await call("toolu_1", "Write", write);
+    const said = await request("toolu_1", "Write", write);
+    expect(said).toEqual({ behavior: "deny", message: "no", interrupt: true });
+    expect(asked).toEqual(["Write"]);
+  });
+
+  test("a user who has approved the call in the kernel is not asked again", async () => {
+    const { call, request } = await openBridge({ ask: yes });
+    await call("toolu_1", "Write", write);
+    const said = await request("toolu_1", "Write", write);
+    expect(said).toEqual({ behavior: "allow", updatedInput: write });
+  });
+
+  test("a plan ends only with a user's approval", async () => {
+    const { call } = await openBridge({});
+    expect((await call("toolu_1", "ExitPlanMode", {})).decision).toBe("deny");
+    const asked = await openBridge({ ask: yes });
+    expect((await asked.call("toolu_1", "ExitPlanMode", {})).decision).toBe("allow");
+    expect(await asked.request("toolu_1", "ExitPlanMode", {})).toMatchObject({ behavior: "allow" });
+  });
+
+  test("the answer to a question is what the tool gets", async () => {
+    const answered = { questions: [], answers: { "Which?": "this" } };
+    const { call, request, ends } = await openBridge({
+      canUseTool: async () => ({ behavior: "allow", updatedInput: answered }),
+    });
+    await call("toolu_1", "AskUserQuestion", { questions: [] });
+    const said = await request("toolu_1", "AskUserQuestion", { questions: [] });
+    expect(said).toEqual({ behavior: "allow", updatedInput: answered });
+    await call.after("toolu_1", "this", answered);
+    expect(ends()).toEqual(["toolu_1 claude.ask_user_question tool.completed"]);
+  });
+});
+
+test("an approval is for one of two calls with the same id", async () => {
+  verifies("MODEL-6");
+  const approvals = createHostApprovals();
+  const { call, request } = await openBridge({
+    approvals,
+    ask: approvals.ask,
+    canUseTool: async (_name, input) =>
+      input["command"] === "touch one"
+        ? { behavior: "allow", updatedInput: input }
+        : { behavior: "deny", message: "no" },
+  });
+  for (const command of ["touch one", "touch two"]) {
+    expect((await call("toolu_1", "Bash", { command })).decision).toBe("ask");
+    const said = await request("toolu_1", "Bash", { command });
+    expect(said?.behavior).toBe(command === "touch one" ? "allow" : "deny");
+    await call.after("toolu_1", "");
+  }
+});
+
+test("an approval after the end of a query is for one of two calls with the same id", async () => {
+  const approvals = createHostApprovals();
+  const { call, bridge } = await openBridge({ approvals, ask: approvals.ask });
+  bridge.answer("toolu_1", { approve: true });
+  expect((await call("toolu_1", "Bash", { command: "touch one" })).decision).toBe("allow");
+  await call.after("toolu_1", "");
+  expect((await call("toolu_1", "Bash", { command: "touch two" })).decision).toBe("defer");
+  const third = await call("toolu_1", "Bash", { command: "touch three" });
+  expect(third).toMatchObject({
+    decision: "deny",
+    reason: expect.stringMatching(/another call of this answer waits/) as string,
+  });
+});
+
 test("a tool of another server is not taken for the kernel's, whatever its name", async () => {
   const { hooks } = await openBridge({});
   const use = {
@@ -327,8 +551,9 @@ async function openBridge({
       };
     },
     {
-      async after(id: string, tool_response: unknown) {
-        const use = { hook_event_name: "PostToolUse", tool_use_id: id, tool_response };
+      async after(id: string, tool_response: unknown, tool_input?: object) {
+        const about = { tool_use_id: id, tool_response, tool_input };
+        const use = { hook_event_name: "PostToolUse", ...about };
         return (await start(hooks, "PostToolUse", use)).hookSpecificOutput;
       },
       async fail(id: string, error: string) {
@@ -341,7 +566,28 @@ async function openBridge({
     journal.facts
       .filter(isTerminalFact)
       .map(({ tool_call_id, tool_name, type }) => `${tool_call_id} ${tool_name} ${type}`);
-  return { bridge, hooks, call, ends };
+  const record = () => JSON.stringify(journal.facts);
+  const texts = (id: string) =>
+    JSON.stringify(
+      journal.facts.filter((fact) => isTerminalFact(fact) && fact.tool_call_id === id),
+    );
+  const { signal } = new AbortController();
+  const request = (toolUseID: string, tool: string, input: Record<string, unknown>) =>
+    bridge.canUseTool(tool, input, { signal, toolUseID });
+  const batch = (tool_calls: ClaudeBatchCall[], agent_id?: string) =>
+    start(hooks, "PostToolBatch", {
+      hook_event_name: "PostToolBatch",
+      session_id: "one",
+      tool_calls,
+      ...(agent_id !== undefined && { agent_id }),
+    });
+  const prompt = (session_id = "one") =>
+    start(hooks, "UserPromptSubmit", { hook_event_name: "UserPromptSubmit", session_id });
+  return { bridge, hooks, call, request, batch, prompt, ends, record, texts };
+}
+
+function failed(tool_use_id: string, tool_response: string): ClaudeBatchCall {
+  return { tool_name: "Bash", tool_use_id, tool_input: { command: "false" }, tool_response };
 }
 
 async function start(hooks: ClaudeHooks, event: keyof ClaudeHooks, use: ClaudeHookInput) {

@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from "@soong/core";
-import { renderText, type BridgeRun, type HostApprovals } from "../kernel/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { JsonValue } from "@soong/core";
+import { checkRun, renderText, type BridgeRun, type HostApprovals } from "../kernel/index.ts";
 import type { ClaudeTools } from "./built-in-tools.ts";
 import { createCallReader, type HostToolCall } from "./host-calls.ts";
 import type {
@@ -10,12 +11,13 @@ import type {
   ClaudeHookMatcher,
   ClaudeHookOutput,
   ClaudeHooks,
-  ClaudePermission,
-  ClaudePermissionOptions,
   ClaudeServer,
 } from "./host-types.ts";
 import { createKernelCalls, type CallProgress } from "./kernel-calls.ts";
 import { createKernelServer } from "./kernel-server.ts";
+import { createOpenCalls } from "./open-calls.ts";
+import { createCanUseTool } from "./permission-requests.ts";
+import { createUserAnswers, type AnsweredCall, type UserAnswer } from "./user-answers.ts";
 
 export interface ClaudeAgentOptions {
   /** What `createClaudeTools` made, if its tools are registered: then Claude Code's own tools are judged and recorded, too. */
@@ -41,26 +43,23 @@ export interface ClaudeAgentBridge {
   answer(toolUseId: string, answer: UserAnswer): void;
 }
 
-export interface UserAnswer {
-  readonly approve: boolean;
-  readonly reason?: string;
-}
-
 export function bridgeClaudeAgent(
   run: BridgeRun,
   options: ClaudeAgentOptions = {},
 ): ClaudeAgentBridge {
+  checkRun(run, "bridgeClaudeAgent");
   const { builtIn, approvals, canUseTool: askUser, onProgress, name = "soong" } = options;
   const calls = createKernelCalls(run, approvals, onProgress);
   const { batches } = calls;
   const readCall = createCallReader(name, builtIn);
-  const answers = new Map<string, UserAnswer>();
-  /** Calls of Claude Code's own tools that the kernel lets through. */
-  const allowed = new Set<string>();
-  let closing = new AbortController();
-  const findApproval = (id: string) => ({ isApproved: answers.get(id)?.approve === true });
+  const answers = createUserAnswers();
+  const openCalls = createOpenCalls(run, calls, builtIn);
+  const parts = { run, calls, openCalls, answers, readCall, approvals, askUser };
   const hidden = builtIn?.tools.map((tool) => tool.name) ?? [];
-  const server = createKernelServer(run, calls, { name, hidden, findApproval, onClose });
+  const takeApproval = (call: AnsweredCall) => answers.takeApproval(call);
+  const server = createKernelServer(run, calls, { name, hidden, takeApproval, onClose });
+  /** Sessions of the host whose next request to the model would contain a known secret. */
+  const leaking = new Set<string>();
 
   return {
     hooks: {
@@ -70,11 +69,9 @@ export function bridgeClaudeAgent(
       PostToolBatch: [match(postToolBatch)],
       UserPromptSubmit: [match(startPrompt)],
     },
-    canUseTool,
+    canUseTool: createCanUseTool(parts),
     server: { type: "sdk", name, instance: server as never, timeout: LONGEST_CALL_MS },
-    answer(toolUseId, answer) {
-      answers.set(toolUseId, answer);
-    },
+    answer: (toolUseId, answer) => answers.give(toolUseId, answer),
   };
 
   // ── before a call ───────────────────────────────────────────────────────────────────────────────
@@ -82,20 +79,27 @@ export function bridgeClaudeAgent(
   async function preToolUse(use: ClaudeHookInput, signal: AbortSignal): Promise<ClaudeHookOutput> {
     const call = readCall(use);
     if (call === undefined) return {};
-    batches.begin(call.id, use.agent_id ?? "");
+    const { agent_id: agent = "", tool_input } = use;
+    batches.begin(call.id, agent);
     const paused = await pauseForHost(call);
     if (paused !== undefined) return paused;
     if (call.isOwn) return decide("allow");
-    const answer = await letThrough(call, signal);
+    const isApproved = answers.takeApproval(call);
+    const answer = await openCalls.open(call, { agent, signal, isApproved });
     if (answer.decision === "deny") return decide("deny", answer.reason);
-    return decide("allow", undefined, findUpdate(call, use.tool_input, answer.input));
+    // A hook of the kernel may have changed it.
+    const isSame = isDeepStrictEqual(answer.input, tool_input);
+    return decide("allow", undefined, isSame ? undefined : answer.input);
   }
 
   /** Undefined: the call needs no approval of the host's user, or has it. */
   async function pauseForHost(call: HostToolCall): Promise<ClaudeHookOutput | undefined> {
     if (approvals === undefined || batches.findStop(call.id) !== undefined) return undefined;
-    const answer = answers.get(call.id);
-    if (answer?.approve === true) return undefined;
+    const answer = answers.take(call.id);
+    if (answer?.approve === true) {
+      answers.approve(call);
+      return undefined;
+    }
     if (answer !== undefined) {
       return decide("deny", renderText(await calls.refuse(call, answer.reason)));
     }
@@ -108,71 +112,22 @@ export function bridgeClaudeAgent(
     return decide("deny", renderText(await calls.skip(call, reason)));
   }
 
-  async function letThrough(call: HostToolCall, signal: AbortSignal) {
-    const { id, name: canonical, arguments: input } = call;
-    const answer = await (builtIn as ClaudeTools).external.before(
-      calls.gate,
-      { id, name: canonical, arguments: input },
-      { signal: AbortSignal.any([signal, closing.signal]), ...findApproval(id) },
-    );
-    if (answer.decision === "allow") allowed.add(id);
-    return answer;
-  }
-
-  /** What a hook of the kernel has changed. */
-  function findUpdate(
-    { toolName }: HostToolCall,
-    before: unknown,
-    after: JsonObject,
-  ): Record<string, unknown> | undefined {
-    const input = builtIn?.toInput(toolName, after) ?? after;
-    return JSON.stringify(input) === JSON.stringify(before) ? undefined : input;
-  }
-
-  async function canUseTool(
-    toolName: string,
-    input: Record<string, unknown>,
-    permission: ClaudePermissionOptions,
-  ): Promise<ClaudePermission | null> {
-    const { toolUseID: tool_use_id, signal, mcpServer: mcp_server } = permission;
-    const call = readCall({ tool_name: toolName, tool_use_id, tool_input: input, mcp_server });
-    // Questions to the user are answered there, whatever the kernel says.
-    if (call === undefined || toolName === "AskUserQuestion") {
-      return askUser?.(toolName, input, permission as never) ?? NO_ONE_TO_ASK;
-    }
-    if (approvals !== undefined && askUser !== undefined && !allowed.has(call.id)) {
-      const said = await askUser(toolName, input, permission as never);
-      if (said === null) return said;
-      const approve = said.behavior === "allow";
-      answers.set(call.id, { approve });
-      if (!approve) {
-        return { behavior: "deny", message: renderText(await calls.refuse(call, said.message)) };
-      }
-    }
-    // The kernel judges its own tools when they are called.
-    if (call.isOwn || allowed.has(call.id)) return { behavior: "allow", updatedInput: input };
-    const answer = await letThrough(call, signal);
-    if (answer.decision === "deny") return { behavior: "deny", message: answer.reason };
-    return { behavior: "allow", updatedInput: findUpdate(call, input, answer.input) ?? input };
-  }
-
   // ── after a call ────────────────────────────────────────────────────────────────────────────────
 
   async function postToolUse(use: ClaudeHookInput): Promise<ClaudeHookOutput> {
-    const { tool_use_id: id = "", tool_response, error } = use;
-    if (!allowed.delete(id)) return {};
+    const call = readCall(use);
+    if (call === undefined || call.isOwn) return {};
+    const { tool_input: input, tool_response, error } = use;
     const text = error ?? renderResponse(tool_response);
-    const outcome = await builtIn?.external.after(id, { text, is_error: error !== undefined });
-    if (outcome === undefined) return {};
-    const added = renderText({ ...outcome, result: { ...outcome.result, content: [] } });
-    const context = added === "" ? {} : { additionalContext: added };
+    const outcome = await openCalls.end(call.id, { text, is_error: error !== undefined, input });
+    const added = outcome && renderText({ ...outcome, result: { ...outcome.result, content: [] } });
+    const context = added === undefined || added === "" ? {} : { additionalContext: added };
     if (error !== undefined) {
       return { hookSpecificOutput: { hookEventName: "PostToolUseFailure", ...context } };
     }
     // Without secrets, and in the form that the host needs.
     const clean = run.redactor.value(tool_response as JsonValue);
-    const isClean = JSON.stringify(clean) === JSON.stringify(tool_response);
-    const changed = isClean ? {} : { updatedToolOutput: clean };
+    const changed = isDeepStrictEqual(clean, tool_response) ? {} : { updatedToolOutput: clean };
     return { hookSpecificOutput: { hookEventName: "PostToolUse", ...context, ...changed } };
   }
 
@@ -182,16 +137,27 @@ export function bridgeClaudeAgent(
     for (const call of tool_calls) {
       const { tool_use_id: id, tool_response } = call;
       // Let through by the kernel, and refused by the host after that.
-      if (allowed.delete(id)) {
-        await builtIn?.external.after(id, { text: renderResponse(tool_response), is_error: true });
-      }
+      await openCalls.end(id, { text: renderResponse(tool_response), is_error: true });
       if (!batches.hasBegun(id)) explained.push(...(await explainRefused(call, cwd)));
-      answers.delete(id);
+      answers.forget(id);
     }
     batches.end(agent_id);
+    if (tool_calls.some(showsSecret)) return stopBeforeModel(use);
     if (explained.length === 0) return {};
     const additionalContext = explained.join("\n");
     return { hookSpecificOutput: { hookEventName: "PostToolBatch", additionalContext } };
+  }
+
+  /** The host lets no hook change what a tool that failed has printed. */
+  function showsSecret({ tool_name, tool_response }: ClaudeBatchCall): boolean {
+    const isOther = builtIn !== undefined && !tool_name.startsWith(`mcp__${name}__`);
+    return isOther && run.redactor.finds(renderResponse(tool_response), "known_values");
+  }
+
+  function stopBeforeModel({ session_id = "", agent_id }: ClaudeHookInput): ClaudeHookOutput {
+    // Only the agent itself has seen it.
+    if (agent_id === undefined) leaking.add(session_id);
+    return { continue: false, stopReason: LEAKING };
   }
 
   /** The host has refused it on its own, as unknown or invalid: the kernel records that, and explains more. */
@@ -206,26 +172,25 @@ export function bridgeClaudeAgent(
     return [`${call.toolName}: ${renderText(await calls.execute(call))}`];
   }
 
-  async function startPrompt(): Promise<ClaudeHookOutput> {
+  async function startPrompt({ session_id = "" }: ClaudeHookInput): Promise<ClaudeHookOutput> {
+    if (leaking.has(session_id)) return { decision: "block", reason: LEAKING };
+    // The main agent is at work on nothing else; agents in the background may be.
+    await openCalls.endAll("");
     batches.clear();
     return {};
   }
 
   function onClose(): void {
-    closing.abort(new Error("the host has closed the session"));
-    closing = new AbortController();
-    allowed.clear();
+    openCalls.close();
     batches.clear();
   }
 }
 
+const LEAKING =
+  "A tool that failed has printed a known secret, and Claude Code would send it to its model. Start a new session.";
+
 /** The kernel ends its own calls, and users may take their time: the host is not to end either before. */
 const LONGEST_CALL_MS = 24 * 60 * 60 * 1000;
-
-const NO_ONE_TO_ASK: ClaudePermission = {
-  behavior: "deny",
-  message: "This requires approval, and there is no one to ask.",
-};
 
 function match(
   hook: (use: ClaudeHookInput, signal: AbortSignal) => Promise<ClaudeHookOutput>,

@@ -1,13 +1,21 @@
 // Claude Code's own tools, as the kernel sees them: what each of them does, and which paths, hosts and commands a call names. So
 // a rule holds for them as it does for the tools of the kernel.
 
+import { resolve } from "node:path";
 import type { AnyTool, JsonObject, Permission, TargetsContext, Targets } from "@soong/core";
 import {
   createExternalTools,
   type ExternalDefinition,
   type ExternalTools,
 } from "../kernel/index.ts";
-import { findCommandPaths, findTargetPath, type PathAccess } from "./find-paths.ts";
+import { expandHome, findCommandPaths, findGivenPaths, findTargetPath } from "./find-paths.ts";
+import {
+  ANY_NAME,
+  findRestrictedBelow,
+  readFilter,
+  readGlob,
+  type WalkedDirectory,
+} from "./find-restricted-below.ts";
 
 export interface ClaudeTools {
   /** Register them: `createKernel({ tools: [...claudeTools.tools] })`. */
@@ -30,8 +38,10 @@ export interface HostCall {
 export function createClaudeTools(): ClaudeTools {
   /** By call: the directory that its relative paths begin in. */
   const directories = new Map<string, string>();
+  let latest: string | undefined;
+  // A call whose id was used before has another one on record.
   const findDirectory = ({ toolCallId, roots }: TargetsContext): string =>
-    directories.get(toolCallId) ?? roots.project;
+    directories.get(toolCallId) ?? latest ?? roots.project;
   const external = createExternalTools(
     [...BUILT_IN.entries(), ["Other", OTHER] as const].map(([name, tool]) =>
       defineBuiltIn(name, tool, findDirectory),
@@ -43,6 +53,7 @@ export function createClaudeTools(): ClaudeTools {
     external,
     toCall({ id, name, input, cwd }) {
       if (cwd !== undefined) remember(directories, id, cwd);
+      latest = cwd ?? latest;
       return BUILT_IN.has(name)
         ? { id, name: canonicalName(name), arguments: input }
         : { id, name: canonicalName("Other"), arguments: { tool: name, input } };
@@ -105,26 +116,72 @@ function canonicalName(name: string): string {
 
 const TEXT: JsonObject = { type: "string" };
 
-/** A tool that works on the path in this field; without it, on the directory it runs in. */
-function onPath(
-  description: string,
-  field: string,
-  access: PathAccess,
-  isRequired = true,
-): BuiltIn {
+/** A tool that works on the path in this field. */
+function onPath(description: string, field: string, access: "read" | "write"): BuiltIn {
   return {
     description,
     permission: access === "write" ? "write" : "readonly",
     tags: ["filesystem"],
     properties: { [field]: TEXT },
-    required: isRequired ? [field] : [],
+    required: [field],
     targets: async (input, context, directory) => {
-      const given = input[field];
-      const path = typeof given === "string" ? given : directory;
-      return { resources: [await findTargetPath({ path, directory, access }, context)] };
+      const path = String(input[field]);
+      return { resources: await findGivenPaths({ path, directory, access }, context) };
     },
   };
 }
+
+interface Walk extends Omit<WalkedDirectory, "root"> {
+  readonly path: string;
+}
+
+/** A tool that walks the directory in `path`; without it, the one it runs in. */
+function onDirectory(
+  description: string,
+  access: "list" | "search",
+  { properties = {}, readWalk }: Pick<BuiltIn, "properties"> & { readWalk: ReadWalk },
+): BuiltIn {
+  return {
+    description,
+    permission: "readonly",
+    tags: ["filesystem"],
+    properties: { path: TEXT, ...properties },
+    targets: async (input, context, directory) => {
+      // Claude Code drops blanks around it.
+      const given = (readText(input["path"]) ?? "").trim();
+      const { path, ...walk } = readWalk(input, resolve(directory, expandHome(given)));
+      const root = await findTargetPath({ path, directory, access }, context);
+      return { resources: await findRestrictedBelow({ root, ...walk }, context) };
+    },
+  };
+}
+
+type ReadWalk = (input: Readonly<Record<string, unknown>>, base: string) => Walk;
+
+function readText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+const glob = onDirectory("Find files by name", "list", {
+  properties: { pattern: TEXT },
+  readWalk: (input, base) => {
+    const { start, pattern } = readGlob(readText(input["pattern"]) ?? "");
+    return { path: resolve(base, expandHome(start)), pattern };
+  },
+});
+
+const grep = onDirectory("Search in files", "search", {
+  properties: { glob: TEXT, output_mode: TEXT },
+  readWalk: (input, base) => ({
+    path: base,
+    pattern: readFilter(readText(input["glob"]) ?? ""),
+    showsContent: input["output_mode"] === "content",
+  }),
+});
+
+const listDirectory = onDirectory("List a directory", "list", {
+  readWalk: (_input, base) => ({ path: base, pattern: ANY_NAME }),
+});
 
 /** Concerns the conversation only; what it leads to is a call of its own. */
 function bookkeeping(description: string): BuiltIn {
@@ -141,6 +198,7 @@ const bash: BuiltIn = {
     const command = String(input["command"]);
     // What the command reaches without naming it is not known: rules on paths ask.
     const may_reach = [...context.restrictedGlobs("read")];
+    const may_write = [...context.restrictedGlobs("write")];
     return {
       resources: [
         {
@@ -149,6 +207,7 @@ const bash: BuiltIn = {
           argv: ["bash", "-c", command],
           cwd,
           ...(may_reach.length > 0 && { may_reach }),
+          ...(may_write.length > 0 && { may_write }),
         },
         ...(await findCommandPaths(command, cwd, context)),
       ],
@@ -171,9 +230,9 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map([
   ["Edit", onPath("Edit a file", "file_path", "write")],
   ["MultiEdit", onPath("Edit a file in several places", "file_path", "write")],
   ["NotebookEdit", onPath("Edit a notebook", "notebook_path", "write")],
-  ["Glob", onPath("Find files by name", "path", "list", false)],
-  ["Grep", onPath("Search in files", "path", "search", false)],
-  ["LS", onPath("List a directory", "path", "list")],
+  ["Glob", glob],
+  ["Grep", grep],
+  ["LS", listDirectory],
   ["Bash", bash],
   ["WebFetch", webFetch],
   [
@@ -193,7 +252,7 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map([
   ["TaskGet", bookkeeping("Read the list of things to do")],
   ["TaskList", bookkeeping("Read the list of things to do")],
   ["EnterPlanMode", bookkeeping("Begin to plan")],
-  ["ExitPlanMode", bookkeeping("Show the plan to the user")],
+  ["ExitPlanMode", { description: "End the plan and begin to work", permission: "write" }],
   ["ToolSearch", bookkeeping("Search for tools")],
   ["Skill", bookkeeping("Read a skill")],
   ["ListAgents", bookkeeping("List the agents")],

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Resource, TargetsContext } from "@soong/core";
 
-type PathResource = Extract<Resource, { kind: "path" }>;
+export type PathResource = Extract<Resource, { kind: "path" }>;
 
 export type PathAccess = PathResource["access"];
 
@@ -21,15 +21,31 @@ export async function findTargetPath(
   { path, directory, access }: HostPath,
   context: TargetsContext,
 ): Promise<PathResource> {
-  const given = path.replace(/^~(?=\/|$)/, () => homedir());
+  const given = expandHome(path);
   if (context.findPath !== undefined) {
-    const mayWalk = access === "list" || access === "search";
-    const found = await context.findPath({ path: given, directory, access, mayWalk }, context);
-    return found.resource;
+    // What is below it is looked up here, with the pattern of the call.
+    const about = { path: given, directory, access, mayWalk: false };
+    return (await context.findPath(about, context)).resource;
   }
   const named = resolve(directory, given);
   const real = await findRealPath(named);
   return { kind: "path", access, path: real, ...(real !== named && { also: [named] }) };
+}
+
+/** Claude Code drops blanks around some paths, before or after its hook: what restricts either name restricts the call. */
+export async function findGivenPaths(
+  { path, directory, access }: HostPath,
+  context: TargetsContext,
+): Promise<[PathResource, ...PathResource[]]> {
+  const trimmed = path.trim();
+  const main = await findTargetPath({ path: trimmed, directory, access }, context);
+  if (trimmed === path) return [main];
+  const asGiven = await findTargetPath({ path, directory, access }, context);
+  return [main, { ...asGiven, only_restricts: true }];
+}
+
+export function expandHome(path: string): string {
+  return path.replace(/^~(?=\/|$)/, () => homedir());
 }
 
 /** Of the words of a command, those that are restricted paths. They restrict the call, and allow nothing. */

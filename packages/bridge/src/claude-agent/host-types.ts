@@ -3,6 +3,7 @@
 
 export interface ClaudeHookInput {
   readonly hook_event_name: string;
+  readonly session_id?: string;
   readonly cwd?: string;
   readonly agent_id?: string;
   readonly tool_name?: string;
@@ -22,6 +23,12 @@ export interface ClaudeBatchCall {
 }
 
 export type ClaudeHookOutput = {
+  /** The host does not ask its model again. */
+  continue?: false;
+  stopReason?: string;
+  /** A prompt is not taken. */
+  decision?: "block";
+  reason?: string;
   hookSpecificOutput?:
     | {
         hookEventName: "PreToolUse";
@@ -51,9 +58,19 @@ export type ClaudeHooks = Record<
   ClaudeHookMatcher[]
 >;
 
+/** What your own `canUseTool` answers. */
+export type ClaudeAnswer =
+  | {
+      behavior: "allow";
+      updatedInput?: Record<string, unknown>;
+      updatedPermissions?: readonly object[];
+    }
+  | { behavior: "deny"; message: string; interrupt?: boolean };
+
+/** The same for the SDK, whose type for rules is not known here: they are passed on as they are. */
 export type ClaudePermission =
-  | { behavior: "allow"; updatedInput?: Record<string, unknown> }
-  | { behavior: "deny"; message: string };
+  | { behavior: "allow"; updatedInput?: Record<string, unknown>; updatedPermissions?: never[] }
+  | { behavior: "deny"; message: string; interrupt?: boolean };
 
 export interface ClaudePermissionOptions {
   readonly signal: AbortSignal;
@@ -73,7 +90,7 @@ export type AskClaudeUser = (
   toolName: string,
   input: Record<string, unknown>,
   options: never,
-) => Promise<ClaudePermission | null>;
+) => Promise<ClaudeAnswer | null>;
 
 /** For `options.mcpServers`, under its own name. */
 export interface ClaudeServer {

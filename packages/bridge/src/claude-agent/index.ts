@@ -5,8 +5,8 @@ export {
   bridgeClaudeAgent,
   type ClaudeAgentBridge,
   type ClaudeAgentOptions,
-  type UserAnswer,
 } from "./bridge-claude-agent.ts";
 export { createClaudeTools, type ClaudeTools, type HostCall } from "./built-in-tools.ts";
 export type * from "./host-types.ts";
 export type { CallProgress } from "./kernel-calls.ts";
+export type { UserAnswer } from "./user-answers.ts";

@@ -1,7 +1,8 @@
 import { createKernel, defineTool } from "@soong/core";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { bridgeClaudeAgent } from "./bridge-claude-agent.ts";
+import { createHostApprovals } from "../kernel/index.ts";
+import { bridgeClaudeAgent, type ClaudeAgentOptions } from "./bridge-claude-agent.ts";
 import { createClaudeTools } from "./built-in-tools.ts";
 import type { McpServer, McpTransport } from "./mcp-server.ts";
 
@@ -38,6 +39,12 @@ const tools = [
       }),
   }),
   defineTool({
+    name: "notes.write",
+    description: "Write a note",
+    input_schema: schema,
+    handler: ({ id }) => `wrote ${id}`,
+  }),
+  defineTool({
     name: "coffee.brew",
     description: "Brew coffee",
     input_schema: schema,
@@ -57,6 +64,7 @@ test("the server offers what the kernel has loaded, and none of the host's own t
     "notes__draw",
     "notes__read",
     "notes__wait",
+    "notes__write",
   ]);
   expect(offered.find(({ name }) => name === "notes__read")).toMatchObject({
     annotations: { readOnlyHint: true },
@@ -126,6 +134,28 @@ test("a connection that closes stops its calls", async () => {
   expect(await waiting).toMatchObject({ isError: true });
 });
 
+test("what the user changes while approving is what runs", async () => {
+  verifies("MODEL-6");
+  const updatedInput = { id: 99 };
+  const host = await connect({ canUseTool: async () => ({ behavior: "allow", updatedInput }) });
+  expect(await host.before("notes__write", { id: 1 })).toBe("ask");
+  const said = await host.askPermission("notes__write", { id: 1 });
+  expect(said).toEqual({ behavior: "allow", updatedInput });
+  expect(await host.call("notes__write", updatedInput)).toMatchObject({ isError: false });
+});
+
+test("an approval is for one call: its input, once", async () => {
+  verifies("MODEL-6");
+  const host = await connect({ canUseTool: async () => ({ behavior: "allow" }) });
+  await host.before("notes__write", { id: 1 });
+  await host.askPermission("notes__write", { id: 1 });
+  const other = await host.call("notes__write", { id: 666 });
+  expect(other).toMatchObject({ isError: true });
+  expect(await host.call("notes__write", { id: 1 })).toMatchObject({ isError: false });
+  expect(await host.call("notes__write", { id: 1 })).toMatchObject({ isError: true });
+  expect(await host.before("notes__write", { id: 1 })).toBe("ask");
+});
+
 test.each([null, "text", {}, { id: 1 }, { method: 1 }, { method: "notifications/other" }])(
   "%j is ignored",
   async (message) => {
@@ -145,12 +175,15 @@ interface Offered {
 }
 
 /** The side of the SDK: it connects the server to its transport, and calls what the server sets there. */
-async function connect() {
+async function connect(options: Pick<ClaudeAgentOptions, "canUseTool"> = {}) {
   const builtIn = createClaudeTools();
-  const run = await createKernel({ tools: [...tools, ...builtIn.tools] }).startRun();
+  const approvals = createHostApprovals();
+  const { ask } = approvals;
+  const run = await createKernel({ tools: [...tools, ...builtIn.tools] }).startRun({ ask });
   const progress: string[] = [];
-  const { server } = bridgeClaudeAgent(run, {
+  const { server, hooks, canUseTool } = bridgeClaudeAgent(run, {
     builtIn,
+    ...(options.canUseTool && { approvals, ...options }),
     onProgress: ({ tool_call_id, tool_name, message = "" }) =>
       void progress.push(`${tool_call_id} ${tool_name} ${message}`),
   });
@@ -180,7 +213,23 @@ async function connect() {
     });
   }
 
+  const { signal } = new AbortController();
+  const mcp_server = { name: "soong", source: "sdk" };
+  const about = (name: string) => ({ tool_name: `mcp__soong__${name}`, tool_use_id: "toolu_1" });
+
   return {
+    async before(name: string, tool_input: object) {
+      const use = { hook_event_name: "PreToolUse", ...about(name), tool_input, mcp_server };
+      const output = await hooks.PreToolUse[0]?.hooks[0]?.(use, "toolu_1", { signal });
+      const decided = output?.hookSpecificOutput;
+      return decided?.hookEventName === "PreToolUse" ? decided.permissionDecision : undefined;
+    },
+    askPermission: (name: string, input: Record<string, unknown>) =>
+      canUseTool(about(name).tool_name, input, {
+        signal,
+        toolUseID: "toolu_1",
+        mcpServer: mcp_server,
+      }),
     notes,
     progress,
     request,

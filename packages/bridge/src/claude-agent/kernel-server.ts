@@ -1,6 +1,6 @@
 // The kernel's tools for the host's model, as an MCP server in this process.
 
-import { renderBlocks, listTools, type BridgeRun, type CallOptions } from "../kernel/index.ts";
+import { renderBlocks, listTools, type BridgeRun } from "../kernel/index.ts";
 import type { KernelCalls } from "./kernel-calls.ts";
 import {
   createMcpServer,
@@ -10,20 +10,21 @@ import {
   type McpTool,
 } from "./mcp-server.ts";
 import { renderMcpBlock } from "./render-mcp-block.ts";
+import type { AnsweredCall } from "./user-answers.ts";
 
 export interface KernelServerOptions {
   readonly name: string;
   /** Canonical names of tools that the host has itself. */
   readonly hidden: readonly string[];
-  /** What the host's user has said to this call. */
-  readonly findApproval: (toolUseId: string) => Pick<CallOptions, "isApproved">;
+  /** Whether the host's user has approved this call, with this input. */
+  readonly takeApproval: (call: AnsweredCall) => boolean;
   readonly onClose: () => void;
 }
 
 export function createKernelServer(
   run: BridgeRun,
   calls: KernelCalls,
-  { name, hidden, findApproval, onClose }: KernelServerOptions,
+  { name, hidden, takeApproval, onClose }: KernelServerOptions,
 ): McpServer {
   let offered = "";
   const server = createMcpServer(name, { listTools: offerTools, callTool, onClose });
@@ -55,9 +56,13 @@ export function createKernelServer(
 
   async function callTool(given: McpCall): Promise<McpAnswer> {
     const { toolUseId: id, signal, onProgress } = given;
-    const call = { ...(id !== undefined && { id }), name: given.name, arguments: given.arguments };
-    const approval = id === undefined ? {} : findApproval(id);
-    const outcome = await calls.execute(call, { signal, ...approval }, onProgress);
+    const call = { name: given.name, arguments: given.arguments };
+    const isApproved = id !== undefined && takeApproval({ id, ...call });
+    const outcome = await calls.execute(
+      { ...(id !== undefined && { id }), ...call },
+      { signal, isApproved },
+      onProgress,
+    );
     // A search may have loaded more.
     if (joinNames(await describeTools()) !== offered) await server.reportToolsChanged();
     return {
