@@ -30,7 +30,7 @@ export default defineConfig({
       }),
       project("alone", { include: [ALONE], isolate: true, sequence: { groupOrder: 1 } }),
     ],
-    globalSetup: ["test/shared-folder.ts"],
+    globalSetup: ["test/shared-folder.ts", "test/postgres/global-setup.ts"],
     // For all projects together. Left alone it takes one core less than there are, which on two cores is half of them.
     // Many tests wait for processes: a third worker has something to do meanwhile.
     maxWorkers: Math.max(3, availableParallelism() - 1),

@@ -64,6 +64,7 @@ const OWN_LATER = {
     "tools/src/declarative/declared-tool.ts",
     "tools/src/sandbox/entry-sandbox.ts",
   ],
+  copy: ["store/src/store/copy-session.ts", "store/src/open/describe-store.ts"],
   edit: [
     "tools/src/edit/patch.ts",
     "tools/src/edit/plan-edits.ts",
@@ -87,6 +88,9 @@ const OWN_LATER = {
   ],
   verify: ["store/src/store/rebuild-tables.ts", "store/src/store/verify-session.ts"],
 };
+
+/** What packages inside use if it is there. */
+const NOT_INSTALLED = ["pg-native", "msgpackr-extract", "ioredis", "cloudflare:sockets"];
 
 /** What is written in the language alone to run anywhere, as Node has it. */
 const NATIVE = {
@@ -140,8 +144,8 @@ export async function bundleProgram(target, more = {}) {
     format: "esm",
     alias: sourceAlias(),
     plugins: [loadLater(), loadOwnLater(), useNative()],
-    // What is native cannot be inside.
-    external: Object.keys(optionalDependencies),
+    // What is native cannot be inside, and what is not installed is looked for where it is used.
+    external: [...Object.keys(optionalDependencies), ...NOT_INSTALLED],
     write: false,
   });
   for (const { path, text } of now.outputFiles) {
@@ -231,7 +235,7 @@ function loadOwnLater() {
       bundle.onLoad({ filter: /.*/, namespace: "own-later" }, ({ path }) => {
         const exported = readFileSync(path, "utf8").matchAll(/^export (?!type|interface)(.*)$/gm);
         const stands = Array.from(exported, ([, what = ""]) => {
-          const name = /^(?:async )?function (\w+)/.exec(what)?.[1];
+          const name = /^(?:async )?function\*? (\w+)/.exec(what)?.[1];
           if (name === undefined) throw new Error(`${path}: only functions can be loaded later`);
           return `export const ${name} = (...args) => load().${name}(...args);`;
         });
@@ -279,11 +283,21 @@ function licenceOf(folder) {
   // A text that is the same for everyone is our own licence's, too.
   const file =
     own === undefined ? license === "Apache-2.0" && join(root, "LICENSE") : join(folder, own);
-  if (file === false) {
-    throw new Error(`${relative(root, folder)} is in the bundle and has no licence file.`);
+  const text = file === false ? licenceInReadme(folder) : readFileSync(file, "utf8");
+  if (text === undefined) {
+    throw new Error(`${relative(root, folder)} is in the bundle and has no licence text.`);
   }
-  const text = readFileSync(file, "utf8").replaceAll("\r\n", "\n").trim();
-  return `${name} ${version} (${license})\n\n${text}\n`;
+  return `${name} ${version} (${license})\n\n${text.replaceAll("\r\n", "\n").trim()}\n`;
+}
+
+/** @param {string} folder */
+function licenceInReadme(folder) {
+  const readme = readdirSync(folder).find((one) => /^readme(\.|$)/i.test(one));
+  if (readme === undefined) return undefined;
+  const text = readFileSync(join(folder, readme), "utf8");
+  return /^#+ licen[cs]e\s+([^]*?Permission is hereby granted[^]*?)(?=\n#|(?![^]))/im.exec(
+    text,
+  )?.[1];
 }
 
 /** @param {string} file @returns {unknown} */

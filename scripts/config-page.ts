@@ -70,7 +70,7 @@ function row(key: string, setting: Setting<unknown>): string {
     ` \`${key}\` `,
     ` ${setting.kind.words} `,
     ` ${written === undefined ? missing : `\`${written}\``} `,
-    ` ${setting.says}${setting.effect === undefined ? "" : " No effect yet."} `,
+    ` ${setting.says} `,
     "",
   ].join("|");
 }

@@ -32,6 +32,13 @@ test("what is omitted from the samples is omitted on purpose", () => {
     "README.md: takes minutes",
     "docs/cli.md: changes the shell that it is typed in",
     "docs/cli.md: needs a key",
+    "docs/deployment.md: needs a server",
+    "docs/deployment.md: needs a server",
+    "docs/deployment.md: needs a server",
+    "docs/deployment.md: needs a server",
+    "docs/deployment.md: needs a server",
+    "docs/deployment.md: needs a server",
+    "docs/deployment.md: needs a server",
     "docs/embed.md: installs",
     "docs/install.md: installs",
     "docs/install.md: is about the clone",
@@ -40,6 +47,7 @@ test("what is omitted from the samples is omitted on purpose", () => {
     "docs/install.md: not published yet",
     "docs/install.md: removes what was installed",
     "docs/sandbox.md: changes the system",
+    "docs/sessions.md: needs a database",
     "packages/agent/README.md: installs",
     "packages/bridge/README.md: installs",
     "packages/cli/README.md: installs",
@@ -53,6 +61,8 @@ test("what is omitted from the samples is omitted on purpose", () => {
     "packages/store/README.md: installs",
     "packages/tasks/README.md: installs",
     "packages/tools/README.md: installs",
+    "packages/worker/README.md: installs",
+    "packages/worker/README.md: needs a server",
   ]);
 });
 

@@ -29,6 +29,10 @@ import { session } from "./session.mjs";
 import { storeBytes } from "./store-bytes.mjs";
 import { storeCall } from "./store-call.mjs";
 import { storePaging } from "./store-paging.mjs";
+import { storePgArtifacts } from "./store-pg-artifacts.mjs";
+import { storePgClaims } from "./store-pg-claims.mjs";
+import { storePgWorker } from "./store-pg-worker.mjs";
+import { storePg } from "./store-pg.mjs";
 import { storeSessions } from "./store-sessions.mjs";
 import { stream } from "./stream.mjs";
 import { tasks } from "./tasks.mjs";
@@ -94,6 +98,10 @@ export const benchmarks = [
   storeSessions,
   storePaging,
   storeBytes,
+  storePg,
+  storePgArtifacts,
+  storePgClaims,
+  storePgWorker,
   tasks,
   exportFacts,
   loopStream,

@@ -1,4 +1,4 @@
-// Every setting of the config does something that a test shows, or says that it does not yet (CONF-3).
+// Every setting of the config does something that a test shows (CONF-3).
 
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
@@ -52,13 +52,17 @@ const START: Proof = ["test/cli/memory.test.ts", "is what a run begins with, wit
 const BEGINNING: Proof = ["test/cli/memory.test.ts", "memory server when a run begins"];
 const OUTSIDE: Proof = ["test/cli/memory.test.ts", "recalled by the reference memory server"];
 const MEMORY: Proof = ["test/cli/memory.test.ts", "is written and recalled as the config says"];
+const DATABASE: Proof = [
+  "packages/cli/src/runtime/home.test.ts",
+  "the store is in the database of the config",
+];
 const kernel = (file: string, name: string): readonly Proof[] => [
   WIRED,
   [`test/core/${file}.test.ts`, name],
 ];
 
-/** What shows the effect; or what it comes with. */
-const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
+/** What shows the effect. */
+const EFFECTS: Readonly<Record<string, readonly Proof[]>> = {
   "model.default": [CHAIN],
   "model.max_output_tokens": [WIRED, ["test/agent/provider/requests.test.ts", "max_output_tokens"]],
   "model.retries": [WIRED, [RETRIES, "waits double, vary by run and not by time"]],
@@ -135,6 +139,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "agents.worker_pools.*.size": [POOLS],
   "agents.worker_pools.*.model": [POOLS],
   "agents.worker_pools.*.allowed_tools": [POOLS],
+  "agents.worker_pools.*.remote": [["test/worker/cluster.test.ts", "do the diamond"]],
   "task.lease_ms": [["test/cli/tasks.test.ts", "stops cleanly at Ctrl-C"]],
   "task.max_attempts": [["test/cli/tasks.test.ts", "drives a task to its end with the workers"]],
   "memory.enabled": [START],
@@ -152,7 +157,11 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "context.instruction_limit_bytes": [
     ["test/cli/instructions.test.ts", "instruction_limit_bytes = 1000"],
   ],
-  "store.url": "PostgreSQL",
+  "store.url": [DATABASE, ["test/cli/store-postgres.test.ts", "keeps a run there"]],
+  "store.password_env": [
+    ["packages/cli/src/runtime/store-url.test.ts", "with the password of the variable it names"],
+  ],
+  "store.lease_ms": [DATABASE],
   "store.busy_timeout_ms": [["test/cli/kept.test.ts", "are waited for as long as the config says"]],
   "store.durability": [
     ["packages/store/src/store/durability.test.ts", "with full durability everything does"],
@@ -175,18 +184,14 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
 };
 
 describe("the settings", () => {
-  it("each have an effect that a test shows, or say that they have none yet", () => {
+  it("each have an effect that a test shows", () => {
     verifies("CONF-3");
     const settings = settingsOf(SECTIONS, "");
-    const unproven = settings.filter(({ path }) => EFFECTS[path] === undefined);
-    expect(unproven.map(({ path }) => path)).toEqual([]);
-    const known = new Set(settings.map(({ path }) => path));
+    expect(settings.filter((path) => EFFECTS[path] === undefined)).toEqual([]);
+    const known = new Set(settings);
     expect(Object.keys(EFFECTS).filter((path) => !known.has(path))).toEqual([]);
-    for (const { path, hasEffect } of settings) {
-      const shown = EFFECTS[path];
-      if (shown === undefined) continue;
-      expect([path, hasEffect]).toEqual([path, typeof shown !== "string"]);
-      for (const [file, name] of typeof shown === "string" ? [] : shown) {
+    for (const path of settings) {
+      for (const [file, name] of EFFECTS[path] ?? []) {
         // Here it is in the table, too.
         const found = readFileSync(file, "utf8").split(name).length - (file === HERE ? 2 : 1);
         expect([path, file, found > 0]).toEqual([path, file, true]);
@@ -204,17 +209,13 @@ describe("the settings", () => {
   });
 });
 
-interface SettingAt {
-  readonly path: string;
-  readonly hasEffect: boolean;
-}
-
-function settingsOf(table: AnyTable, prefix: string): SettingAt[] {
+/** By their paths. */
+function settingsOf(table: AnyTable, prefix: string): string[] {
   return Object.entries(table.keys).flatMap(([key, node]) => settingsAt(node, `${prefix}${key}`));
 }
 
-function settingsAt(node: AnyNode, path: string): SettingAt[] {
-  if ("kind" in node) return [{ path, hasEffect: node.effect === undefined }];
+function settingsAt(node: AnyNode, path: string): string[] {
+  if ("kind" in node) return [path];
   if ("each" in node) return settingsOf(node.each, `${path}.*.`);
   return settingsOf(node, `${path}.`);
 }

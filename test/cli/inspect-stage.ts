@@ -38,10 +38,11 @@ export interface RunningInspector {
 export async function startInspector(
   { program }: CliBundle,
   { home, project }: Place,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<RunningInspector> {
   const child = spawn(process.execPath, [program, "inspect", "--json"], {
     cwd: project,
-    env: environment(home),
+    env: environment(home, env),
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

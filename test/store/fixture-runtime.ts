@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { kernelOn } from "../../packages/store/conformance/kernel-run.ts";
 import { createFactWriter } from "../../packages/store/conformance/fact-writer.ts";
 import { loadSqlite, type Database } from "../../packages/store/src/sqlite/driver.ts";
-import { openStore } from "../../packages/store/src/store/open-store.ts";
+import { openStore } from "../../packages/store/src/open/open-store.ts";
 
 const [directory = ""] = process.argv.slice(2);
 const clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) };

@@ -15,7 +15,7 @@ import { createFactWriter } from "../../packages/store/conformance/fact-writer.t
 import { loadSqlite, type Database } from "../../packages/store/src/sqlite/driver.ts";
 import { migrate } from "../../packages/store/src/sqlite/migrate.ts";
 import type { Migration } from "../../packages/store/src/sqlite/migrations.ts";
-import { openStore, type StoreOptions } from "../../packages/store/src/store/open-store.ts";
+import { openStore, type StoreOptions } from "../../packages/store/src/open/open-store.ts";
 
 /** What a deed is told; each takes what it needs. */
 interface About {

@@ -145,6 +145,8 @@ export interface WorkerData {
   worker?: string;
   task_id?: string;
   step_id?: string;
+  /** Of a worker that is a process of its own: where its facts are. */
+  child_session_id?: string;
 }
 
 export interface ChildCreatedData extends WorkerData {
@@ -165,6 +167,8 @@ export interface ChildEndData
   child_agent_id: string;
   child_run_id: string;
   artifacts: readonly string[];
+  /** Of its own session, if it has one, when its run had ended. */
+  head_hash?: string;
 }
 
 export interface RecalledData {

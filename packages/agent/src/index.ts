@@ -5,7 +5,15 @@ export * from "./child/run-child.ts";
 export * from "./child/agents.ts";
 export * from "./child/child-result.ts";
 export { compileExpectedOutput, type ExpectedOutput } from "./child/child-task.ts";
+export { readEarlierCalls } from "./child/inspect-tools.ts";
+export * from "./child/remote-workers.ts";
 export * from "./child/worker-pools.ts";
+export {
+  bufferFacts,
+  type BufferedFacts,
+  type ClaimedWork,
+  type WorkPlace,
+} from "./child/work-on-step.ts";
 export { describeProblem, type Problem } from "@soong/platform";
 export {
   isInnerCall,

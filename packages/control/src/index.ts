@@ -25,7 +25,7 @@ export type {
   OpenQuestion,
   Responder,
 } from "./approval-broker.ts";
-export { watchSession } from "./watch-session.ts";
+export { obeyCommand, watchSession } from "./watch-session.ts";
 export type {
   AbortListener,
   ControlSubject,

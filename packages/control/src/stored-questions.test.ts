@@ -5,7 +5,11 @@ import type { PermissionAnswer, PermissionRequest } from "@soong/core";
 import { openStore, type QuestionStorage } from "@soong/store";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { storeQuestions, type StoredQuestions } from "./stored-questions.ts";
+import {
+  storeQuestions,
+  type StoredQuestions,
+  type StoreQuestionsOptions,
+} from "./stored-questions.ts";
 import { createApprovalBroker, type ApprovalBroker } from "./approval-broker.ts";
 
 const { signal } = new AbortController();
@@ -62,6 +66,47 @@ it("takes the answer of another process, and tells the local responder that it w
   await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   await storage.answer("s", "ask_2", AWAY);
   expect(await heard).toMatchObject({ decision: "deny" });
+});
+
+it("takes the answer as soon as the store says that there is one", async () => {
+  verifies("PERM-20");
+  const woken = new Map<string, () => void>();
+  const cluster = {
+    listen(topic: string, wake: () => void) {
+      woken.set(topic, wake);
+      return () => woken.delete(topic);
+    },
+  };
+  const notified = keep(broker, 2 ** 30, { cluster });
+  const answered = notified.ask(request("ask_1"), { signal });
+  await vi.waitFor(() => expect([...woken.keys()]).toEqual(["questions/s"]));
+  // Called for something else, too.
+  woken.get("questions/s")?.();
+  await storage.answer("s", "ask_1", AWAY);
+  woken.get("questions/s")?.();
+  expect(await answered).toMatchObject({ decision: "deny", answered_by: "page" });
+  expect(woken.size).toBe(0);
+});
+
+it("waits for anyone where no one is there, if it is to, until the session ends", async () => {
+  verifies("PERM-20");
+  const alone = createApprovalBroker();
+  const patient = keep(alone, 5, { waitForAnyone: true });
+  const answered = patient.ask(request("ask_1"), { signal });
+  const form = { mode: "form", message: "?", requested_schema: {} } as const;
+  const named = { ...form, tool_name: "t", tool_call_id: "c" };
+  const typed = patient.elicit(named, { signal });
+  await vi.waitFor(async () => expect(await storage.list()).toHaveLength(2));
+  await storage.answer("s", "ask_1", AWAY);
+  expect(await answered).toMatchObject({ decision: "deny", answered_by: "page" });
+  const [open] = await storage.list();
+  const given = { answer: { action: "decline" }, answered_by: "page", answered_at: "" };
+  await storage.answer("s", open?.question_id ?? "", given);
+  expect(await typed).toEqual({ action: "decline" });
+  const last = patient.ask(request("ask_2", { digest: "e" }), { signal });
+  await vi.waitFor(() => expect(alone.open()).toHaveLength(1));
+  await patient.close();
+  await expect(last).rejects.toThrow("no one is there to ask");
 });
 
 it("asks two calls with the same plan twice, and gives one of a runtime before its id and answer", async () => {
@@ -122,8 +167,13 @@ it("withdraws what is open when the call is gone, and when the session ends in o
   expect(await storage.list()).toEqual([]);
 });
 
-function keep(at: ApprovalBroker, pollMs = 5): StoredQuestions {
-  return storeQuestions({ storage, session_id: "s", broker: at, redact: (value) => value, pollMs });
+function keep(
+  at: ApprovalBroker,
+  pollMs = 5,
+  more: Pick<StoreQuestionsOptions, "cluster" | "waitForAnyone"> = {},
+): StoredQuestions {
+  const redact: StoreQuestionsOptions["redact"] = (value) => value;
+  return storeQuestions({ storage, session_id: "s", broker: at, redact, pollMs, ...more });
 }
 
 function request(request_id: string, more: Partial<PermissionRequest> = {}): PermissionRequest {

@@ -13,8 +13,8 @@ import {
   readPermissionAnswer,
 } from "@soong/core";
 import { asJson, asRecord, isJsonObject } from "@soong/schema";
-import type { NewQuestion, QuestionRecord, QuestionStorage } from "@soong/store";
-import type { ApprovalBroker, SharedQuestion } from "./approval-broker.ts";
+import type { ClusterStorage, NewQuestion, QuestionRecord, QuestionStorage } from "@soong/store";
+import type { ApprovalBroker, Responder, SharedQuestion } from "./approval-broker.ts";
 
 export interface StoredQuestions {
   readonly findRequestId: FindRequestId;
@@ -32,6 +32,10 @@ export interface StoreQuestionsOptions {
   readonly broker: ApprovalBroker;
   /** Takes known secrets out. */
   redact(value: JsonObject): JsonObject;
+  /** Where machines share the store: it says at once that there is an answer. */
+  readonly cluster?: Pick<ClusterStorage, "listen"> | undefined;
+  /** A question waits in the store also while no one is there, until someone answers it from any process. */
+  readonly waitForAnyone?: boolean | undefined;
   /** How often other processes are listened to while a question is open. */
   readonly pollMs?: number;
 }
@@ -51,9 +55,13 @@ export function readStoredRequest({ kind, request = {} }: QuestionRecord): Store
 }
 
 const POLL_MS = 500;
+/** Where an answer is also notified. */
+const NOTIFIED_POLL_MS = 5_000;
 
 export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions {
-  const { storage, session_id, broker, pollMs = POLL_MS } = options;
+  const { storage, session_id, broker, cluster } = options;
+  const { pollMs = cluster === undefined ? POLL_MS : NOTIFIED_POLL_MS } = options;
+  const stopWaiting = options.waitForAnyone === true ? broker.addResponder(ELSEWHERE) : undefined;
   /** Asked by this runtime: another call with the same plan is another question. */
   const openHere = new Set<string>();
 
@@ -105,7 +113,10 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       if (answer === undefined) return undefined;
       return `${answered_by ?? "someone"} (${describeAnswer(answer)})`;
     },
-    close: () => storage.withdrawAll(session_id),
+    async close() {
+      stopWaiting?.();
+      await storage.withdrawAll(session_id);
+    },
   };
 
   function permissionAbout({ agent_id, tool_name, digest }: PermissionRequest) {
@@ -137,12 +148,15 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
     const { question_id } = question;
     openHere.add(question_id);
     let polling: NodeJS.Timeout | undefined;
+    let unlisten: (() => void) | undefined;
     try {
       await storage.ask(question);
+      unlisten = cluster?.listen(`questions/${session_id}`, () => void listen());
       polling = setInterval(() => void listen(), pollMs).unref();
       return await how.put({ question_id, claim });
     } finally {
       clearInterval(polling);
+      unlisten?.();
       await storage.settle(session_id, question_id, "withdrawn").catch(() => {});
       openHere.delete(question_id);
     }
@@ -178,6 +192,15 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       }
     }
   }
+}
+
+/** Stands for those who may answer from another process. */
+const ELSEWHERE: Responder = { ask: waitUntilSettled, elicit: waitUntilSettled };
+
+function waitUntilSettled(_question: unknown, settled: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    settled.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
 }
 
 /** Undefined for what is no answer to a form. */

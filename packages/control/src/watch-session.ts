@@ -1,5 +1,5 @@
 // What a socket may see of a live session and do to it. It answers, takes back and ends; it starts no call and
-// changes no policy.
+// changes no policy. Commands that come through the store do no more than a socket may.
 
 import {
   createRedactor,
@@ -10,6 +10,7 @@ import {
   type ToolGrant,
 } from "@soong/core";
 import { describeScopes } from "@soong/core/internal";
+import type { SessionCommand } from "@soong/store";
 import {
   CONTROL_PROTOCOL,
   PROGRAM_VERSION,
@@ -104,4 +105,13 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
     const covers = describeScopes(grant.tool_name, grant.scopes);
     return createRedactor({ secrets }).value({ ...grant, covers });
   }
+}
+
+/** What another machine sent. Of a newer Soong it may be something that is not known here. */
+export function obeyCommand(
+  subject: Pick<ControlSubject, "abort" | "revokeGrant">,
+  command: SessionCommand,
+): void {
+  if (command.kind === "abort") subject.abort(command.run_id, command.reason);
+  else if (command.kind === "revoke") subject.revokeGrant(command.grant_id);
 }

@@ -4,7 +4,7 @@
 import { isPlainRecord, omitUndefined } from "@soong/schema";
 import {
   compilePolicy,
-  linkedPaths,
+  readLinks,
   mergePolicies,
   type Mode,
   type Policy,
@@ -68,17 +68,4 @@ function compile(request: PolicyRequest, links: PolicyInput["links"]): Policy {
   if (compiled.ok) return compiled.policy;
   const lines = compiled.problems.map(({ field, message }) => `permissions: ${field} ${message}`);
   throw new Error(lines.join("\n"));
-}
-
-/** Where the paths of rules lead now. It is recorded with the policy: a replay judges by the same places. */
-function readLinks(
-  input: PolicyInput,
-  resolvePath: (path: string) => string | undefined,
-): Record<string, string> {
-  const links: Record<string, string> = {};
-  for (const path of linkedPaths(input)) {
-    const real = resolvePath(path);
-    if (real !== undefined && real !== path) links[path] = real;
-  }
-  return { ...input.links, ...links };
 }

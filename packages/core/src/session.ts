@@ -40,7 +40,7 @@ import type { RunPolicies } from "./run-policy.ts";
 import type { RunStarts } from "./run-start.ts";
 import { definitionsKeeper } from "./kept-definitions.ts";
 import type { SessionParts } from "./session-parts.ts";
-import type { FindPath, Roots } from "./tool/index.ts";
+import { messageOf, type FindPath, type Roots } from "./tool/index.ts";
 
 export interface SessionOptions {
   readonly session_id?: string;
@@ -171,6 +171,7 @@ export async function openSession(
   const context = collectContext(started);
   const listeners = new Set<RunListener>();
   let closed = false;
+  const { lost } = journal;
 
   return {
     session_id,
@@ -183,6 +184,7 @@ export async function openSession(
       const run = await startRun(parts, runOptions, () => {
         for (const tell of atEnd.splice(0)) tell();
       });
+      if (lost !== undefined) atEnd.push(endWhenLost(run, lost));
       for (const listener of listeners) atEnd.push(listener(run));
       return run;
     },
@@ -209,6 +211,13 @@ export async function openSession(
       }
     },
   };
+}
+
+/** Nothing of it can be recorded any more, so nothing of it may continue. Returns how to stop that. */
+function endWhenLost(run: Run, lost: AbortSignal): () => void {
+  const abort = (): void => void run.abort(messageOf(lost.reason));
+  lost.addEventListener("abort", abort, { once: true });
+  return () => lost.removeEventListener("abort", abort);
 }
 
 /** A tool that cannot give its instructions goes without them, on record. */

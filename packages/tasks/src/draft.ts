@@ -49,7 +49,7 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules) {
 
   return {
     ...rules,
-    machineTime: rules.machineTime(),
+    machineTime: found.now === undefined ? rules.machineTime() : undefined,
     now,
     at,
     found,
@@ -137,7 +137,9 @@ export function readClaim({ claim }: StepRecord): { claim?: PublicClaim } {
 /** The step without the claim it had. */
 export function withoutClaim(step: StepRecord): StepRecord {
   const { claim, ...rest } = step;
-  return claim === undefined ? rest : { ...rest, last_run_id: claim.run_id };
+  if (claim === undefined) return rest;
+  const { run_id: last_run_id, worker: last_worker } = claim;
+  return { ...rest, last_run_id, ...(last_worker !== undefined && { last_worker }) };
 }
 
 const FACT_TEXT_CHARS = 500;

@@ -72,6 +72,8 @@ export interface StepRecord {
   ended_at?: string;
   /** Who ended it, or the last to have held it. */
   last_run_id?: string;
+  /** The worker of that run. */
+  last_worker?: string;
 }
 
 /** Who works on a step, and until when that holds without a heartbeat. */

@@ -27,7 +27,7 @@ export interface TaskSelection {
   readonly with_dependents?: boolean;
   /** Pages of the task's steps by status. */
   readonly with_status?: readonly StatusPage[];
-  /** Steps whose lease had run out by then, in milliseconds since the epoch. */
+  /** Steps whose lease had run out by then, in milliseconds since the epoch; by now, if the storage has a clock of its own. */
   readonly leases_until?: number;
   /** Steps this run has claimed, of any task. */
   readonly claims_of?: string;
@@ -50,6 +50,8 @@ export interface FoundRows {
   readonly steps: readonly StoredStep[];
   readonly counts?: Readonly<Record<string, number>>;
   readonly session_tasks?: number;
+  /** By the clock of the storage, in milliseconds since the epoch, if it has one: leases are judged by it alone. */
+  readonly now?: number;
 }
 
 export interface PlannedChange<Answer> {

@@ -272,7 +272,7 @@ export function createTasks(options: TasksOptions): Tasks {
   ): Promise<Value> {
     const { outcome, facts } = await storage.change(selection, (found) => {
       // Read in the transaction: after waiting for it, leases must not be judged by an earlier time.
-      const draft = createDraft(found, clock.now(), rules);
+      const draft = createDraft(found, found.now ?? clock.now(), rules);
       const outcome = attempt(() => plan(draft));
       return { answer: { outcome, facts: draft.facts }, ...draft.writes() };
     });

@@ -3,12 +3,14 @@
 
 import type { CallIds, ToolSource } from "@soong/core";
 import type { TaskActor, TaskCaller, Tasks } from "@soong/tasks";
-import type { RunBoard } from "../loop/index.ts";
+import type { RunBoard, RunEnd } from "../loop/index.ts";
+import type { AgentCatalog } from "./agent-catalog.ts";
 import { ChildRegistry, createActiveRuns, type ActiveRuns } from "./active-runs.ts";
 import { dispatchWorkerTool, listWorkersTool } from "./dispatch-worker.ts";
 import { inspectAgentTool, listDefinitionsTool, readEarlierCalls } from "./inspect-tools.ts";
 import type { AgentParts } from "./run-child.ts";
 import { planTemplateTool, spawnTool } from "./spawn-tools.ts";
+import { workOnStep, type ClaimedWork, type WorkPlace } from "./work-on-step.ts";
 import {
   createWorkerPools,
   toWorkerActor,
@@ -33,6 +35,9 @@ export interface Agents {
   /** For the task tools (TASK-5). */
   resolveCaller(ids: CallIds): TaskCaller;
   readonly workers: WorkerPools;
+  readonly catalog: AgentCatalog;
+  /** A step that was dispatched on another machine. */
+  workOnStep(claimed: ClaimedWork, place: WorkPlace): Promise<RunEnd>;
 }
 
 export function createAgents({ pools = [], ...options }: AgentsOptions): Agents {
@@ -58,6 +63,11 @@ export function createAgents({ pools = [], ...options }: AgentsOptions): Agents 
     board: taskBoard(options.tasks?.tasks),
     resolveCaller,
     workers,
+    catalog: options.catalog,
+    workOnStep(claimed, place) {
+      if (options.tasks === undefined) throw new TypeError("there are no tasks to work on");
+      return workOnStep(parts, options.tasks, claimed, place);
+    },
   };
 
   /** Who acts follows from the run alone. */

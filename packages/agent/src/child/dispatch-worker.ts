@@ -10,16 +10,19 @@ import {
   type InferOutput,
   type ToolContext,
 } from "@soong/core";
-import { asJson } from "@soong/schema";
+import { asJson, omitUndefined } from "@soong/schema";
 import {
   describeEarlierAttempts,
   TaskRefused,
   type StepRecord,
   type TaskCaller,
+  type Tasks,
 } from "@soong/tasks";
 import type { ActiveRun } from "../loop/index.ts";
 import { DEFAULT_WORKER_AGENT } from "./agent-catalog.ts";
 import { toHandlerResult } from "./child-result.ts";
+import { recordRemoteChild } from "./remote-child.ts";
+import { digestDefinition, type RemoteWork, type RemoteWorkers } from "./remote-workers.ts";
 import {
   findDefinition,
   resolveAllowedTools,
@@ -108,7 +111,7 @@ export function dispatchWorkerTool(parts: AgentParts): AnyTool {
 }
 
 /** Every worker can read its task and report on it (SURF-6). */
-const TASK_TOOLS = [
+export const TASK_TOOLS: readonly string[] = [
   "agent.task_get",
   "agent.task_query_steps",
   "agent.task_claim_step",
@@ -145,7 +148,18 @@ async function dispatchWorker(
       details: { pools: workers.states().map(asJson) },
     });
   }
-  const working = runWorker(parts, tasks, active, context, input, taken.assignment).finally(() =>
+  const { remote } = parts;
+  const isRemote = taken.assignment.pool.remote === true;
+  if (isRemote && remote === undefined) {
+    workers.free(taken.assignment);
+    throw startFailure("no_remote_workers", NO_REMOTE, {
+      error_class: "capability_gap",
+      recovery: "use_another_tool",
+      retryable: false,
+    });
+  }
+  const run = isRemote && remote !== undefined ? dispatchRemotely(remote) : runWorker;
+  const working = run(parts, tasks, active, context, input, taken.assignment).finally(() =>
     workers.free(taken.assignment),
   );
   // A dispatch that is cut short has given its step back before it ends, and its worker is idle.
@@ -159,6 +173,59 @@ async function dispatchWorker(
     const { code, message, details } = error;
     throw startFailure(code, `No worker was dispatched. ${message}`, { details });
   }
+}
+
+const NO_REMOTE =
+  "The workers of this pool are processes of their own, and there is no store that they share: set store.url.";
+
+/** The step goes to a queue, and whichever worker claims it first has it. */
+function dispatchRemotely(remote: RemoteWorkers): typeof runWorker {
+  return async (parts, { tasks }, active, context, input, assignment) => {
+    const { pool, task_id } = assignment;
+    const caller = parts.resolveCaller(context);
+    const step_id = input.step_id ?? (await findReadyStep(tasks, caller, task_id));
+    const definition = findDefinition(
+      parts.catalog,
+      pool.agent_definition_id ?? DEFAULT_WORKER_AGENT,
+      "worker",
+    );
+    const asked = mergeNames(pool.allowed_tools, input.allowed_tools);
+    const allowed_tools = resolveAllowedTools(active, definition, asked);
+    const { session_id, run_id, agent_id } = active.run.identity;
+    const work: RemoteWork = omitUndefined({
+      pool: pool.name,
+      task_id,
+      step_id,
+      agent_definition_id: definition.id,
+      definition_digest: digestDefinition(definition),
+      instructions: input.instructions,
+      allowed_tools,
+      model: pool.model,
+      from: { session_id, run_id, agent_id, tool_call_id: context.toolCallId },
+    });
+    const recorder = recordRemoteChild(parts, active, context, work);
+    const end = await remote.dispatch(work, {
+      caller,
+      signal: context.signal,
+      startWithinMs: parts.childTimeoutMs,
+      onClaimed: (child) => recorder.created(child),
+      onWaiting: (message) => context.progress({ message }),
+    });
+    if (context.signal.aborted) return undefined;
+    const result = recorder.ended(end);
+    const step = await tasks.reader.step(task_id, step_id);
+    return buildWorkerResult(
+      { result, answer: end.answer },
+      step === undefined ? [] : [step],
+      task_id,
+    );
+  };
+}
+
+async function findReadyStep(tasks: Tasks, caller: TaskCaller, task_id: string): Promise<string> {
+  const [step] = await tasks.querySteps(caller, { task_id, statuses: ["ready"], limit: 1 });
+  if (step !== undefined) return step.step_id;
+  throw new TaskRefused({ code: "step_not_ready", message: `No step of ${task_id} is ready.` });
 }
 
 async function runWorker(
@@ -240,7 +307,7 @@ async function releaseSteps(
   }
 }
 
-function describeWorkerTask(
+export function describeWorkerTask(
   title: string,
   { worker, task_id }: Assignment,
   step: StepRecord | undefined,

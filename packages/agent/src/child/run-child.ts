@@ -41,6 +41,7 @@ import {
   type ChildTask,
   type ExpectedOutput,
 } from "./child-task.ts";
+import type { RemoteWorkers } from "./remote-workers.ts";
 import type { WorkerPools } from "./worker-pools.ts";
 
 /** What every child is started with. */
@@ -53,6 +54,8 @@ export interface AgentParts {
   readonly workers: WorkerPools;
   /** Without it, no worker can be dispatched. */
   readonly tasks?: TaskParts;
+  /** Without it, no step can be given to a pool of other processes. */
+  readonly remote?: RemoteWorkers;
   /** Without it, no definition may name a model. */
   readonly models?: ModelsPort;
   /** Instruction files for those who have not read the conversation. */
@@ -97,7 +100,7 @@ const MOST_TASK_CHARS = 1_000;
 /** Its own facts have all of them. */
 const MOST_TOOLS = 100;
 
-const END_FACTS = {
+export const END_FACTS = {
   completed: "agent.child.completed",
   failed: "agent.child.failed",
   timed_out: "agent.child.failed",

@@ -8,6 +8,10 @@ export interface WorkerPool {
   /** Default: `default_worker_agent`. */
   readonly agent_definition_id?: string;
   readonly size: number;
+  /** Its workers are processes of their own, on any machine; `size` bounds how many steps are given to them at a time. */
+  readonly remote?: boolean;
+  /** Where its workers are, for their names. */
+  readonly place?: string;
   /** A reference, before the definition's own. */
   readonly model?: string;
   /** In addition to the task tools. Default: the definition's, or the role's default (SURF-6). */
@@ -78,7 +82,7 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
   }
   const atWork = new Map<string, Assignment>();
   const places = pools.flatMap((pool) =>
-    Array.from({ length: pool.size }, (_, i) => ({ pool, worker: `${pool.name}/${i + 1}` })),
+    Array.from({ length: pool.size }, (_, i) => ({ pool, worker: nameWorker(pool, i + 1) })),
   );
 
   return {
@@ -129,6 +133,10 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
       ? `Every worker of the pool ${pool} is busy. Dispatch to another pool, or again when one of its runs has ended.`
       : `The worker ${worker} is busy with a run of its own. Dispatch to its pool or another worker, or again when that has ended.`;
   }
+}
+
+function nameWorker({ name, place }: WorkerPool, number: number): string {
+  return `${name}${place === undefined ? "" : `@${place}`}/${number}`;
 }
 
 /** Who a worker is to its task (TASK-5). */

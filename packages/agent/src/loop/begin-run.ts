@@ -56,7 +56,11 @@ export function beginRun(
   const { run_id, agent_id, parent } = options;
   const control = new RunControl(clock);
   const log = new EventLog();
+  const { lost } = session.journal;
+  const abortWhenLost = (): void => control.abort(messageOf(lost?.reason));
+  lost?.addEventListener("abort", abortWhenLost, { once: true });
   const end = runInTurn().then((how) => {
+    lost?.removeEventListener("abort", abortWhenLost);
     log.add({ type: "end", end: how });
     return how;
   });

@@ -424,6 +424,37 @@ export const COMMANDS = {
     },
     examples: ["soong rewind", "soong rewind 0abc", "soong rewind 0abc node_0def"],
   },
+  store: {
+    summary: "show where sessions are stored: the database, its size, how many sessions",
+    options: JSON_OPTION,
+    examples: [
+      "soong store",
+      "soong store copy ~/.soong-agent postgres://soong@db.example.org/soong",
+    ],
+    exitCodes: "0; 1 when it cannot be reached or opened",
+    record: "soong.store/1",
+  },
+  "store copy": {
+    summary: "copy sessions to another store, with artifacts, tasks and open questions",
+    arguments: {
+      "<from>": "a home directory, for its SQLite store, or a postgres:// address",
+      "<to>": "likewise",
+    },
+    options: {
+      "--session <id>": { says: "only this one, by id or unique prefix", isRepeatable: true },
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong store copy ~/.soong-agent postgres://soong@db.example.org/soong",
+      "soong store copy ~/.soong-agent '$SOONG_STORE_URL'",
+      "soong store copy 'postgres://soong:$DB_PASSWORD@db.example.org/soong' ./backup --session session_0abc",
+    ],
+    notes:
+      "A password is best named by a variable, as in the examples: '$NAME' for a whole address, or in place of the password. The address of the config needs none. Each session is checked at its new place before it counts there, and is there whole or not at all; what is there already is skipped, so the command can be repeated. Nothing is removed from FROM.",
+    exitCodes:
+      "0 all are there, 1 some were refused, or a store cannot be used, 2 usage error, 130 interrupted",
+    record: "soong.store_copy/1",
+  },
   tasks: {
     summary: "list the tasks of orchestrators, or show one with its steps",
     arguments: { "[task]": "id or unique prefix; default: all, newest first" },
@@ -451,6 +482,37 @@ export const COMMANDS = {
       "soong tasks drive task_0abc --pool builders --allow 'code.*'",
     ],
     exitCodes: "0 completed, 1 failed, blocked or stuck, 2 usage error, 130 interrupted",
+  },
+  worker: {
+    summary: "work on steps that other machines dispatch, until it is stopped",
+    options: {
+      "--pool <name>": "the pool it belongs to",
+      "--concurrency <n>": "how many steps at a time; default: 1",
+      "--project <dir>": "the directory it works in; default: this one",
+      "--grace <seconds>": "how long it may finish steps after Ctrl-C or SIGTERM; default: 30",
+      "--model <model>": "for work whose pool and definition name none",
+      ...RULE_OPTIONS,
+    },
+    examples: [
+      "soong worker --pool builders",
+      "soong worker --pool builders --concurrency 4 --project /srv/app --allow 'code.*'",
+    ],
+    exitCodes: "0 drained after Ctrl-C or SIGTERM, 1 failed, 2 usage error, 130 steps were stopped",
+  },
+  workers: {
+    summary: "list the workers of all machines that share the store",
+    options: JSON_OPTION,
+    examples: ["soong workers", "soong workers drain worker_0abc"],
+    exitCodes: "0; 1 when the store is of this machine alone",
+    record: "soong.workers/1",
+  },
+  "workers drain": {
+    summary: "let a worker finish what it has begun, take nothing more, and end",
+    arguments: { "<id>": "id or unique prefix, as `soong workers` lists it" },
+    options: JSON_OPTION,
+    examples: ["soong workers drain worker_0abc"],
+    exitCodes: "0 it learns of it, 1 there is no such worker",
+    record: "soong.workers/1",
   },
   "tasks cancel": {
     summary: "end a task: its workers find their claims gone",
@@ -788,7 +850,9 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "verify",
     "undo",
     "rewind",
+    "store",
   ],
+  "Many machines:": ["worker", "workers"],
   "Extensions:": ["mcp", "agents", "skills", "memory", "hooks"],
   "Setup:": ["init", "import", "doctor", "completion", "demo", "help"],
 };

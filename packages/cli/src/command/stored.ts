@@ -4,9 +4,16 @@ import { lstatSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fact } from "@soong/core";
-import type { RunRecord, SessionPage, SessionReader, SessionRecord, Store } from "@soong/store";
+import type {
+  RunRecord,
+  SessionPage,
+  SessionReader,
+  SessionRecord,
+  Store,
+  StoreOptions,
+} from "@soong/store";
 import { CommandError, describeAge, fit, visibleLine } from "../output/index.ts";
-import { openHomeStore } from "../runtime/home.ts";
+import { findStoreOptions, openHomeStore, type StorePlace } from "../runtime/home.ts";
 import { resolveHome, createHomeRedactor } from "./context.ts";
 import type { CommandContext } from "./handler.ts";
 import { ambiguousId, filterById, unknownId, type IdSubject } from "./match-id.ts";
@@ -17,26 +24,44 @@ export async function withReadOnlyStore<T>(
   none: string | (() => T),
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const home = resolveHome(context);
-  if (!hasStore(home)) return typeof none === "string" ? refuseNothingStored(none) : none();
-  await hideSecrets(context, home);
-  return using(await openHomeStore(home, { readOnly: true }), async (store) => {
-    await finishRemovals(store, home);
+  const place = { home: resolveHome(context), env: context.env };
+  const opened = await openForReading(place);
+  if (opened === undefined) return typeof none === "string" ? refuseNothingStored(none) : none();
+  return using(opened, async (store) => {
+    await hideSecrets(context, place.home);
+    await finishRemovals(store, place);
     return work(store);
   });
 }
 
+/** Undefined where nothing was ever stored. */
+export async function openForReading(
+  place: StorePlace,
+  more: Partial<StoreOptions> = {},
+): Promise<Store | undefined> {
+  const options = await findStoreOptions(place);
+  if (options.url === undefined && !hasStore(place.home)) return undefined;
+  const { openStore, StoreError } = await import("@soong/store");
+  try {
+    return await openStore({ ...options, ...more, readOnly: true });
+  } catch (error) {
+    const isAbsent = error instanceof StoreError && error.code === "store_absent";
+    if (isAbsent && options.url !== undefined) return undefined;
+    throw error;
+  }
+}
+
 /** A process that was killed while it removed a session left files: any command clears them away. */
-async function finishRemovals(store: Store, home: string): Promise<void> {
+async function finishRemovals(store: Store, place: StorePlace): Promise<void> {
   if ((await store.unfinishedRemovals()).length === 0) return;
   try {
-    await (await openHomeStore(home)).close();
+    await (await openHomeStore(place)).close();
   } catch {
     // It can only be read: there is nothing to do but to look.
   }
 }
 
-/** Whether anything was ever stored. Throws where that is not known: a store no one may enter is not an empty one. */
+/** Whether there is a database in the home. Throws where that is not known: a store no one may enter is not an empty one. */
 export function hasStore(home: string): boolean {
   return lstatSync(join(home, "store", "soong.db"), { throwIfNoEntry: false }) !== undefined;
 }
@@ -48,7 +73,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const home = resolveHome(context);
   await hideSecrets(context, home);
-  return using(await openHomeStore(home), work);
+  return using(await openHomeStore({ home, env: context.env }), work);
 }
 
 async function hideSecrets({ env, output }: CommandContext, home: string): Promise<void> {
@@ -246,7 +271,15 @@ export function resolveProjectPath(cwd: string): Promise<string> {
 /** Of those that no other run started. */
 async function readNewestRun(store: Store, session_id: string): Promise<RunRecord | undefined> {
   const runs = await (await store.readSession(session_id)).runs();
-  return runs.findLast(({ parent_run_id }) => parent_run_id === undefined);
+  return selectRootRuns(runs).at(-1);
+}
+
+/** Of the runs of one session. The parent of a worker's run may be in another one, on another machine. */
+export function selectRootRuns<
+  Run extends { readonly run_id?: string; readonly parent_run_id?: string },
+>(runs: readonly Run[]): Run[] {
+  const here = new Set(runs.map(({ run_id }) => run_id));
+  return runs.filter(({ parent_run_id: id }) => id === undefined || !here.has(id));
 }
 
 /** `soong call` records what a tool answered, and no one said anything. */

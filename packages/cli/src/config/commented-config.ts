@@ -23,8 +23,6 @@ const INTRODUCTION = [
   "",
 ];
 
-const NO_EFFECT = "This has no effect yet.";
-
 /** Those written as tables come last: what stood behind one would fall into it. */
 function renderSettings(table: AnyTable): string[] {
   const settings = Object.entries(table.keys).flatMap(([key, node]) =>
@@ -37,8 +35,8 @@ function renderSettings(table: AnyTable): string[] {
 }
 
 function settingLines(key: string, setting: Setting<unknown>): string[] {
-  const { says, effect, example, tables } = setting;
-  const lines = prose(effect === undefined ? says : `${says} ${NO_EFFECT}`);
+  const { says, example, tables } = setting;
+  const lines = prose(says);
   if (tables !== undefined) return [...lines, ...tables.map(exampleLine)];
   const value = renderTomlValue(setting.default);
   if (value !== undefined) return [...lines, `#${key} = ${value}`];

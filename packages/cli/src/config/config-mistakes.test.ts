@@ -281,6 +281,10 @@ describe("a bad value", () => {
     ],
     ["[memory]\nwrite_mode = 'extern'", "2:14: memory.write_mode", 'did you mean "external"?'],
     ["[store]\nurl = 3", "2:7: store.url", "is 3; text is expected: put it in quotes"],
+    ["[store]\nurl = 'mysql://db/soong'", "2:7: store.url", "begins with postgres://"],
+    ["[store]\nurl = 'postgres://db:port/soong'", "2:7: store.url", "is not a valid address"],
+    ["[store]\npassword_env = 'PW'", "2:16: store.password_env", "which database"],
+    ["[store]\nlease_ms = 10", "2:12: store.lease_ms", "1000 to"],
     [
       "[context]\nmax_tokens = 10",
       "2:14: context.max_tokens",
@@ -384,11 +388,6 @@ describe("a key where only its name belongs", () => {
       "2:9: agents.worker_pools.x.agent",
     ],
     [
-      "in an address",
-      `[store]\nurl = "postgres://soong:hunter2hunter2@db/soong"`,
-      "2:7: store.url",
-    ],
-    [
       "in the address of a model",
       `[models.profiles.x]\nprovider='openai'\nmodel='m'\nbase_url = "https://me:pw@host/v1"`,
       "4:12: models.profiles.x.base_url",
@@ -405,6 +404,19 @@ describe("a key where only its name belongs", () => {
     expect(message).toContain("environment variable");
     expect(problems).toHaveLength(1);
     for (const secret of [KEY, "hunter2", "me:pw", "d41d8"]) expect(message).not.toContain(secret);
+  });
+
+  test.each([
+    "postgres://soong:hunter2hunter2@db/soong",
+    "postgresql://soong:hunter2@db/soong",
+    "postgres://db/soong?user=soong&password=hunter2",
+  ])("in the address of the database %s is refused with where it goes", (url) => {
+    verifies("CONF-2");
+    const { message, problems } = refusalOf(`[store]\nurl = "${url}"`);
+    expect(message).toContain("config.toml:2:7: store.url: has a password");
+    expect(message).toMatch(/password_env, or set SOONG_STORE_URL/);
+    expect(problems).toHaveLength(1);
+    expect(message).not.toContain("hunter2");
   });
 
   test("as a key or a choice is not repeated either", () => {

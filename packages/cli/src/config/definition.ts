@@ -19,8 +19,6 @@ export interface ValueKind<T> {
 
 interface SettingDetails {
   readonly needed?: true;
-  /** It is checked and stored, and nothing reads it so far. */
-  readonly effect?: "none_yet";
   /** Further names it is accepted under. */
   readonly aliases?: readonly string[];
   /** As it would be in the file; for settings that have no default. */
@@ -171,6 +169,25 @@ export const WEB_ADDRESS: TextForm = {
       return "is not an address that begins with http:// or https://";
     }
     return url.username === "" && url.password === "" ? undefined : LOOKS_LIKE_A_KEY;
+  },
+};
+
+/** A password may be before the host, or a parameter. */
+export const STORE_ADDRESS: TextForm = {
+  words: "`postgres://` address",
+  problem(given) {
+    if (!/^postgres(?:ql)?:\/\//.test(given)) {
+      return "is not an address that begins with postgres://";
+    }
+    if (!URL.canParse(given)) {
+      return "is not a valid address, such as postgres://USER@HOST:5432/DATABASE; percent-encode special characters of its parts";
+    }
+    const { password, searchParams } = new URL(given);
+    const hasPassword =
+      password !== "" || searchParams.has("password") || searchParams.has("sslpassword");
+    return hasPassword
+      ? "has a password, and none is ever written here: set an environment variable to it and name that in password_env, or set SOONG_STORE_URL to the whole address"
+      : undefined;
   },
 };
 

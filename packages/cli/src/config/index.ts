@@ -17,5 +17,6 @@ export {
   userHome,
   type LoadedConfig,
 } from "./load-config.ts";
+export { STORE_ADDRESS } from "./definition.ts";
 export { ConfigError, parseConfig } from "./parse-config.ts";
 export type { SoongConfig } from "./sections.ts";

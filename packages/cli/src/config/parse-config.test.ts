@@ -164,18 +164,21 @@ describe("a config", () => {
   });
 });
 
-describe("a setting of a part that is not built yet", () => {
-  test("is kept, with a warning that it does nothing", () => {
+describe("the database of the store", () => {
+  test("is named without its password, which is in a variable", () => {
     verifies("CONF-3");
-    const text = "[store]\nurl = 'postgres://db/soong'\n";
+    const text =
+      "[store]\nurl = 'postgres://me@db/soong'\npassword_env = 'DB_PASSWORD'\nlease_ms = 5000\n";
     const { values, warnings } = parseWithWarnings(text, "config.toml");
-    expect(values.store.url).toBe("postgres://db/soong");
-    expect(warnings.map(({ line, field }) => `${line} ${field}`)).toEqual(["2 store.url"]);
-    expect(warnings[0]?.message).toContain("no effect yet");
-  });
-
-  test("gives no warning with its default", () => {
-    const text = "[store]\nbusy_timeout_ms = 1\n";
-    expect(parseWithWarnings(text, "config.toml").warnings).toEqual([]);
+    expect(values.store).toMatchObject({
+      url: "postgres://me@db/soong",
+      password_env: "DB_PASSWORD",
+      lease_ms: 5000,
+    });
+    expect(warnings).toEqual([]);
+    expect(parseConfig("", "config.toml").store).toMatchObject({
+      url: undefined,
+      lease_ms: 60_000,
+    });
   });
 });

@@ -61,7 +61,7 @@ function addOrigins(values: SoongConfig, document: UserDocument): SoongConfig {
 }
 
 const checkConfig: Shape<unknown> = (value, place) => {
-  const keys = findKeys(value);
+  const keys = findKeys(value).filter((path) => !OWN_ADVICE.has(path.join(".")));
   for (const path of keys) place.in(...path).report(LOOKS_LIKE_A_KEY);
   // Nothing more must be said of those.
   const known = new Set(keys.map((path) => path.join("\0")));
@@ -110,11 +110,7 @@ function createShape(node: AnyNode, name: string): Shape<unknown> {
         place,
       );
   }
-  if (node.effect === undefined) return node.kind.shape;
-  return shape.refine(node.kind.shape, (value, place) => {
-    if (value === node.default) return;
-    place.warnKey("has no effect yet: the part of Soong it belongs to is not built");
-  });
+  return node.kind.shape;
 }
 
 function listAliases(node: AnyNode): readonly string[] {
@@ -151,6 +147,9 @@ function findKeys(value: unknown, path: DocumentPath = []): DocumentPath[] {
 }
 
 const REDACTOR = createRedactor();
+
+/** Settings whose own check finds a password, and says more about where it goes. */
+const OWN_ADVICE: ReadonlySet<string> = new Set(["store.url"]);
 
 function withoutReports(place: Place, isDropped: (path: DocumentPath) => boolean): Place {
   if (isDropped(place.path)) return { ...place, report() {}, reportKey() {} };
@@ -190,7 +189,7 @@ type PlacedProblem = readonly [path: DocumentPath, message: string];
 
 /** Settings that are sound one by one and make no sense together (CONF-2). */
 function checkTogether(values: SoongConfig): PlacedProblem[] {
-  const { model, models, tools, agents, memory } = values;
+  const { model, models, tools, agents, memory, store } = values;
   const problems: PlacedProblem[] = [];
   const report = (path: DocumentPath, message: string): void => void problems.push([path, message]);
   if (tools.default_timeout_ms > tools.max_timeout_ms) {
@@ -238,6 +237,12 @@ function checkTogether(values: SoongConfig): PlacedProblem[] {
     report(
       ["memory", "provider"],
       'is "external", and recall_tool does not say which tool of an MCP server recalls memories',
+    );
+  }
+  if (store.password_env !== undefined && store.url === undefined) {
+    report(
+      ["store", "password_env"],
+      "names the password of a database, and url does not say which database",
     );
   }
   const references: (readonly [DocumentPath, string | undefined])[] = [

@@ -14,6 +14,7 @@ import {
   milliseconds,
   plainText,
   RECALL_FIELDS,
+  STORE_ADDRESS,
   text,
   texts,
   TOOL_PATTERN,
@@ -337,6 +338,9 @@ const agentsSection = {
           size: wholeNumber(1, 64, 1).says(
             "How many of them there are, which is how many steps they work on at the same time.",
           ),
+          remote: flag(false).says(
+            "Whether they are processes of their own: `soong worker --pool NAME`, on any machine that shares the store (`store.url`). `size` then bounds how many steps are given to them at the same time.",
+          ),
           model: text(MODEL_REFERENCE).says(
             "The model they ask. Default: that of the definition, or of the run that gives them work.",
           ),
@@ -470,12 +474,19 @@ export const SECTIONS = {
     store: {
       says: "Where sessions are kept, and for how long.",
       keys: {
-        url: text(plainText("address of a database")).says(
-          "The database that several machines share, without its password.",
-          { effect: "none_yet", example: '"postgres://soong@db.example.org/soong"' },
+        url: text(STORE_ADDRESS).says(
+          "A PostgreSQL database that several machines share, without its password; `?schema=NAME` for another schema than `soong`. `SOONG_STORE_URL` takes precedence. Default: SQLite in the home.",
+          { example: '"postgres://soong@db.example.org/soong"' },
+        ),
+        password_env: text(ENVIRONMENT_NAME).says(
+          "The environment variable that holds the password for `url`.",
+          { example: '"SOONG_STORE_PASSWORD"' },
+        ),
+        lease_ms: milliseconds(60_000, 1000).says(
+          "With PostgreSQL: how long a session stays with a process that cannot reach the database. Then the process stops, and another may continue the session.",
         ),
         busy_timeout_ms: milliseconds(120_000).says(
-          "How long a command waits while another process holds the database.",
+          "How long a command waits while another process holds the database, or while a database of `url` cannot be reached.",
         ),
         durability: choice(["standard", "full"], "standard").says(
           "Which records wait for the disk. `standard`: starts and results of calls that may change something, decisions, grants, answers, claims. What calls that only read leave survives a killed process, and its end may be lost with the power. `full`: all of them.",

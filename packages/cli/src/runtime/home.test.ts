@@ -22,11 +22,40 @@ afterEach(() => rm(home, { recursive: true, force: true }));
 
 test("the store waits for the disk as store.durability of the config says", async () => {
   verifies("STORE-6");
-  await openHomeStore(home);
+  await openHomeStore({ home, env: {} });
   expect(openStore).toHaveBeenLastCalledWith(
     expect.objectContaining({ directory: home, durability: "standard" }),
   );
   await writeFile(join(home, "config.toml"), '[store]\ndurability = "full"\n');
-  await openHomeStore(home);
+  await openHomeStore({ home, env: {} });
   expect(openStore).toHaveBeenLastCalledWith(expect.objectContaining({ durability: "full" }));
+});
+
+const URL_SETTING = '[store]\nurl = "postgres://me@db/soong"\nlease_ms = 5000\n';
+
+test("the store is in the database of the config, or of SOONG_STORE_URL", async () => {
+  verifies("STORE-1");
+  await writeFile(join(home, "config.toml"), URL_SETTING);
+  await openHomeStore({ home, env: {} });
+  expect(openStore).toHaveBeenLastCalledWith(
+    expect.objectContaining({ url: "postgres://me@db/soong", leaseMs: 5000 }),
+  );
+  await openHomeStore({ home, env: { SOONG_STORE_URL: "postgres://other/soong" } });
+  expect(openStore).toHaveBeenLastCalledWith(
+    expect.objectContaining({ url: "postgres://other/soong" }),
+  );
+});
+
+test("a config that cannot be read keeps no one from the store in the home, unless it may name another", async () => {
+  verifies("STORE-1");
+  await writeFile(join(home, "config.toml"), "[stor]\n");
+  await openHomeStore({ home, env: {} });
+  expect(openStore).toHaveBeenLastCalledWith(expect.objectContaining({ url: undefined }));
+  await writeFile(join(home, "config.toml"), `${URL_SETTING}[stor]\n`);
+  await expect(openHomeStore({ home, env: {} })).rejects.toThrow(/stor: is not a field/);
+  const env = { SOONG_STORE_URL: "postgres://other/soong" };
+  await openHomeStore({ home, env });
+  expect(openStore).toHaveBeenLastCalledWith(
+    expect.objectContaining({ url: "postgres://other/soong" }),
+  );
 });

@@ -1,9 +1,11 @@
 // The home of a user: where its parts are, its store, and why it cannot be used.
 
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SoongError } from "@soong/core";
-import type { Store } from "@soong/store";
+import type { Store, StoreOptions } from "@soong/store";
 import { loadConfig, type SoongConfig } from "../config/index.ts";
+import { findStoreUrl, STORE_URL_NAME } from "./store-url.ts";
 
 export function homePaths(home: string) {
   return {
@@ -35,19 +37,48 @@ export function findArchive(home: string, run_id: string): string | undefined {
     : undefined;
 }
 
-/** As the config says; a command that only reads works with a config that cannot be read. */
+/** Whose store: the home, and the environment that may name a database. */
+export interface StorePlace {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** As environment and config say. */
 export async function openHomeStore(
-  home: string,
+  place: StorePlace,
   given: { readonly readOnly?: boolean; readonly values?: SoongConfig } = {},
 ): Promise<Store> {
-  const config = given.values ?? (await loadConfig({ home }).catch(() => undefined))?.values;
   const { openStore } = await import("@soong/store");
   return openStore({
-    directory: home,
+    ...(await findStoreOptions(place, given.values)),
     readOnly: given.readOnly ?? false,
-    busyTimeoutMs: config?.store.busy_timeout_ms,
-    durability: config?.store.durability,
   });
+}
+
+/** A command that only reads works with a config that cannot be read, unless that may name another database. */
+export async function findStoreOptions(
+  { home, env }: StorePlace,
+  given?: SoongConfig,
+): Promise<StoreOptions> {
+  const values = given ?? (await loadLeniently({ home, env }));
+  return {
+    directory: home,
+    url: findStoreUrl(values, env),
+    busyTimeoutMs: values?.store.busy_timeout_ms,
+    leaseMs: values?.store.lease_ms,
+    durability: values?.store.durability,
+  };
+}
+
+async function loadLeniently({ home, env }: StorePlace): Promise<SoongConfig | undefined> {
+  try {
+    return (await loadConfig({ home })).values;
+  } catch (error) {
+    const text = await readFile(join(home, "config.toml"), "utf8").catch(() => "");
+    const isNamed = (env[STORE_URL_NAME] ?? "") === "" && /postgres(?:ql)?:/.test(text);
+    if (isNamed) throw error;
+    return undefined;
+  }
 }
 
 /** Every problem of the files in the home at once, each with its place. */

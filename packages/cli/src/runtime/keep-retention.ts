@@ -1,8 +1,8 @@
 // What the config says of keeping sessions, applied automatically (ART-4): at the end of a command that used the store,
 // once a day for a home, and not for long. Each session that goes leaves its tombstone.
 
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { omitUndefined } from "@soong/schema";
 import { inTime } from "@soong/platform";
 import type { Retention, RetentionReport, Store } from "@soong/store";
@@ -33,6 +33,8 @@ export async function keepRetention(parts: RetentionParts): Promise<string | und
       ...retention,
     };
     // Before the work: another process that ends now has nothing to do.
+    // With a database elsewhere, nothing else has made the folder.
+    await mkdir(dirname(stamp), { recursive: true, mode: 0o700 });
     await writeFile(stamp, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
     const applied = await inTime(apply(parts, { ...retention, now: asOf }), { ms: LONGEST_MS });
     const isCut = asOf < now && (await hasOlder(parts.store, retention, now));

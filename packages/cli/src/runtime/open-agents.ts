@@ -13,10 +13,17 @@ import {
   type Agents,
   type Model,
   type ModelsPort,
+  type RemoteWorkers,
   type StartRecall,
   type WorkerPool,
 } from "@soong/agent";
-import { createClaimKeeper, createTasks, taskTools, type TaskStorage } from "@soong/tasks";
+import {
+  createClaimKeeper,
+  createTasks,
+  taskTools,
+  type Tasks,
+  type TaskStorage,
+} from "@soong/tasks";
 import type { CallIds, JsonObject, Roots } from "@soong/core";
 import type { Store } from "@soong/store";
 import {
@@ -28,6 +35,7 @@ import {
 import { findArchive, homePaths } from "./home.ts";
 import { openInstructions, renderSystemText } from "./user-tools.ts";
 import { openModels, type Environment } from "./models.ts";
+import { findStoreUrl } from "./store-url.ts";
 
 export type RuntimeAgents = Awaited<ReturnType<typeof openAgents>>;
 
@@ -36,6 +44,15 @@ interface OpenAgentsOptions {
   readonly config: LoadedConfig;
   readonly roots: Roots;
   readonly store: () => Promise<Store>;
+  /** This process is a worker: it has one pool, of its own. */
+  readonly workerPool?: OwnPool | undefined;
+}
+
+export interface OwnPool {
+  readonly name: string;
+  readonly concurrency: number;
+  /** Where it is, for the names of its workers. */
+  readonly place: string;
 }
 
 export async function openAgents(options: OpenAgentsOptions) {
@@ -50,12 +67,17 @@ export async function openAgents(options: OpenAgentsOptions) {
     maxAttempts: values.task.max_attempts,
   });
   const keeper = createClaimKeeper({ tasks });
+  const pools = buildWorkerPools(values, options.workerPool);
+  const remote = pools.some((pool) => pool.remote === true)
+    ? await openRemoteWorkers({ tasks, store, url: findStoreUrl(values, env) })
+    : undefined;
   const agents = createAgents({
     catalog,
     childTimeoutMs: values.agents.child_timeout_ms,
     models: modelsPort(values, env),
-    pools: buildWorkerPools(values),
+    pools,
     tasks: { tasks, keeper },
+    ...(remote?.workers !== undefined && { remote: remote.workers }),
     system: renderSystemText(roots.project),
     instructions: openInstructions(config, roots),
   });
@@ -79,6 +101,11 @@ export async function openAgents(options: OpenAgentsOptions) {
     catalog,
     tasks,
     keeper,
+    async close() {
+      // What cannot be given back is free when its lease ends.
+      await keeper.close().catch(() => {});
+      await remote?.close();
+    },
     /** The memories a run begins with (MEM-4). */
     recall: createStartRecall(config, roots),
     /** For the kernel. */
@@ -92,11 +119,40 @@ export async function openAgents(options: OpenAgentsOptions) {
 }
 
 /** The pools of the config; without any there is one, so that a task can be worked on. */
-function buildWorkerPools({ agents }: SoongConfig): WorkerPool[] {
+function buildWorkerPools({ agents }: SoongConfig, own: OwnPool | undefined): WorkerPool[] {
   const pools = Object.entries(agents.worker_pools).map(
     ([name, { agent, ...pool }]): WorkerPool => ({ name, agent_definition_id: agent, ...pool }),
   );
+  if (own !== undefined) {
+    const { name, concurrency: size, place } = own;
+    return [{ ...pools.find((pool) => pool.name === name), name, size, place, remote: false }];
+  }
   return pools.length === 0 ? [{ name: "workers", size: 4 }] : pools;
+}
+
+interface OpenedRemoteWorkers {
+  /** Undefined without a store that they share. */
+  readonly workers: RemoteWorkers | undefined;
+  close(): Promise<void>;
+}
+
+/** The queue is opened with the first dispatch. */
+async function openRemoteWorkers(given: {
+  readonly tasks: Tasks;
+  readonly store: () => Promise<Store>;
+  readonly url: string | undefined;
+}): Promise<OpenedRemoteWorkers> {
+  const { tasks, store, url } = given;
+  if (url === undefined) return { workers: undefined, close: async () => {} };
+  const { createRemoteWorkers, openJobQueue } = await import("@soong/worker");
+  let opening: ReturnType<typeof openJobQueue> | undefined;
+  const queue = () => (opening ??= openJobQueue(url));
+  return {
+    workers: createRemoteWorkers({ tasks, store, queue }),
+    async close() {
+      await (await opening?.catch(() => undefined))?.close();
+    },
+  };
 }
 
 /** The store is opened with the first task someone asks for. */

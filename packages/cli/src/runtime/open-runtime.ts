@@ -28,6 +28,7 @@ import { clearAbandonedWrites, findPath, resolveRulePath } from "@soong/tools";
 import { addRule, buildPolicy, pickKernelConfig, type LoadedConfig } from "../config/index.ts";
 import {
   createApprovalBroker,
+  obeyCommand,
   storeQuestions,
   serveControl,
   watchSession,
@@ -37,7 +38,7 @@ import {
 import { entrySandboxes } from "./entry-sandbox.ts";
 import { openHomeStore } from "./home.ts";
 import { keepRetention } from "./keep-retention.ts";
-import type { RuntimeAgents } from "./open-agents.ts";
+import type { OwnPool, RuntimeAgents } from "./open-agents.ts";
 import { lazySandbox } from "./lazy-sandbox.ts";
 import { namesCollector } from "./names-collector.ts";
 import { collectSecrets } from "./secrets.ts";
@@ -69,10 +70,14 @@ export interface RuntimeOptions {
   readonly broker?: ApprovalBroker;
   /** It makes one call: no one can join it to answer. */
   readonly isBrief?: boolean;
+  /** Questions wait in the store for an answer from any process, also while no one is here. */
+  readonly waitForAnyone?: boolean;
   /** Which MCP servers it may have; none of them is connected before it is `ready`. Default: all. */
   readonly servers?: ServerChoice;
   /** Whether agents, tasks, skills and memory are part of it: for commands that let a model work, or show what it has. */
   readonly agents?: boolean;
+  /** This process is a worker of that pool. */
+  readonly workerPool?: OwnPool;
   /** Beside those of hooks.json: a scripted model has some. */
   readonly hooks?: readonly AnyHook[];
   /** Beside those of the home: the token of the server this runtime is part of. */
@@ -147,10 +152,18 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { tools, sources } = await loadUserTools(home, values, sandbox);
   const hooks = await loadUserHooks(home, roots.project, values.hooks, openSandbox);
   let opening: Promise<Store> | undefined;
-  const store = (): Promise<Store> => (opening ??= openHomeStore(home, { values }));
+  const store = (): Promise<Store> => (opening ??= openHomeStore({ home, env }, { values }));
   const agents =
     options.agents === true
-      ? await (await import("./open-agents.ts")).openAgents({ env, config, roots, store })
+      ? await (
+          await import("./open-agents.ts")
+        ).openAgents({
+          env,
+          config,
+          roots,
+          store,
+          workerPool: options.workerPool,
+        })
       : undefined;
   const kernel = createKernel({
     tools,
@@ -233,8 +246,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         hooks: hooks.filter(({ event }) => event !== "SessionStart" && event !== "SessionEnd"),
       }),
     async close() {
-      // What cannot be given back is free when its lease ends.
-      await agents?.keeper.close().catch(() => {});
+      await agents?.close();
       for (const session of open) await session.close();
       const sentTelemetry = telemetry?.then((opened) => opened.close());
       await mcp?.close();
@@ -263,8 +275,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   async function hold(kept: OpenSession): Promise<StoredSession> {
     const { session_id, journal, artifacts, lastSeq } = kept;
+    const from = await store();
     const questions = storeQuestions({
-      storage: (await store()).questions(),
+      storage: from.questions(),
+      cluster: from.cluster,
+      waitForAnyone: options.waitForAnyone,
       session_id,
       broker,
       redact: (value) => createRedactor({ secrets }).value(value),
@@ -286,6 +301,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     recordServers(opened);
     opened.watch({ types: new Set(["sandbox.missing"]) }, warnUnsandboxed);
     const stopTelemetry = await followTelemetry(opened);
+    const stopCommands = from.cluster?.onCommand(session_id, (command) =>
+      obeyCommand(watched.subject, command),
+    );
     // Not waited for: what the session is for does not need it.
     const serving = serveControl(home, watched.subject).catch((error: unknown) => {
       note(`This session cannot be reached from another terminal: ${messageOf(error)}`);
@@ -301,8 +319,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
           await opened.close();
         } finally {
           stopTelemetry?.();
+          stopCommands?.();
           await (await serving)?.close();
-          await questions.close();
+          // Of one that was lost, the questions are its next holder's.
+          if (!kept.lost.aborted) await questions.close();
           await kept.close();
         }
       },

@@ -1,5 +1,5 @@
 // Every value that must never be shown (REDACT-3), found in one place for all commands: keys of models, variables that
-// an allowlist hands to programs, headers of a collector, values in mcp.json, logins, the gateway's token.
+// an allowlist hands to programs, headers of a collector, the password of the store, values in mcp.json, logins, the gateway's token.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { secretVariables } from "@soong/core/internal";
 import type { LoadedConfig, SoongConfig } from "../config/index.ts";
 import { homePaths } from "./home.ts";
 import { serverSecrets } from "./servers.ts";
+import { listStoreSecrets } from "./store-url.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,6 +48,7 @@ export async function collectSecrets(
       return value === "" ? [] : [{ name, value }];
     }),
     ...secretVariables([...(values?.tools.env_allowlist ?? Object.keys(env)), ...named], env),
+    ...listStoreSecrets(values, env),
     ...telemetry,
     ...servers,
     ...logins,

@@ -26,6 +26,7 @@ export {
   canonicalHost,
   compileGlob,
   compileRecordedPolicy,
+  readLinks,
   createGrants,
   describeScopes,
   escapeGlob,

@@ -22,6 +22,8 @@ export interface Journal {
   read(after: number, limit: number): Promise<readonly Fact[]>;
   /** How far it is committed. Absent where an entry is committed as soon as it is taken. */
   readonly committed?: CommittedFacts;
+  /** Aborts when another may write to the session from now on, with the reason: its runs end. Absent where that cannot happen. */
+  readonly lost?: AbortSignal;
 }
 
 export interface CommittedFacts {

@@ -27,7 +27,7 @@ export type {
   PolicyInput,
   SandboxPolicy,
 } from "./policy.ts";
-export { compilePolicy, frozenCopy, isMarkedReadonly, linkedPaths } from "./policy.ts";
+export { compilePolicy, frozenCopy, isMarkedReadonly, readLinks } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";
 export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
 export type { FoundOption, KnownCommand, OptionTable, ReadArguments } from "./argv/index.ts";

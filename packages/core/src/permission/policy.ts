@@ -39,7 +39,7 @@ export interface PolicyInput {
   readonly case_insensitive_paths?: boolean;
   /** MCP tools the user marked readonly. A pattern does not reach a tool that warns of itself; its name does. */
   readonly readonly_mcp?: readonly NamePattern[];
-  /** Where the links in the literal part of a rule's path lead (PERM-15), by that part: see `linkedPaths`. */
+  /** Where the links in the literal part of a rule's path lead (PERM-15), by that part: see `readLinks`. */
   readonly links?: Readonly<Record<string, string>>;
   /** Given when writing there is ordinary. */
   readonly tmp_dir?: string;
@@ -113,7 +113,7 @@ export function compilePolicy(input: PolicyInput): CompiledPolicy {
 }
 
 /** The literal parts of the paths of all that restricts: what they lead to goes into `links`. */
-export function linkedPaths(input: PolicyInput): string[] {
+function linkedPaths(input: PolicyInput): string[] {
   const places = patternPlaces({ ...input, links: undefined });
   const paths = (input.rules ?? []).flatMap(({ path, decision }) =>
     typeof path !== "string" || decision === "allow" || pathPatternProblem(path, places)
@@ -124,6 +124,19 @@ export function linkedPaths(input: PolicyInput): string[] {
     (pattern) => sensitivePatternProblem(pattern, places) === undefined,
   );
   return [...new Set([...paths, ...linkedSensitivePrefixes({ ...places, extra })])];
+}
+
+/** Where the paths of rules lead now. It is recorded with the policy: a replay judges by the same places. */
+export function readLinks(
+  input: PolicyInput,
+  resolvePath: (path: string) => string | undefined,
+): Record<string, string> {
+  const links: Record<string, string> = {};
+  for (const path of linkedPaths(input)) {
+    const real = resolvePath(path);
+    if (real !== undefined && real !== path) links[path] = real;
+  }
+  return { ...input.links, ...links };
 }
 
 export function isPolicy(value: unknown): value is Policy {

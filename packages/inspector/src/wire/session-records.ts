@@ -30,6 +30,8 @@ export interface SessionRow {
 
 export interface LiveSession {
   pid: number;
+  /** The machine it is on, if that is another one. */
+  host?: string;
   project: string;
   runs: readonly { run_id: string; agent_id: string; role: string; started_at: string }[];
   questions: number;

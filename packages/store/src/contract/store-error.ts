@@ -16,9 +16,13 @@ export type StoreErrorCode =
   | "store_too_new"
   /** There is something, and it is not a store. */
   | "not_a_store"
+  /** None was made there yet. */
+  | "store_absent"
   | "store_unavailable"
   | "store_closed"
   | "session_in_use"
+  /** Another process has taken it over, or may have: this one was cut off for too long. Nothing more is written. */
+  | "session_lost"
   | "session_exists"
   | "session_unknown"
   | "session_removed"

@@ -13,6 +13,7 @@ import type {
   JsonObject,
 } from "@soong/core";
 import type { TaskStorage } from "@soong/tasks";
+import type { ClusterStorage } from "./cluster.ts";
 
 export interface Store {
   /** A new session, held by this process until it is closed. */
@@ -54,6 +55,8 @@ export interface Store {
   tasks(): TaskStorage;
   /** What users were asked in all sessions, and have not answered, or not in vain (PERM-20). */
   questions(): QuestionStorage;
+  /** What machines say to each other. Undefined where the store is of one machine. */
+  readonly cluster?: ClusterStorage | undefined;
   /**
    * Facts, conversation, artifacts, tasks and run folders go; a tombstone stays. Refused while someone
    * holds the session (ART-4).
@@ -215,6 +218,11 @@ export interface OpenSession {
   readonly reader: SessionReader;
   /** What a crash had left open and opening closed. */
   readonly recovered: Recovery;
+  /**
+   * Aborts as soon as another process may hold the session, with `session_lost` as its reason: nothing may be done for it here any
+   * more, and nothing more is recorded. Never on SQLite, where the lock is this process's until it ends.
+   */
+  readonly lost: AbortSignal;
   /** Continues from another node, with the next message as a branch there. Refused for an unknown node. */
   rewind(recorder: Pick<Recorder, "recordClean">, node_id: string): Promise<void>;
   /** Title and project may change as a session is used. */

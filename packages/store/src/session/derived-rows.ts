@@ -2,26 +2,27 @@
 // entry in memory, and written with the facts they follow from.
 
 import { isTerminalFact, type ConversationNode, type Fact, type ArtifactRecord } from "@soong/core";
-import { asColumn } from "../sqlite/sqlite-error.ts";
-import {
-  type AgentRow,
-  type CallRow,
-  type OpenState,
-  type RunRow,
-  NOTHING_OPEN,
-  type WriteStatements,
-} from "./rows.ts";
+import { asColumn } from "../sql/columns.ts";
+import { type AgentRow, type CallRow, type OpenState, type RunRow, NOTHING_OPEN } from "./rows.ts";
 
 interface DerivedRows {
   take(fact: Fact): void;
   takeNode(node: ConversationNode): void;
   runOf(run_id: string): RunRow | undefined;
-  /** What has come to rest goes to its table. */
-  write(statements: WriteStatements, session_no: number): void;
-  /** What has not. */
-  openState(): OpenState;
+  /** What has come to rest since the last time goes to its table. */
+  takeChanges(): DerivedChanges;
+  /** They could not be written. */
+  putBack(changes: DerivedChanges): void;
   /** They are written, or never will be. */
-  forget(): void;
+  forget(changes: DerivedChanges): void;
+  /** What has not come to rest. */
+  openState(): OpenState;
+}
+
+export interface DerivedChanges {
+  readonly runs: readonly RunRow[];
+  readonly agents: readonly AgentRow[];
+  readonly calls: readonly CallRow[];
 }
 
 /** What is in the tables already, asked for when it is needed. */
@@ -46,7 +47,7 @@ export function createDerivedRows(
   const conversation = createConversation(tree);
   const changedRuns = new Set<RunRow>();
   const changedAgents = new Set<AgentRow>();
-  const endedCalls: CallRow[] = [];
+  let endedCalls: CallRow[] = [];
   takeUp(before);
 
   return {
@@ -62,10 +63,28 @@ export function createDerivedRows(
       if (active !== undefined) activate(agent, active, runOf(node.run_id));
     },
     runOf,
-    write(statements, session_no) {
-      for (const run of changedRuns) statements.run(session_no, run);
-      for (const agent of changedAgents) statements.agent(session_no, agent);
-      for (const call of endedCalls) statements.call(session_no, call);
+    takeChanges() {
+      // Copies: a row may change again before it is written.
+      const changes = {
+        runs: Array.from(changedRuns, (run) => ({ ...run })),
+        agents: Array.from(changedAgents, (agent) => ({ ...agent })),
+        calls: endedCalls,
+      };
+      changedRuns.clear();
+      changedAgents.clear();
+      endedCalls = [];
+      return changes;
+    },
+    putBack(changes) {
+      for (const { run_id } of changes.runs) addTo(changedRuns, runs.get(run_id));
+      for (const { agent_id } of changes.agents) addTo(changedAgents, agents.get(agent_id));
+      endedCalls = [...changes.calls, ...endedCalls];
+    },
+    forget(changes) {
+      for (const { run_id, ended_at } of changes.runs) {
+        const run = runs.get(run_id);
+        if (ended_at !== null && run !== undefined && !changedRuns.has(run)) runs.delete(run_id);
+      }
     },
     openState: () => ({
       calls: [...calls.values()],
@@ -77,12 +96,6 @@ export function createDerivedRows(
         active_node_id ?? "",
       ]),
     }),
-    forget() {
-      for (const run of changedRuns) if (run.ended_at !== null) runs.delete(run.run_id);
-      changedRuns.clear();
-      changedAgents.clear();
-      endedCalls.length = 0;
-    },
   };
 
   function takeUp(state: OpenState): void {
@@ -213,6 +226,10 @@ export function createDerivedRows(
   }
 }
 
+function addTo<T>(set: Set<T>, one: T | undefined): void {
+  if (one !== undefined) set.add(one);
+}
+
 function callKey(run_id: string, tool_call_id: string): string {
   // The id of a run holds no NUL.
   return `${run_id}\0${tool_call_id}`;
@@ -315,24 +332,6 @@ export function createRowsOfFacts(): RowsOfFacts {
     { has: (node_id) => nodeIds.has(node_id), childOf: () => undefined },
     NOTHING_OPEN,
   );
-  const collect: WriteStatements = {
-    fact() {},
-    node() {},
-    artifact() {},
-    session() {},
-    run(_no, row) {
-      runs[row.run_index] = row;
-      runsById.set(row.run_id, row);
-    },
-    agent(_no, row) {
-      agents[row.agent_index] = row;
-      agentsById.set(row.agent_id, row);
-    },
-    call(_no, row) {
-      calls.push(row);
-    },
-  };
-
   return {
     take(fact, nodes) {
       derived.take(fact);
@@ -341,8 +340,7 @@ export function createRowsOfFacts(): RowsOfFacts {
         nodeIds.add(node.node_id);
       }
       if (fact.type === "artifact.created") takeArtifact(fact);
-      derived.write(collect, 0);
-      derived.forget();
+      collect(derived.takeChanges());
     },
     runOf: (run_id) => runsById.get(run_id),
     runs,
@@ -351,6 +349,19 @@ export function createRowsOfFacts(): RowsOfFacts {
     artifacts,
     openState: () => derived.openState(),
   };
+
+  function collect(changes: DerivedChanges): void {
+    for (const row of changes.runs) {
+      runs[row.run_index] = row;
+      runsById.set(row.run_id, row);
+    }
+    for (const row of changes.agents) {
+      agents[row.agent_index] = row;
+      agentsById.set(row.agent_id, row);
+    }
+    calls.push(...changes.calls);
+    derived.forget(changes);
+  }
 
   function takeArtifact({
     data,

@@ -1,27 +1,23 @@
 // A session held for writing: recovered, then journal, artifacts and tree behind the kernel's interfaces.
 
-import { join } from "node:path";
 import type { Clock, Fact, IdSource, Journal, JournalEntry } from "@soong/core";
-import { sessionArtifacts, sweepArtifacts } from "../artifacts/session-artifacts.ts";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { OpenSession } from "../contract/store.ts";
 import type { FolderQueue, RunFolders } from "../folder/run-folders.ts";
-import { asColumn } from "../sqlite/sqlite-error.ts";
-import type { OpenedFiles, SessionLock } from "../sqlite/open-database.ts";
+import type { CommittedFact, ReadFacts } from "../folder/line-file.ts";
+import { asColumn } from "../sql/columns.ts";
+import { raw, sql, type SqlPart, type SqlWriter, type Steps } from "../sql/sql.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
-import { placeOfSession, type RunRow, type SessionRow, type WriteStatements } from "./rows.ts";
+import { placeOfSession, type RunRow, type SessionRow } from "./rows.ts";
 import { asCount, parseFact, sessionReader, type SessionPlace } from "./session-reader.ts";
 import { createSessionWriter } from "./session-writer.ts";
-import { sessionTables, type Ask } from "./statements.ts";
-import type { CommittedFact } from "../folder/line-file.ts";
+import type { SessionTables } from "./session-tables.ts";
 
 export interface HeldSessionParts {
-  readonly ask: Ask;
   readonly committer: Committer;
-  readonly transaction: <T>(work: () => T, sync?: "synced" | "unsynced") => T;
-  readonly files: Pick<OpenedFiles, "watch">;
-  readonly statements: WriteStatements;
+  readonly writer: SqlWriter;
+  readonly findTables: (row: SessionRow) => SessionTables | Promise<SessionTables>;
   readonly folders: RunFolders;
   readonly folderQueue: FolderQueue;
   readonly ids: IdSource;
@@ -29,10 +25,22 @@ export interface HeldSessionParts {
   readonly at?: AtCrashPoint | undefined;
 }
 
+/** This process is the one that writes to the session. */
+export interface SessionHold {
+  /** Aborts as soon as that is no longer certain. Absent where it stays certain. */
+  readonly lost?: AbortSignal;
+  /** In a statement on its row: that is still so. Absent where it stays so. */
+  readonly isHeld?: SqlPart;
+  /** Lets it go, for the next one. */
+  release(): void | Promise<void>;
+  /** Lets it go in order: nothing is left to look at. */
+  end(): Steps<unknown>;
+}
+
 export interface HeldSession {
   readonly row: SessionRow;
   readonly place: SessionPlace;
-  readonly lock: SessionLock;
+  readonly hold: SessionHold;
   /** The last seq when it was opened before, if that holder never let go. */
   readonly abandonedAt: number | undefined;
   readonly onClose: () => void;
@@ -40,37 +48,61 @@ export interface HeldSession {
 
 export interface SessionInHand {
   readonly session: OpenSession;
-  /** Lets it go as it is on disk, because nothing more can be committed. */
-  abandon(): void;
+  /** Lets it go as it is in the tables, because nothing more can be committed. */
+  abandon(): Promise<void>;
+}
+
+/** In the transaction that relies on it: until its end no one else takes the session. */
+export function* isStillHeld(
+  { isHeld }: Pick<SessionHold, "isHeld">,
+  session_no: number,
+): Steps<boolean> {
+  if (isHeld === undefined) return true;
+  const rows = yield* sql`SELECT 1 FROM sessions
+    WHERE session_no = ${session_no} AND ${isHeld} FOR UPDATE`;
+  return rows.length > 0;
 }
 
 export async function holdSession(
   parts: HeldSessionParts,
-  { row, place, lock, abandonedAt, onClose }: HeldSession,
+  { row, place, hold, abandonedAt, onClose }: HeldSession,
 ): Promise<SessionInHand> {
   const { committer, folders, folderQueue, at } = parts;
+  const { database } = place;
   const isNew = row.last_seq === 0;
   const base = placeOfSession(row.session_no);
-  const tables = sessionTables(parts.ask, row.session_no);
+  const tables = await parts.findTables(row);
   const writer = createSessionWriter({
     row,
     tables,
-    statements: parts.statements,
     committer,
     at,
     onCommitted: (facts) => folderQueue.append(facts),
   });
+  // So that nothing of it goes with a later opening of the session in this process.
+  hold.lost?.addEventListener("abort", () => writer.abandon(), { once: true });
   const reader = sessionReader(place);
   const time = new Date(parts.clock.now()).toISOString();
-  const { recovered, entry } = findLost(place, row, time);
-  if (abandonedAt !== undefined) for (const run_id of runsSince(abandonedAt)) catchUp(run_id);
-  if (entry !== undefined) recover(entry);
-  await sweepArtifacts(place.artifactDirectory, {
-    find: (artifact_id) => tables.artifact(artifact_id),
-  });
+  const { recovered, entry } = await database.run(findLost(place, row, time));
+  if (abandonedAt !== undefined) {
+    for (const run_id of await database.run(runsSince(abandonedAt))) await catchUp(run_id);
+  }
+  if (entry !== undefined) await recover(entry);
   let isOpen = true;
-  /** From the first artifact on its directory is part of the record. */
-  let unwatch: (() => void) | undefined;
+  const kept = await place.bytes.openSession({
+    session_id: row.session_id,
+    session_no: row.session_no,
+    rows: {
+      add(record) {
+        refuseClosed();
+        writer.addArtifact(record);
+      },
+      find: (artifact_id) => writer.findArtifact(artifact_id),
+    },
+    ids: parts.ids,
+    clock: parts.clock,
+    at,
+  });
 
   const journal: Journal = {
     append(given) {
@@ -79,42 +111,25 @@ export async function holdSession(
     },
     async flush() {
       refuseClosed();
-      await committer.flush();
+      await writer.flush();
       refuseRefused();
     },
-    read: async (after, limit) => read(asCount(after), asCount(limit)),
+    read: async (after, limit) => database.run(read(asCount(after), asCount(limit))),
     committed: writer.committed,
+    ...(hold.lost && { lost: hold.lost }),
   };
 
   const session: OpenSession = {
     session_id: row.session_id,
     journal,
     ...(isNew ? {} : { lastSeq: row.last_seq }),
-    artifacts: sessionArtifacts({
-      directory: place.artifactDirectory,
-      session_id: row.session_id,
-      rows: {
-        add(record) {
-          refuseClosed();
-          unwatch ??= parts.files.watch(place.artifactDirectory);
-          writer.addArtifact(record);
-        },
-        find: (artifact_id) => writer.findArtifact(artifact_id),
-        sameContent(sha256, size) {
-          const same = tables.sameContent(sha256, size);
-          return same && join(place.artifactDirectoryOf(same.session_id), same.artifact_id);
-        },
-      },
-      ids: parts.ids,
-      clock: parts.clock,
-      at,
-    }),
+    artifacts: kept.artifacts,
     reader,
     recovered,
+    lost: hold.lost ?? new AbortController().signal,
     async rewind(recorder, node_id) {
       refuseClosed();
-      const flushed = committer.flush();
-      if (flushed !== undefined) await flushed;
+      await writer.flush();
       const node = await reader.node(node_id);
       if (node === undefined) {
         throw new StoreError(
@@ -128,28 +143,27 @@ export async function holdSession(
       refuseClosed();
       if (title !== undefined) row.title = asColumn(title);
       if (project !== undefined) row.project = asColumn(project);
-      parts.transaction(
-        () =>
-          place.query`UPDATE sessions SET title = ${row.title}, project = ${row.project}
-          WHERE session_no = ${row.session_no}`,
+      await parts.writer.transaction(
+        () => sql`UPDATE sessions SET title = ${row.title}, project = ${row.project}
+          WHERE session_no = ${row.session_no} AND ${hold.isHeld ?? ALWAYS}`,
       );
     },
     close,
   };
 
-  return {
-    session,
-    abandon() {
-      writer.abandon();
-      letGo();
-    },
-  };
+  return { session, abandon };
 
-  function recover(lost: JournalEntry): void {
+  async function abandon(): Promise<void> {
+    writer.abandon();
+    await letGo();
+  }
+
+  async function recover(lost: JournalEntry): Promise<void> {
     at?.("recovery.before");
     try {
       writer.recover(lost);
-      committer.commit();
+      await committer.commit();
+      refuseRefused();
       folderQueue.write();
     } catch (error) {
       writer.abandon();
@@ -161,25 +175,32 @@ export async function holdSession(
   /** One that cannot commit stays open, for a second attempt: nothing of it is given up. */
   async function close(): Promise<void> {
     if (!isOpen) return;
-    committer.commit();
+    if (isLost()) return abandon();
+    await committer.commit();
     committer.check();
     folderQueue.write();
-    parts.transaction(
-      () => place.query`UPDATE sessions SET holder = NULL WHERE session_no = ${row.session_no}`,
-      "unsynced",
-    );
-    letGo();
+    try {
+      await parts.writer.transaction(() => hold.end(), "unsynced");
+    } catch (error) {
+      if (!isLost()) throw error;
+    }
+    await letGo();
   }
 
-  function letGo(): void {
+  async function letGo(): Promise<void> {
     if (!isOpen) return;
     isOpen = false;
-    unwatch?.();
-    lock.release();
+    kept.close();
+    await hold.release();
     onClose();
   }
 
+  function isLost(): boolean {
+    return hold.lost?.aborted === true;
+  }
+
   function refuseClosed(): void {
+    hold.lost?.throwIfAborted();
     if (isOpen) return;
     throw new StoreError("session_closed", `Session ${row.session_id} is closed; open it again.`);
   }
@@ -188,42 +209,56 @@ export async function holdSession(
     if (writer.refusal !== undefined) throw writer.refusal;
   }
 
-  function read(after: number, limit: number): Fact[] {
+  function* read(after: number, limit: number): Steps<Fact[]> {
     const { firstHeld } = writer;
     const facts: Fact[] = [];
     if (after + 1 < firstHeld) {
-      const rows = place.query<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line
+      const rows = yield* sql<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line
         FROM facts WHERE place > ${base + after} AND place < ${base + firstHeld}
          ORDER BY place LIMIT ${limit}`;
       for (const one of rows) facts.push(parseFact(one, place));
     }
-    const seen = Math.max(after, firstHeld - 1);
+    const seen = Math.max(after, firstHeld - 1, facts.at(-1)?.seq ?? 0);
     for (const fact of writer.heldFacts(seen, limit - facts.length)) facts.push(fact);
     return facts;
   }
 
-  function runsSince(seq: number): string[] {
-    const rows = place.query<Pick<RunRow, "run_id">>`SELECT run_id FROM runs
+  function* runsSince(seq: number): Steps<string[]> {
+    const rows = yield* sql<Pick<RunRow, "run_id">>`SELECT run_id FROM runs
       WHERE session_no = ${row.session_no} AND (last_seq > ${seq} OR ended_at IS NULL)
        ORDER BY run_index`;
     return rows.map(({ run_id }) => run_id);
   }
 
-  function catchUp(run_id: string): void {
-    folders.catchUp(run_id, (after) => committedFacts(place, run_id, after));
+  async function catchUp(run_id: string): Promise<void> {
+    folders.catchUp(run_id, await readRun(place, run_id));
   }
 }
 
 const PAGE = 500;
+const ALWAYS = raw("TRUE");
 
-/** Facts of a run with the journal's own text, page by page. */
-export function committedFacts(
+/** Facts of a run with the journal's own text, page by page. Folders are written at once, so what has to be waited for is read before. */
+export async function readRun(place: SessionPlace, run_id: string): Promise<ReadFacts> {
+  const { runNow } = place.database;
+  const readPage = (after: number): Steps<CommittedFact[]> => committedFacts(place, run_id, after);
+  if (runNow !== undefined) return (after) => runNow(readPage(after));
+  const facts: CommittedFact[] = [];
+  for (;;) {
+    const page = await place.database.run(readPage(facts.at(-1)?.fact.seq ?? 0));
+    if (page.length === 0) break;
+    facts.push(...page);
+  }
+  return (after) => facts.filter(({ fact }) => fact.seq > after);
+}
+
+function* committedFacts(
   place: SessionPlace,
   run_id: string,
   after: number,
-): readonly CommittedFact[] {
+): Steps<CommittedFact[]> {
   const base = placeOfSession(place.session_no);
-  const rows = place.query<{
+  const rows = yield* sql<{
     seq: number;
     line: string;
   }>`SELECT facts.place - ${base} AS seq, facts.line FROM runs JOIN facts

@@ -9,7 +9,7 @@ import {
   type LostRun,
 } from "@soong/core";
 import type { Recovery } from "../contract/store.ts";
-import { fromColumn } from "../sqlite/sqlite-error.ts";
+import { fromColumn } from "../sql/columns.ts";
 import {
   parseOpenState,
   placeOfSession,
@@ -18,6 +18,7 @@ import {
   type SessionRow,
 } from "./rows.ts";
 import { parseFact, type SessionPlace } from "./session-reader.ts";
+import { sql, type Steps } from "../sql/sql.ts";
 
 export interface Lost {
   readonly recovered: Recovery;
@@ -25,26 +26,28 @@ export interface Lost {
   readonly entry: JournalEntry | undefined;
 }
 
-export function findLost(place: SessionPlace, session: SessionRow, time: string): Lost {
-  const { query, session_no: no } = place;
+export function* findLost(place: SessionPlace, session: SessionRow, time: string): Steps<Lost> {
+  const { session_no: no } = place;
   const base = placeOfSession(no);
   const state = parseOpenState(session);
   const openCalls = state.calls.toSorted((a, b) => a.requested_seq - b.requested_seq);
-  const openRuns = state.runs.flatMap(([run_id, last_seq, last_run_seq]) =>
-    runRows(run_id).map((run) => ({ ...run, last_seq, last_run_seq })),
-  );
+  const openRuns: RunRow[] = [];
+  for (const [run_id, last_seq, last_run_seq] of state.runs) {
+    for (const run of yield* runRows(run_id)) openRuns.push({ ...run, last_seq, last_run_seq });
+  }
   // A call of a run that has ended is lost all the same: its facts continue where the run left off.
   const withCalls = new Set(openCalls.map(({ run_id }) => run_id));
   for (const { run_id } of openRuns) withCalls.delete(run_id);
-  const endedRuns = [...withCalls].flatMap(runRows);
-  const entry = recoveryEntry({
-    lastSeq: session.last_seq,
-    time,
-    calls: openCalls.map(lostCall),
-    runs: [...openRuns, ...endedRuns].toSorted((a, b) => a.run_index - b.run_index).map(lostRun),
-  });
+  const runs = [...openRuns];
+  for (const run_id of withCalls) runs.push(...(yield* runRows(run_id)));
+  const lostCalls: LostCall[] = [];
+  for (const call of openCalls) lostCalls.push(yield* lostCall(call));
+  const lostRuns: LostRun[] = [];
+  for (const run of runs.toSorted((a, b) => a.run_index - b.run_index)) {
+    lostRuns.push(yield* lostRun(run));
+  }
   return {
-    entry,
+    entry: recoveryEntry({ lastSeq: session.last_seq, time, calls: lostCalls, runs: lostRuns }),
     recovered: {
       unknown: openCalls
         .filter((call) => call.started_seq !== null)
@@ -56,34 +59,40 @@ export function findLost(place: SessionPlace, session: SessionRow, time: string)
     },
   };
 
-  function runRows(run_id: string): RunRow[] {
-    return query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${run_id}`;
+  function runRows(run_id: string): Steps<RunRow[]> {
+    return sql`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${run_id}`;
   }
 
-  function lostCall(call: CallRow): LostCall {
-    const started =
-      call.started_seq === null ? undefined : (fact(call.started_seq) as Fact<"tool.started">);
+  function* lostCall(call: CallRow): Steps<LostCall> {
+    const { started_seq, requested_seq } = call;
     return {
-      requested: fact(call.requested_seq) as Fact<"tool.requested">,
-      started,
-      artifacts: findArtifacts(call),
+      requested: (yield* fact(requested_seq)) as Fact<"tool.requested">,
+      started:
+        started_seq === null ? undefined : ((yield* fact(started_seq)) as Fact<"tool.started">),
+      artifacts: yield* findArtifacts(call),
     };
   }
 
-  function lostRun(run: RunRow): LostRun {
+  function* lostRun(run: RunRow): Steps<LostRun> {
     const hasEnded = run.ended_at !== null;
-    return { fact: fact(run.first_seq), lastRunSeq: run.last_run_seq, hasEnded };
+    return { fact: yield* fact(run.first_seq), lastRunSeq: run.last_run_seq, hasEnded };
   }
 
-  function fact(seq: number): Fact {
-    const rows = query`SELECT place - ${base} AS seq, line FROM facts WHERE place = ${base + seq}`;
-    return parseFact((rows[0] ?? { seq, line: "" }) as { seq: number; line: string }, place);
+  function* fact(seq: number): Steps<Fact> {
+    const [row] = yield* sql<{
+      seq: number;
+      line: string;
+    }>`SELECT place - ${base} AS seq, line FROM facts WHERE place = ${base + seq}`;
+    return parseFact(row ?? { seq, line: "" }, place);
   }
 
   /** Since it started: what was kept of its arguments before that is no part of its result. */
-  function findArtifacts({ started_seq, run_id, tool_call_id }: CallRow): ArtifactRef[] {
+  function* findArtifacts({ started_seq, run_id, tool_call_id }: CallRow): Steps<ArtifactRef[]> {
     if (started_seq === null) return [];
-    const rows = query<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line FROM facts
+    const rows = yield* sql<{
+      seq: number;
+      line: string;
+    }>`SELECT place - ${base} AS seq, line FROM facts
       WHERE place BETWEEN ${base + started_seq} AND ${base + session.last_seq}
          AND type = 'artifact.created' AND tool_call_id = ${tool_call_id} ORDER BY place`;
     return rows

@@ -1,10 +1,10 @@
 // What the tables of a session hold, as the session keeps it in memory until the next commit.
 // A fact's place is its session and its seq in one number, so that facts are in one tree, in order.
 
+import type { LockHolder } from "@soong/platform";
 import { StoreError } from "../contract/store-error.ts";
 import type { RunRecord, AgentRecord, CallRecord, SessionRecord } from "../contract/store.ts";
-import { fromColumn, omitNulls } from "../sqlite/sqlite-error.ts";
-import type { ArtifactRecord } from "@soong/core";
+import { fromColumn, omitNulls } from "../sql/columns.ts";
 
 /** Where the facts of a session begin; seq is what is added. More than two million sessions fit. */
 export function placeOfSession(session_no: number): number {
@@ -91,6 +91,11 @@ export interface SessionRow {
 /** Who holds a session, and from which fact on. */
 export interface Holder {
   pid: number;
+  /** Where that process is, for a store of many machines. */
+  host?: string;
+  process?: LockHolder;
+  /** The epoch of its lease. */
+  epoch?: number;
   since: string;
   seq: number;
 }
@@ -188,14 +193,4 @@ export function callRecord(row: CallRow): CallRecord {
   const [tool_call_id, tool_name] = [fromColumn(row.tool_call_id), fromColumn(row.tool_name)];
   const call = { run_id, tool_call_id, tool_name, requested_seq, started_seq, ended_seq, status };
   return omitNulls(call);
-}
-
-export interface WriteStatements {
-  fact(session_no: number, row: FactRow): void;
-  node(session_no: number, row: NodeRow): void;
-  run(session_no: number, row: RunRow): void;
-  agent(session_no: number, row: AgentRow): void;
-  call(session_no: number, row: CallRow): void;
-  artifact(session_no: number, record: ArtifactRecord): void;
-  session(row: SessionRow): void;
 }

@@ -1,10 +1,11 @@
 // Reading a session from its tables, also while it is held: facts by page, runs, calls, agents, the tree.
 
 import type { ArtifactRecord, ConversationNode, Fact } from "@soong/core";
-import { readSessionArtifact } from "../artifacts/session-artifacts.ts";
+import type { ArtifactBytes } from "../artifacts/artifact-bytes.ts";
+import { isArtifactId } from "../artifacts/file-artifacts.ts";
 import { StoreError } from "../contract/store-error.ts";
 import type { FactPage, SessionReader } from "../contract/store.ts";
-import { asColumn } from "../sqlite/sqlite-error.ts";
+import { asColumn } from "../sql/columns.ts";
 
 import {
   agentRecord,
@@ -20,16 +21,13 @@ import {
   type RunRow,
   type SessionRow,
 } from "./rows.ts";
-import { type Query, raw } from "../sqlite/query.ts";
+import { raw, sql, sqlRow, type SqlDatabase, type Steps } from "../sql/sql.ts";
 
 export interface SessionPlace {
-  readonly query: Query;
+  readonly database: SqlDatabase;
   readonly session_no: number;
   readonly session_id: string;
-  /** Of the database, for messages. */
-  readonly path: string;
-  readonly artifactDirectory: string;
-  artifactDirectoryOf(session_id: string): string;
+  readonly bytes: ArtifactBytes;
 }
 
 const DEFAULT_LIMIT = 1000;
@@ -37,17 +35,19 @@ const DEFAULT_LIMIT = 1000;
 const MOST_FACTS = 2 ** 32 - 1;
 
 export function sessionReader(place: SessionPlace): SessionReader {
-  const { query, session_no: no, session_id } = place;
+  const { database, session_no: no, session_id } = place;
 
   return {
     session_id,
-    record: async () => sessionRecord(sessionRow()),
-    facts: async (page = {}) => facts(page),
+    record: async () => sessionRecord(await database.run(sessionRow())),
+    facts: async (page = {}) => database.run(facts(page)),
     async agents() {
-      const [{ active }, rows] = together(() => [
-        openState(),
-        query<AgentRow>`SELECT * FROM agents WHERE session_no = ${no} ORDER BY agent_index`,
-      ]);
+      const [{ active }, rows] = await database.snapshot(function* () {
+        return [
+          yield* openState(),
+          yield* sql<AgentRow>`SELECT * FROM agents WHERE session_no = ${no} ORDER BY agent_index`,
+        ] as const;
+      });
       const moving = new Map(active);
       return parentsFirst(
         rows.map((row) =>
@@ -56,86 +56,89 @@ export function sessionReader(place: SessionPlace): SessionReader {
       );
     },
     async runs() {
-      const [{ runs: moving }, rows] = together(() => [
-        openState(),
-        query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} ORDER BY run_index`,
-      ]);
+      const [{ runs: moving }, rows] = await database.snapshot(function* () {
+        return [
+          yield* openState(),
+          yield* sql<RunRow>`SELECT * FROM runs WHERE session_no = ${no} ORDER BY run_index`,
+        ] as const;
+      });
       const lastSeqs = new Map(moving.map(([run_id, last_seq]) => [run_id, last_seq]));
       return rows.map((row) =>
         runRecord({ ...row, last_seq: lastSeqs.get(row.run_id) ?? row.last_seq }, session_id),
       );
     },
     async calls({ run_id } = {}) {
-      const [{ calls: open }, ended] = together(() => [openState(), endedCalls(run_id)]);
+      const [{ calls: open }, ended] = await database.snapshot(function* () {
+        return [yield* openState(), yield* endedCalls(run_id)] as const;
+      });
       // An open one may be older than many that have ended.
       return [...ended, ...open.filter((call) => run_id === undefined || call.run_id === run_id)]
         .toSorted((a, b) => a.requested_seq - b.requested_seq)
         .map(callRecord);
     },
     async node(node_id) {
-      const [row] = query`SELECT text FROM nodes WHERE session_no = ${no} AND node_id = ${node_id}`;
+      const row = await database.run(
+        sqlRow`SELECT text FROM nodes WHERE session_no = ${no} AND node_id = ${node_id}`,
+      );
       return row && parseNode(row);
     },
     async children(node_id) {
-      const rows =
+      const rows = await database.run(
         node_id === undefined
-          ? query`SELECT text FROM nodes WHERE session_no = ${no} AND parent_id IS NULL ORDER BY seq, rowid`
-          : query`SELECT text FROM nodes WHERE session_no = ${no} AND parent_id = ${node_id}
-            ORDER BY seq, rowid`;
+          ? sql`SELECT text FROM nodes WHERE session_no = ${no} AND parent_id IS NULL ORDER BY seq, rowid`
+          : sql`SELECT text FROM nodes WHERE session_no = ${no} AND parent_id = ${node_id}
+            ORDER BY seq, rowid`,
+      );
       return rows.map(parseNode);
     },
-    path: async (node_id) => path(node_id),
+    path: async (node_id) => database.run(path(node_id)),
     async activePath(agent_id) {
-      const active = together(() => activeNode(agent_id));
-      return active === undefined ? [] : path(active);
+      const active = await database.snapshot(() => activeNode(agent_id));
+      return active === undefined ? [] : database.run(path(active));
     },
     async artifacts() {
-      const rows = query`SELECT record FROM artifacts WHERE session_no = ${no} ORDER BY created_at, rowid`;
-      return (rows as { record: string }[]).map(
-        ({ record }) => JSON.parse(record) as ArtifactRecord,
+      const rows = await database.run(
+        sql<{
+          record: string;
+        }>`SELECT record FROM artifacts WHERE session_no = ${no} ORDER BY created_at, rowid`,
       );
+      return rows.map(({ record }) => JSON.parse(record) as ArtifactRecord);
     },
-    readArtifact: (artifact_id, range) =>
-      readSessionArtifact(place.artifactDirectory, { find: findArtifact }, artifact_id, range),
+    async readArtifact(artifact_id, range) {
+      if (!isArtifactId(artifact_id)) return undefined;
+      const record = await database.run(findArtifact(artifact_id));
+      return record && place.bytes.read(place, record, range);
+    },
   };
 
-  function sessionRow(): SessionRow {
-    const [row] = query<SessionRow>`SELECT * FROM sessions WHERE session_no = ${no}`;
+  function* sessionRow(): Steps<SessionRow> {
+    const row = yield* sqlRow<SessionRow>`SELECT * FROM sessions WHERE session_no = ${no}`;
     if (row === undefined) {
       throw new StoreError("session_removed", `Session ${session_id} was removed.`);
     }
     return row;
   }
 
-  /** Several queries of one moment: a commit in between must not make them contradict each other. */
-  function together<T>(work: () => T): T {
-    query`BEGIN`;
-    try {
-      return work();
-    } finally {
-      query`COMMIT`;
-    }
+  function* openState(): Steps<OpenState> {
+    return parseOpenState(yield* sessionRow());
   }
 
-  function openState(): OpenState {
-    return parseOpenState(sessionRow());
-  }
-
-  function activeNode(agent_id: string): string | undefined {
-    const moving = openState().active.find(([id]) => id === agent_id);
+  function* activeNode(agent_id: string): Steps<string | undefined> {
+    const moving = (yield* openState()).active.find(([id]) => id === agent_id);
     if (moving !== undefined) return moving[1];
-    const [row] = query<Pick<AgentRow, "active_node_id">>`SELECT active_node_id FROM agents
+    const row = yield* sqlRow<Pick<AgentRow, "active_node_id">>`SELECT active_node_id FROM agents
       WHERE session_no = ${no} AND agent_id = ${agent_id}`;
     return row?.active_node_id ?? undefined;
   }
 
-  function endedCalls(run_id: string | undefined): CallRow[] {
+  function* endedCalls(run_id: string | undefined): Steps<CallRow[]> {
     if (run_id === undefined) {
-      return query<CallRow>`SELECT * FROM calls WHERE session_no = ${no}`;
+      return yield* sql<CallRow>`SELECT * FROM calls WHERE session_no = ${no}`;
     }
-    const [run] = query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${run_id}`;
+    const run =
+      yield* sqlRow<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${run_id}`;
     if (run === undefined) return [];
-    return query<CallRow>`SELECT * FROM calls
+    return yield* sql<CallRow>`SELECT * FROM calls
       WHERE session_no = ${no} AND requested_seq BETWEEN ${run.first_seq} AND ${findLastSeq(run)} AND run_id = ${run_id}`;
   }
 
@@ -144,15 +147,15 @@ export function sessionReader(place: SessionPlace): SessionReader {
     return ended_at === null ? MOST_FACTS : last_seq;
   }
 
-  function facts(page: FactPage): Fact[] {
+  function* facts(page: FactPage): Steps<Fact[]> {
     const limit = asCount(page.limit ?? DEFAULT_LIMIT);
     const base = placeOfSession(no);
     let run_index: number | null = null;
     let from = 1;
     let to = MOST_FACTS;
     if (page.run_id !== undefined) {
-      const [run] =
-        query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${page.run_id}`;
+      const run =
+        yield* sqlRow<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${page.run_id}`;
       if (run === undefined) return [];
       from = run.first_seq;
       to = findLastSeq(run);
@@ -162,17 +165,20 @@ export function sessionReader(place: SessionPlace): SessionReader {
     if (page.after !== undefined) from = Math.max(from, asCount(page.after) + 1);
     if (page.before !== undefined) to = Math.min(to, asCount(page.before) - 1);
     const backwards = page.before !== undefined && page.after === undefined;
-    const rows = query<{ seq: number; line: string }>`
-      SELECT place - ${base} AS seq, line FROM facts
+    const rows = yield* sql<{
+      seq: number;
+      line: string;
+    }>`SELECT place - ${base} AS seq, line FROM facts
       WHERE place BETWEEN ${base + Math.min(from, MOST_FACTS)} AND ${base + to}
-        AND (${run_index} IS NULL OR run_index = ${run_index}) AND (${call} IS NULL OR tool_call_id = ${call})
+        AND (CAST(${run_index} AS INTEGER) IS NULL OR run_index = ${run_index})
+        AND (CAST(${call} AS TEXT) IS NULL OR tool_call_id = ${call})
       ORDER BY place ${raw(backwards ? "DESC" : "ASC")} LIMIT ${limit}`;
     if (backwards) rows.reverse();
     return rows.map((row) => parseFact(row, place));
   }
 
-  function path(node_id: string): ConversationNode[] {
-    const rows = query<{
+  function* path(node_id: string): Steps<ConversationNode[]> {
+    const rows = yield* sql<{
       node_id: string;
       parent_id: string | null;
       text: string;
@@ -196,8 +202,8 @@ export function sessionReader(place: SessionPlace): SessionReader {
     return upwards.toReversed();
   }
 
-  function findArtifact(artifact_id: string): ArtifactRecord | undefined {
-    const [row] = query<{ record: string }>`SELECT record FROM artifacts
+  function* findArtifact(artifact_id: string): Steps<ArtifactRecord | undefined> {
+    const row = yield* sqlRow<{ record: string }>`SELECT record FROM artifacts
       WHERE session_no = ${no} AND artifact_id = ${artifact_id}`;
     return row && (JSON.parse(row.record) as ArtifactRecord);
   }
@@ -205,14 +211,17 @@ export function sessionReader(place: SessionPlace): SessionReader {
 
 export function parseFact(
   row: { seq: number; line: string },
-  place: Pick<SessionPlace, "session_id" | "path">,
+  {
+    session_id,
+    database,
+  }: Pick<SessionPlace, "session_id"> & { readonly database: { name: string } },
 ): Fact {
   try {
     return JSON.parse(row.line) as Fact;
   } catch (error) {
     throw new StoreError(
       "store_corrupted",
-      `Fact ${row.seq} of session ${place.session_id} in ${place.path} is not what was written; \`soong verify ${place.session_id}\` says more.`,
+      `Fact ${row.seq} of session ${session_id} in ${database.name} is not what was written; \`soong verify ${session_id}\` says more.`,
       { cause: error },
     );
   }

@@ -13,18 +13,18 @@ import {
 import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/chain.ts";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 
-import { asColumn, isPlain } from "../sqlite/sqlite-error.ts";
+import { asColumn, isPlain } from "../sql/columns.ts";
 import type { Committer, Pending } from "./committer.ts";
-import { createDerivedRows } from "./derived-rows.ts";
+import { createDerivedRows, type DerivedChanges } from "./derived-rows.ts";
 import {
   formatOpenState,
   parseOpenState,
   type FactRow,
   type NodeRow,
   type SessionRow,
-  type WriteStatements,
 } from "./rows.ts";
-import type { SessionTables } from "./statements.ts";
+import type { SessionTables } from "./session-tables.ts";
+import type { Batch } from "./write-rows.ts";
 import type { CommittedFact } from "../folder/line-file.ts";
 
 export interface SessionWriter {
@@ -33,6 +33,8 @@ export interface SessionWriter {
   recover(entry: JournalEntry): void;
   addArtifact(record: ArtifactRecord): void;
   findArtifact(artifact_id: string): ArtifactRecord | undefined;
+  /** Settles when all that it has taken is committed; nothing to wait for when it is. */
+  flush(): void | Promise<void>;
   /** Gives up what is not committed; takes nothing more. */
   abandon(): void;
   /** Set when what it took can never be committed; from then on it takes nothing. */
@@ -48,7 +50,6 @@ export interface SessionWriter {
 export interface SessionWriterOptions {
   readonly row: SessionRow;
   readonly tables: SessionTables;
-  readonly statements: WriteStatements;
   readonly committer: Committer;
   readonly onCommitted: (facts: readonly CommittedFact[]) => void;
   readonly at?: AtCrashPoint | undefined;
@@ -62,6 +63,15 @@ interface Prepared {
   readonly bytes: number;
 }
 
+/** What is on its way to the tables. */
+interface InFlight {
+  readonly facts: readonly CommittedFact[];
+  readonly nodes: ReadonlyMap<string, NodeRow>;
+  readonly artifacts: ReadonlyMap<string, ArtifactRecord>;
+  readonly derived: DerivedChanges;
+  readonly mustSync: boolean;
+}
+
 const MOST_OWN_NODES = 50_000;
 
 /** Committed facts that stay in memory for those who follow: reading them back took 16 % of a turn of the loop. */
@@ -69,7 +79,7 @@ const MOST_RECENT = 256;
 const MOST_RECENT_CHARS = 2 ** 20;
 
 export function createSessionWriter(options: SessionWriterOptions): SessionWriter {
-  const { row, tables, statements, committer, at } = options;
+  const { row, tables, committer, at } = options;
   let isRecovering = false;
   const derived = createDerivedRows(
     tables,
@@ -87,8 +97,11 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   let recent: readonly CommittedFact[] = [];
   let nodes = new Map<string, NodeRow>();
   let artifacts = new Map<string, ArtifactRecord>();
+  let inFlight: InFlight | undefined;
   let refusal: StoreError | undefined;
   let committedSeq = row.last_seq;
+  /** As it is in the tables. */
+  let before = { last_seq: row.last_seq, head_hash: row.head_hash };
   const listeners = new Set<() => void>();
   /** Calls that may change something and have not ended. */
   const writes = new Set<string>();
@@ -97,7 +110,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     get mustSync() {
       return mustSync;
     },
-    write,
+    take,
+    putBack,
     committed,
     refused(error) {
       refusal = error;
@@ -114,12 +128,16 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       append(entry);
       isRecovering = false;
     },
+    flush: () => committer.flush(pending),
     addArtifact(record) {
       artifacts.set(record.artifact_id, record);
       row.bytes += record.size;
       committer.note(pending, 0);
     },
-    findArtifact: (artifact_id) => artifacts.get(artifact_id) ?? tables.artifact(artifact_id),
+    findArtifact: (artifact_id) =>
+      artifacts.get(artifact_id) ??
+      inFlight?.artifacts.get(artifact_id) ??
+      tables.artifact(artifact_id),
     committed: {
       get seq() {
         return committedSeq;
@@ -133,8 +151,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       return recent[0]?.fact.seq ?? committedSeq + 1;
     },
     heldFacts(after, limit) {
-      const from = Math.max(0, after - committedSeq);
-      return [...recent.filter(({ fact }) => fact.seq > after), ...facts.slice(from)]
+      return [...recent, ...(inFlight?.facts ?? []), ...facts]
+        .filter(({ fact }) => fact.seq > after)
         .slice(0, limit)
         .map(({ line }) => JSON.parse(line) as Fact);
     },
@@ -151,9 +169,9 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
 
   function append(entry: JournalEntry): void {
     if (refusal !== undefined) throw refusal;
-    if (committer.failure !== undefined) committer.commit();
+    committer.refuseFailed();
     const prepared = prepare(entry);
-    for (const fact of prepared.facts) take(fact);
+    for (const fact of prepared.facts) takeFact(fact);
     const seq = row.last_seq;
     for (const { node, text } of prepared.nodes) {
       const { node_id, parent_id } = node;
@@ -256,7 +274,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     return refuseEntry(`${what} cannot be written as JSON (${(error as Error).message})`);
   }
 
-  function take(held: CommittedFact): void {
+  function takeFact(held: CommittedFact): void {
     const { fact } = held;
     facts.push(held);
     row.last_seq = fact.seq;
@@ -267,19 +285,37 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
 
   function hasNode(node_id: string): boolean {
     if (ownNodes !== undefined && ownNodes.size > MOST_OWN_NODES) ownNodes = undefined;
-    return ownNodes?.has(node_id) ?? (nodes.has(node_id) || tables.has(node_id));
+    if (ownNodes !== undefined) return ownNodes.has(node_id);
+    return nodes.has(node_id) || inFlight?.nodes.has(node_id) === true || tables.has(node_id);
   }
 
   // ── committing ──────────────────────────────────────────────────────────────────────────────────
 
-  function write(): void {
-    const { session_no } = row;
-    derived.write(statements, session_no);
+  /** From now until it is committed or put back, nothing else is on its way. */
+  function take(): Batch {
+    const changes = derived.takeChanges();
     row.open_state = formatOpenState(derived.openState());
-    for (const fact of facts) statements.fact(session_no, factRow(fact));
-    for (const node of nodes.values()) statements.node(session_no, node);
-    for (const artifact of artifacts.values()) statements.artifact(session_no, artifact);
-    statements.session(row);
+    inFlight = { facts, nodes, artifacts, derived: changes, mustSync };
+    startAnew();
+    return {
+      ...changes,
+      session: { ...row },
+      before,
+      mustSync: inFlight.mustSync,
+      facts: inFlight.facts.map(factRow),
+      nodes: [...inFlight.nodes.values()],
+      artifacts: [...inFlight.artifacts.values()],
+    };
+  }
+
+  function putBack(): void {
+    if (inFlight === undefined) return;
+    facts = [...inFlight.facts, ...facts];
+    nodes = new Map([...inFlight.nodes, ...nodes]);
+    artifacts = new Map([...inFlight.artifacts, ...artifacts]);
+    mustSync ||= inFlight.mustSync;
+    derived.putBack(inFlight.derived);
+    inFlight = undefined;
   }
 
   function factRow({ fact, line }: CommittedFact): FactRow {
@@ -293,21 +329,31 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     };
   }
 
-  function committed(): void {
-    const lines = facts;
+  function committed(batch: Batch): void {
+    if (inFlight === undefined) return;
+    tables.committed?.(batch);
+    const { session } = batch;
+    const { facts: lines, derived: changes } = inFlight;
     recent = listeners.size === 0 ? [] : takeLast([...recent, ...lines]);
-    forget();
+    derived.forget(changes);
+    inFlight = undefined;
+    before = { last_seq: session.last_seq, head_hash: session.head_hash };
     committedSeq = lines.at(-1)?.fact.seq ?? committedSeq;
     for (const listener of listeners) listener();
     options.onCommitted(lines);
   }
 
   function forget(): void {
+    putBack();
+    startAnew();
+    derived.forget(derived.takeChanges());
+  }
+
+  function startAnew(): void {
     mustSync = false;
     facts = [];
     nodes = new Map();
     artifacts = new Map();
-    derived.forget();
   }
 }
 

@@ -6,6 +6,7 @@
 /// <reference path="./node-sqlite.d.ts" />
 
 import { StoreError } from "../contract/store-error.ts";
+import type { SqlValue } from "../sql/sql.ts";
 
 export interface Database {
   exec(sql: string): void;
@@ -18,8 +19,6 @@ export interface Statement {
   get(...values: SqlValue[]): unknown;
   all(...values: SqlValue[]): unknown[];
 }
-
-export type SqlValue = string | number | null | Uint8Array;
 
 export interface DatabaseOptions {
   readonly readOnly?: boolean;

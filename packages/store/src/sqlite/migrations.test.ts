@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createFactWriter } from "../../conformance/fact-writer.ts";
-import { openStore } from "../store/open-store.ts";
+import { openStore } from "../open/open-store.ts";
 import { loadSqlite, type Database } from "./driver.ts";
 import { APPLICATION_ID } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";

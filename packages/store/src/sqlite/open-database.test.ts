@@ -54,7 +54,7 @@ describe("a new database", () => {
   test("is not made for a reader", async () => {
     verifies("STORE-1");
     await expect(openDatabase(place(true))).rejects.toMatchObject({
-      code: "store_unavailable",
+      code: "store_absent",
       message: expect.stringMatching(/There is no store at .*soong\.db\. Give/) as string,
     });
     expect(existsSync(path)).toBe(false);

@@ -146,7 +146,7 @@ function isUnfinished(path: string): boolean {
 
 function missing(path: string): StoreError {
   return new StoreError(
-    "store_unavailable",
+    "store_absent",
     `There is no store at ${path}. Give the directory of one, or open it for writing, which makes one.`,
   );
 }

@@ -16,7 +16,7 @@ import {
   type StoreUnderTest,
 } from "../../conformance/index.ts";
 import type { Store } from "../contract/store.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "../open/open-store.ts";
 
 /** A store without a session: a copy of it costs a third of making one. */
 let empty: string;

@@ -12,7 +12,8 @@ import {
 } from "../session/rows.ts";
 import type { RowsOfFacts } from "../session/derived-rows.ts";
 import type { SessionPlace } from "../session/session-reader.ts";
-import { asColumn } from "../sqlite/sqlite-error.ts";
+import { asColumn } from "../sql/columns.ts";
+import { sql, type Steps } from "../sql/sql.ts";
 import type { FactWalk } from "./walk-facts.ts";
 
 type Row = Readonly<Record<string, string | number | null>>;
@@ -30,11 +31,11 @@ const KEYS = {
 type TableName = keyof typeof KEYS;
 
 /** The first row that is not what the facts say; the facts themselves are in order. */
-export function findDerivedProblem(
+export function* findDerivedProblem(
   place: SessionPlace,
   session: SessionRow,
   walk: FactWalk,
-): ChainProblem | undefined {
+): Steps<ChainProblem | undefined> {
   const [fact] = walk.misfiledFacts;
   if (fact !== undefined) {
     return problemAt(fact.seq, `fact ${fact.seq} is filed under another ${fact.column}`);
@@ -45,18 +46,18 @@ export function findDerivedProblem(
   }
   let held: Tables;
   try {
-    held = heldTables(place, session, walk.rows);
+    held = yield* heldTables(place, session, walk.rows);
   } catch (error) {
     return problemAt(session.last_seq, (error as Error).message);
   }
   return (
     compare(expectedTables(walk.rows), held, session.last_seq) ??
-    misfiledArtifact(place, session.last_seq)
+    (yield* misfiledArtifact(place, session.last_seq))
   );
 }
 
-function misfiledArtifact(place: SessionPlace, lastSeq: number): ChainProblem | undefined {
-  for (const held of heldArtifacts(place)) {
+function* misfiledArtifact(place: SessionPlace, lastSeq: number): Steps<ChainProblem | undefined> {
+  for (const held of yield* heldArtifacts(place)) {
     const column = findChangedColumn(held);
     if (column === undefined) continue;
     const { artifact_id } = recordIn(held);
@@ -73,15 +74,15 @@ function expectedTables(rows: RowsOfFacts): Tables {
   return buildTables(rows.runs, rows.agents, rows.calls, rows.openState(), records);
 }
 
-function heldTables(place: SessionPlace, session: SessionRow, rows: RowsOfFacts): Tables {
-  const { query, session_no: no } = place;
-  const records = heldArtifacts(place)
+function* heldTables(place: SessionPlace, session: SessionRow, rows: RowsOfFacts): Steps<Tables> {
+  const { session_no: no } = place;
+  const records = (yield* heldArtifacts(place))
     .map(recordIn)
     .filter(({ artifact_id }) => rows.artifacts.has(artifact_id));
   return buildTables(
-    query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} ORDER BY run_index`,
-    query<AgentRow>`SELECT * FROM agents WHERE session_no = ${no} ORDER BY agent_index`,
-    query<CallRow>`SELECT * FROM calls WHERE session_no = ${no}`,
+    yield* sql<RunRow>`SELECT * FROM runs WHERE session_no = ${no} ORDER BY run_index`,
+    yield* sql<AgentRow>`SELECT * FROM agents WHERE session_no = ${no} ORDER BY agent_index`,
+    yield* sql<CallRow>`SELECT * FROM calls WHERE session_no = ${no}`,
     parseOpenState(session),
     records,
   );
@@ -97,8 +98,8 @@ export interface HeldArtifact {
   readonly record: string;
 }
 
-export function heldArtifacts({ query, session_no }: SessionPlace): HeldArtifact[] {
-  return query<HeldArtifact>`SELECT * FROM artifacts WHERE session_no = ${session_no}`;
+export function heldArtifacts({ session_no }: SessionPlace): Steps<HeldArtifact[]> {
+  return sql<HeldArtifact>`SELECT * FROM artifacts WHERE session_no = ${session_no}`;
 }
 
 /** Throws where it is not JSON. */

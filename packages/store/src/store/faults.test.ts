@@ -31,7 +31,7 @@ import { createFactWriter } from "../../conformance/fact-writer.ts";
 import { StoreError, type StoreErrorCode } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "../open/open-store.ts";
 
 const FACTS = 300;
 const RECURSIVE = { recursive: true, force: true };

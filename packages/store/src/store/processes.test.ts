@@ -12,7 +12,7 @@ import { createFactWriter } from "../../conformance/fact-writer.ts";
 import { StoreError } from "../contract/store-error.ts";
 import type { OpenSession, Store } from "../contract/store.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "../open/open-store.ts";
 
 const WRITERS = process.env.SOONG_TEST_FULL === "1" ? 6 : 4;
 const ENTRIES = process.env.SOONG_TEST_FULL === "1" ? 400 : 40;

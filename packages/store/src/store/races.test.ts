@@ -8,7 +8,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
 import type { OpenSession, Store } from "../contract/store.ts";
-import { openStore, type StoreOptions } from "./open-store.ts";
+import { openStore, type StoreOptions } from "../open/open-store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -9,7 +9,7 @@ import { verifies } from "#laws";
 import type { ConversationNode, Fact, FactData, FactType } from "@soong/core";
 import { StoreError } from "../contract/store-error.ts";
 import type { OpenSession, SessionReader, Store } from "../contract/store.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "../open/open-store.ts";
 import type { WrittenFact } from "../../conformance/fact-writer.ts";
 
 let base: string;

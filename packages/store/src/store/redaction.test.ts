@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createKernel, defineTool } from "@soong/core";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { openStore } from "./open-store.ts";
+import { openStore } from "../open/open-store.ts";
 
 const SECRET = "5up3r-s3cr3t-v4lu3";
 const KEY = `ghp_${"a1B2".repeat(9)}`;

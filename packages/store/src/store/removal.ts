@@ -1,19 +1,14 @@
 // Removing sessions (ART-4): rows and tombstone change in one transaction, files go afterwards. What a
 // crash leaves of the files is written down in the same transaction and goes the next time.
 
-import { raw } from "../sqlite/query.ts";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { omitUndefined } from "@soong/schema";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { Retention, RetentionReport, Tombstone } from "../contract/store.ts";
 import type { RunFolders } from "../folder/run-folders.ts";
 import { placeOfSession, type SessionRow } from "../session/rows.ts";
-import type { Query } from "../sqlite/query.ts";
-import { asColumn } from "../sqlite/sqlite-error.ts";
-
-import { sessionName } from "./store-tables.ts";
-import type { SessionLock } from "../sqlite/open-database.ts";
+import { asColumn } from "../sql/columns.ts";
+import { raw, sql, sqlRow, type SqlDatabase, type SqlWriter, type Steps } from "../sql/sql.ts";
+import { isStillHeld, type SessionHold } from "../session/open-session.ts";
 
 export interface Removal {
   remove(row: SessionRow, reason?: string): Promise<Tombstone>;
@@ -22,15 +17,29 @@ export interface Removal {
   finishOthers(): Promise<void>;
 }
 
+type SessionLockHold = Pick<SessionHold, "release" | "isHeld">;
+
 export interface RemovalParts {
-  readonly query: Query;
-  readonly transaction: <T>(work: () => T) => T;
+  readonly database: SqlDatabase;
+  readonly writer: Pick<SqlWriter, "transaction">;
   /** Undefined when someone holds the session. */
-  readonly lock: (session_id: string) => SessionLock | undefined;
+  readonly lock: (row: SessionRow) => Promise<SessionLockHold | undefined>;
+  readonly files: RemovedFiles;
   readonly folders: RunFolders;
-  readonly home: string;
   readonly clock: { now(): number };
   readonly at?: AtCrashPoint | undefined;
+}
+
+/** What a session has besides its rows. */
+export interface RemovedFiles {
+  /** In the transaction that removes its rows. */
+  removeRows(session_no: number): Steps<unknown>;
+  /** After it. */
+  removeArtifacts(session_id: string): Promise<void>;
+  /** Room is given back. */
+  readonly vacuum?: () => Steps<unknown>;
+  /** Once nothing is left of it. */
+  forget(session_id: string): Promise<void>;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -49,7 +58,7 @@ const TABLES = [
 const TABLES_OF_TASKS = ["task_steps", "task_step_definitions", "task_dependencies"] as const;
 
 export function createRemoval(parts: RemovalParts): Removal {
-  const { query, transaction, lock, folders, home, clock, at } = parts;
+  const { database, writer, lock, files, folders, clock, at } = parts;
 
   return {
     async remove(row, reason) {
@@ -67,13 +76,13 @@ export function createRemoval(parts: RemovalParts): Removal {
       if (max_age_days !== undefined) {
         // Not before the epoch: so far back a Date cannot go.
         const before = new Date(Math.max(0, now - max_age_days * DAY_MS)).toISOString();
-        for (const row of oldest(before)) {
+        for (const row of await database.run(oldest(before))) {
           await removeOrNote(row, `older than ${max_age_days} days`);
         }
       }
-      let bytes = sumOfBytes();
+      let bytes = await database.run(sumOfBytes());
       if (max_bytes !== undefined) {
-        for (const row of oldest()) {
+        for (const row of await database.run(oldest())) {
           if (bytes <= max_bytes) break;
           if (await removeOrNote(row, `more than ${max_bytes} bytes in all`)) bytes -= row.bytes;
         }
@@ -94,11 +103,15 @@ export function createRemoval(parts: RemovalParts): Removal {
       }
     },
     async finishOthers() {
-      const rows = query<{ session_id: string }>`SELECT DISTINCT session_id FROM leavings`;
+      const rows = await database.run(
+        sql<{
+          session_id: string;
+        }>`SELECT DISTINCT session_id FROM leavings`,
+      );
       for (const { session_id } of rows) {
         try {
           await removeFiles(session_id);
-          await rm(lockPath(session_id), { force: true });
+          await files.forget(session_id);
         } catch {
           // They are in no one's way, and someone may be at it: the next one tries again.
         }
@@ -112,44 +125,50 @@ export function createRemoval(parts: RemovalParts): Removal {
     reason?: string,
     lastUse?: string,
   ): Promise<Tombstone | undefined> {
-    const held = lock(row.session_id);
+    const held = await lock(row);
     if (held === undefined) return undefined;
     try {
-      const tombstone = transaction(() => removeRows(row.session_no, reason, lastUse));
+      const tombstone = await writer.transaction(() =>
+        removeRows(held, row.session_no, reason, lastUse),
+      );
       if (tombstone === undefined) return undefined;
       at?.("remove.marked");
       await removeFiles(row.session_id);
       return tombstone;
     } finally {
-      held.release();
-      if (!isThere(row.session_no)) await rm(lockPath(row.session_id), { force: true });
+      await held.release();
+      if (!(await database.run(isThere(row.session_no)))) await files.forget(row.session_id);
     }
   }
 
-  function removeRows(
+  function* removeRows(
+    held: SessionLockHold,
     session_no: number,
     reason: string | undefined,
     lastUse: string | undefined,
-  ): Tombstone | undefined {
+  ): Steps<Tombstone | undefined> {
     // Read under the lock of the session: no one adds to it any more.
-    const [row] = query<SessionRow>`SELECT * FROM sessions WHERE session_no = ${session_no}`;
+    const row = yield* sqlRow<SessionRow>`SELECT * FROM sessions WHERE session_no = ${session_no}`;
     if (row === undefined) throw new StoreError("session_removed", "It was removed just now.");
     if (lastUse !== undefined && row.updated_at !== lastUse) return undefined;
+    if (!(yield* isStillHeld(held, session_no))) return undefined;
     const { session_id, created_at, last_seq, head_hash } = row;
     const removed_at = new Date(clock.now()).toISOString();
-    query`INSERT INTO tombstones (session_id, created_at, removed_at, reason, last_seq, head_hash)
+    yield* sql`INSERT INTO tombstones (session_id, created_at, removed_at, reason, last_seq, head_hash)
       VALUES (${session_id}, ${created_at}, ${removed_at}, ${asColumn(reason)}, ${last_seq}, ${head_hash})`;
     // The one without a run is for the artifacts and the lock.
-    query`INSERT INTO leavings (session_id, run_id) VALUES (${session_id}, '')`;
-    query`INSERT OR IGNORE INTO leavings (session_id, run_id) SELECT ${session_id}, run_id FROM runs
-      WHERE session_no = ${session_no}`;
+    yield* sql`INSERT INTO leavings (session_id, run_id) VALUES (${session_id}, '')`;
+    yield* sql`INSERT INTO leavings (session_id, run_id) SELECT CAST(${session_id} AS TEXT), run_id FROM runs
+      WHERE session_no = ${session_no} ON CONFLICT DO NOTHING`;
     const first = placeOfSession(session_no);
-    query`DELETE FROM facts WHERE place >= ${first} AND place < ${first + 2 ** 32}`;
+    yield* sql`DELETE FROM facts WHERE place >= ${first} AND place < ${first + 2 ** 32}`;
     for (const table of TABLES_OF_TASKS) {
-      query`DELETE FROM ${raw(table)} WHERE task_no IN (SELECT task_no FROM tasks
+      yield* sql`DELETE FROM ${raw(table)} WHERE task_no IN (SELECT task_no FROM tasks
         WHERE session_no = ${session_no})`;
     }
-    for (const table of TABLES) query`DELETE FROM ${raw(table)} WHERE session_no = ${session_no}`;
+    yield* files.removeRows(session_no);
+    for (const table of TABLES)
+      yield* sql`DELETE FROM ${raw(table)} WHERE session_no = ${session_no}`;
     return {
       session_id,
       created_at,
@@ -161,14 +180,13 @@ export function createRemoval(parts: RemovalParts): Removal {
   }
 
   async function removeFiles(session_id: string): Promise<void> {
-    const name = sessionName(session_id);
-    const runs = query<{ run_id: string }>`SELECT run_id FROM leavings
-      WHERE session_id = ${session_id} AND run_id <> ''`;
+    const runs = await database.run(sql<{ run_id: string }>`SELECT run_id FROM leavings
+      WHERE session_id = ${session_id} AND run_id <> ''`);
     for (const { run_id } of runs) folders.remove(run_id);
     at?.("remove.files");
-    await rm(join(home, "artifacts", name), { recursive: true, force: true });
-    query`DELETE FROM leavings WHERE session_id = ${session_id}`;
-    query`PRAGMA incremental_vacuum`;
+    await files.removeArtifacts(session_id);
+    await database.run(sql`DELETE FROM leavings WHERE session_id = ${session_id}`);
+    if (files.vacuum !== undefined) await database.run(files.vacuum());
     at?.("remove.after");
   }
 
@@ -182,22 +200,18 @@ export function createRemoval(parts: RemovalParts): Removal {
     }
   }
 
-  function isThere(session_no: number): boolean {
-    return query`SELECT 1 FROM sessions WHERE session_no = ${session_no}`.length > 0;
+  function* isThere(session_no: number): Steps<boolean> {
+    return (yield* sqlRow`SELECT 1 FROM sessions WHERE session_no = ${session_no}`) !== undefined;
   }
 
-  function lockPath(session_id: string): string {
-    return join(home, "store", "locks", sessionName(session_id));
+  function oldest(before = LAST_TIME): Steps<SessionRow[]> {
+    return sql`SELECT * FROM sessions WHERE updated_at < ${before} ORDER BY updated_at, session_id`;
   }
 
-  function oldest(before = LAST_TIME): SessionRow[] {
-    return query`SELECT * FROM sessions WHERE updated_at < ${before} ORDER BY updated_at, session_id`;
-  }
-
-  function sumOfBytes(): number {
-    const [row] = query<{
+  function* sumOfBytes(): Steps<number> {
+    const row = yield* sqlRow<{
       bytes: number;
-    }>`SELECT coalesce(sum(bytes), 0) AS bytes FROM sessions`;
+    }>`SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes FROM sessions`;
     return row?.bytes ?? 0;
   }
 }

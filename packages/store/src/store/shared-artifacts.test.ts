@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { Store } from "../contract/store.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "../open/open-store.ts";
 
 const LONG = "definitions ".repeat(10_000);
 

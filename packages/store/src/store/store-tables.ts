@@ -2,31 +2,28 @@
 // reading can do.
 
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 import type { ConversationNode, Fact } from "@soong/core";
-import { isProcessAlive } from "@soong/platform";
 import type { SessionPage, Store, Tombstone } from "../contract/store.ts";
 import { StoreError } from "../contract/store-error.ts";
 import { asCount, parseFact, type SessionPlace, sessionReader } from "../session/session-reader.ts";
 import {
   parseOpenState,
   placeOfSession,
-  readHolder,
   runRecord,
   type RunRow,
   sessionRecord,
   type SessionRow,
 } from "../session/rows.ts";
-import { asColumn, fromColumn, omitNulls } from "../sqlite/sqlite-error.ts";
+import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
 import { verifySession } from "./verify-session.ts";
-import type { Query } from "../sqlite/query.ts";
+import { listed, POSITION_IN, sql, sqlRow, type SqlDatabase, type Steps } from "../sql/sql.ts";
+import type { ArtifactBytes } from "../artifacts/artifact-bytes.ts";
 
 export interface StoreTables extends Pick<
   Store,
   | "readSession"
   | "sessions"
   | "countSessions"
-  | "heldSessions"
   | "searchNodes"
   | "lastFacts"
   | "factsOfTypes"
@@ -36,10 +33,10 @@ export interface StoreTables extends Pick<
   | "tombstones"
   | "unfinishedRemovals"
 > {
-  row(session_id: string): SessionRow | undefined;
+  row(session_id: string): Steps<SessionRow | undefined>;
   /** Throws when there is no such session, or no longer. */
-  knownRow(session_id: string): SessionRow;
-  tombstone(session_id: string): Tombstone | undefined;
+  knownRow(session_id: string): Steps<SessionRow>;
+  tombstone(session_id: string): Steps<Tombstone | undefined>;
   placeOf(row: SessionRow): SessionPlace;
 }
 
@@ -54,41 +51,35 @@ interface SessionFactRow {
   readonly line: string;
 }
 
-export function storeTables(query: Query, home: string, path: string): StoreTables {
+export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreTables {
   return {
-    row,
+    row: findRow,
     knownRow,
     tombstone,
-    placeOf: findPlace,
+    placeOf,
     async readSession(session_id) {
-      return sessionReader(findPlace(knownRow(session_id)));
+      return sessionReader(placeOf(await database.run(knownRow(session_id))));
     },
     async sessions(page = {}) {
-      return sessionRows(page).map(sessionRecord);
+      return (await database.run(sessionRows(page))).map(sessionRecord);
     },
     async countSessions({ project } = {}) {
       const wanted = asColumn(project);
-      const [counted] = query<{ count: number }>`SELECT count(*) AS count FROM sessions
-        WHERE ${wanted} IS NULL OR project = ${wanted}`;
+      const counted = await database.run(sqlRow<{ count: number }>`SELECT count(*) AS count
+        FROM sessions WHERE CAST(${wanted} AS TEXT) IS NULL OR project = ${wanted}`);
       return counted?.count ?? 0;
     },
-    async heldSessions(session_ids) {
-      const rows = query<
-        Pick<SessionRow, "session_id" | "holder">
-      >`SELECT session_id, holder FROM json_each(${JSON.stringify(session_ids)})
-         JOIN sessions ON session_id = value WHERE holder IS NOT NULL`;
-      return rows.flatMap(({ session_id, holder }) => {
-        const { pid = 0 } = readHolder({ holder }) ?? {};
-        return pid > 0 && isProcessAlive(pid) ? [session_id] : [];
-      });
-    },
     async searchNodes(text, { limit = DEFAULT_PAGE, before = Number.MAX_SAFE_INTEGER } = {}) {
-      const rows = query<{
+      const wanted = JSON.stringify(text)
+        .slice(1, -1)
+        .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+      const rows = await database.run(sql<{
         position: number;
         session_id: string;
         text: string;
       }>`SELECT nodes.rowid AS position, session_id, text FROM nodes JOIN sessions USING (session_no)
-         WHERE nodes.rowid < ${before} AND instr(lower(text), lower(${JSON.stringify(text).slice(1, -1)})) > 0 ORDER BY nodes.rowid DESC LIMIT ${asCount(limit)}`;
+         WHERE nodes.rowid < ${before} AND ${POSITION_IN}(lower(text), ${wanted}) > 0
+         ORDER BY nodes.rowid DESC LIMIT ${asCount(limit)}`);
       return rows.map(({ position, session_id, text: node }) => ({
         session_id,
         node: JSON.parse(node) as ConversationNode,
@@ -96,64 +87,75 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
       }));
     },
     async lastFacts(session_ids) {
-      const rows = query<SessionFactRow>`SELECT session_id, runs.last_seq AS seq, line FROM json_each(${JSON.stringify(session_ids)})
+      const rows = await database.run(
+        sql<SessionFactRow>`SELECT session_id, runs.last_seq AS seq, line FROM ${listed(session_ids)}
          JOIN sessions ON session_id = value JOIN runs USING (session_no)
-         JOIN facts ON place = session_no * ${PLACES} + runs.last_seq ORDER BY place`;
+         JOIN facts ON place = session_no * ${PLACES} + runs.last_seq ORDER BY place`,
+      );
       return rows.map(sessionFact);
     },
     async factsOfTypes(session_ids, types) {
-      const rows = query<SessionFactRow>`SELECT session_id, place % ${PLACES} AS seq, line FROM json_each(${JSON.stringify(session_ids)})
+      const rows = await database.run(
+        sql<SessionFactRow>`SELECT session_id, place % ${PLACES} AS seq, line FROM ${listed(session_ids)}
          JOIN sessions ON session_id = value
          JOIN facts ON place BETWEEN session_no * ${PLACES} AND session_no * ${PLACES} + last_seq
-         WHERE facts.type IN (SELECT value FROM json_each(${JSON.stringify(types)})) ORDER BY place`;
+         WHERE facts.type IN (SELECT value FROM ${listed(types)}) ORDER BY place`,
+      );
       return rows.map(sessionFact);
     },
     async unfinishedRemovals() {
-      const rows = query`SELECT DISTINCT session_id FROM leavings ORDER BY session_id`;
-      return (rows as { session_id: string }[]).map(({ session_id }) => session_id);
+      const rows = await database.run(
+        sql<{
+          session_id: string;
+        }>`SELECT DISTINCT session_id FROM leavings ORDER BY session_id`,
+      );
+      return rows.map(({ session_id }) => session_id);
     },
     async findRun(run_id) {
-      const [found] = query<
-        RunRow & Pick<SessionRow, "session_id" | "open_state">
-      >`SELECT runs.*, session_id, open_state FROM runs JOIN sessions USING (session_no) WHERE run_id = ${run_id}`;
+      const found = await database.run(
+        sqlRow<
+          RunRow & Pick<SessionRow, "session_id" | "open_state">
+        >`SELECT runs.*, session_id, open_state FROM runs JOIN sessions USING (session_no) WHERE run_id = ${run_id}`,
+      );
       if (found === undefined) return undefined;
       const [, last_seq = found.last_seq] =
         parseOpenState(found).runs.find(([id]) => id === run_id) ?? [];
       return runRecord({ ...found, last_seq }, found.session_id);
     },
     async findRuns({ idPrefix, limit = DEFAULT_PAGE }) {
-      const rows = query<
+      const rows = await database.run(sql<
         RunRow & Pick<SessionRow, "session_id">
       >`SELECT runs.*, session_id FROM runs JOIN sessions USING (session_no)
          WHERE run_id >= ${idPrefix} AND run_id < ${idPrefix + LAST_TEXT}
-         ORDER BY started_at DESC, runs.rowid DESC LIMIT ${asCount(limit)}`;
+         ORDER BY started_at DESC, runs.rowid DESC LIMIT ${asCount(limit)}`);
       return rows.map((run) => runRecord(run, run.session_id));
     },
     async verify(session_id, options = {}) {
-      const removed = tombstone(session_id);
+      const removed = await database.run(tombstone(session_id));
       if (removed !== undefined) return verifyRemoved(removed, options.head);
-      const known = knownRow(session_id);
-      return verifySession(findPlace(known), known, options);
+      const known = await database.run(knownRow(session_id));
+      return verifySession(placeOf(known), known, options);
     },
     async tombstones() {
-      const rows = query`SELECT * FROM tombstones ORDER BY removed_at, rowid`;
-      return (rows as TombstoneRow[]).map(tombstoneRecord);
+      const rows = await database.run(
+        sql<TombstoneRow>`SELECT * FROM tombstones ORDER BY removed_at, rowid`,
+      );
+      return rows.map(tombstoneRecord);
     },
   };
 
   function sessionFact({ session_id, ...fact }: SessionFactRow): Fact {
-    return parseFact(fact, { session_id, path });
+    return parseFact(fact, { session_id, database });
   }
 
-  function row(session_id: string): SessionRow | undefined {
-    const rows = query<SessionRow>`SELECT * FROM sessions WHERE session_id = ${session_id}`;
-    return rows[0];
+  function findRow(session_id: string): Steps<SessionRow | undefined> {
+    return sqlRow`SELECT * FROM sessions WHERE session_id = ${session_id}`;
   }
 
-  function knownRow(session_id: string): SessionRow {
-    const known = row(session_id);
+  function* knownRow(session_id: string): Steps<SessionRow> {
+    const known = yield* findRow(session_id);
     if (known !== undefined) return known;
-    const removed = tombstone(session_id);
+    const removed = yield* tombstone(session_id);
     if (removed === undefined) {
       throw new StoreError("session_unknown", `There is no session ${session_id}.`);
     }
@@ -164,42 +166,31 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
     );
   }
 
-  function tombstone(session_id: string): Tombstone | undefined {
-    const [found] = query<TombstoneRow>`SELECT * FROM tombstones WHERE session_id = ${session_id}`;
+  function* tombstone(session_id: string): Steps<Tombstone | undefined> {
+    const found = yield* sqlRow<TombstoneRow>`SELECT * FROM tombstones
+      WHERE session_id = ${session_id}`;
     return found && tombstoneRecord(found);
   }
 
-  function findArtifactDirectory(session_id: string): string {
-    return join(home, "artifacts", sessionName(session_id));
+  function placeOf({ session_no, session_id }: SessionRow): SessionPlace {
+    return { database, session_no, session_id, bytes };
   }
 
-  function findPlace({ session_no, session_id }: SessionRow): SessionPlace {
-    const artifactDirectory = findArtifactDirectory(session_id);
-    return {
-      query,
-      session_no,
-      session_id,
-      path,
-      artifactDirectory,
-      artifactDirectoryOf: findArtifactDirectory,
-    };
-  }
-
-  function sessionRows(page: SessionPage): SessionRow[] {
+  function sessionRows(page: SessionPage): Steps<SessionRow[]> {
     const most = asCount(page.limit ?? DEFAULT_PAGE);
     const project = asColumn(page.project);
     const { updated_at, session_id } = page.after ?? { updated_at: LAST_TEXT, session_id: "" };
     const { idPrefix } = page;
     if (idPrefix === undefined) {
-      return query<SessionRow>`SELECT * FROM sessions
+      return sql`SELECT * FROM sessions
         WHERE (updated_at, session_id) < (${updated_at}, ${session_id})
-          AND (${project} IS NULL OR project = ${project})
+          AND (CAST(${project} AS TEXT) IS NULL OR project = ${project})
         ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
     }
-    return query<SessionRow>`SELECT * FROM sessions
+    return sql`SELECT * FROM sessions
       WHERE session_id >= ${idPrefix} AND session_id < ${idPrefix + LAST_TEXT}
         AND (updated_at, session_id) < (${updated_at}, ${session_id})
-        AND (${project} IS NULL OR project = ${project})
+        AND (CAST(${project} AS TEXT) IS NULL OR project = ${project})
       ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
   }
 }

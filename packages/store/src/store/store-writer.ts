@@ -4,27 +4,25 @@ import { join } from "node:path";
 import type { Clock, IdSource } from "@soong/core";
 import { FIRST_PREV_HASH } from "../chain/chain.ts";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
-import type { NewSession, OpenSession, Store, Durability } from "../contract/store.ts";
+import type { NewSession, OpenSession, Store } from "../contract/store.ts";
 import { createFolderQueue, openRunFolders } from "../folder/run-folders.ts";
-import { committedFacts, holdSession, type SessionInHand } from "../session/open-session.ts";
-import { createCommitter } from "../session/committer.ts";
 import {
-  formatOpenState,
-  NOTHING_OPEN,
-  readHolder,
-  type Holder,
-  type SessionRow,
-} from "../session/rows.ts";
-import { createAsk, writeStatements } from "../session/statements.ts";
-import type { Query } from "../sqlite/query.ts";
-import { asColumn, asStoreError, isPlain } from "../sqlite/sqlite-error.ts";
-
-import { type OpenedDatabase, takeLock, type SessionLock } from "../sqlite/open-database.ts";
+  holdSession,
+  isStillHeld,
+  readRun,
+  type SessionHold,
+  type SessionInHand,
+} from "../session/open-session.ts";
+import type { Committer } from "../session/committer.ts";
+import { formatOpenState, NOTHING_OPEN, type SessionRow } from "../session/rows.ts";
+import type { SessionTables } from "../session/session-tables.ts";
+import { asColumn, isPlain } from "../sql/columns.ts";
+import { sql, sqlRow, type SqlDatabase, type SqlWriter, type Steps } from "../sql/sql.ts";
 import { rebuildTables } from "./rebuild-tables.ts";
-import { createRemoval } from "./removal.ts";
-import { sessionName, type StoreTables } from "./store-tables.ts";
+import { createRemoval, type RemovedFiles } from "./removal.ts";
+import type { StoreTables } from "./store-tables.ts";
 
-export interface StoreWriter extends Pick<
+export type StoreWriter = Pick<
   Store,
   | "createSession"
   | "openSession"
@@ -34,40 +32,52 @@ export interface StoreWriter extends Pick<
   | "rebuildRunFolder"
   | "runFolderProblems"
   | "close"
-> {
-  /** Everything the work does, or nothing; waits for others who write. `unsynced`: as facts of reading (STORE-6). */
-  transaction<T>(work: () => T, sync?: "synced" | "unsynced"): T;
-  /** The same; refused soon while someone else writes. */
-  tryTransaction<T>(work: () => T): T;
-}
+>;
 
-export interface StoreWriterParts extends OpenedDatabase {
-  readonly query: Query;
+export interface StoreWriterParts {
+  readonly database: SqlDatabase;
+  readonly writer: SqlWriter;
   readonly tables: StoreTables;
+  readonly committer: Committer;
+  readonly holds: SessionHolds;
+  readonly files: RemovedFiles;
+  readonly findTables: (row: SessionRow) => SessionTables | Promise<SessionTables>;
   readonly home: string;
   readonly ids: IdSource;
   readonly clock: Pick<Clock, "now">;
-  readonly busyTimeoutMs: number;
-  readonly durability?: Durability | undefined;
   readonly at?: AtCrashPoint | undefined;
 }
 
+/** Who writes to which session: one process at a time, wherever it is. */
+export interface SessionHolds {
+  /** `insert`: adds the row of a new one. Undefined when someone has it. */
+  take(session_id: string, insert?: () => Steps<unknown>): Promise<TakenSession | undefined>;
+  /** For work that is not on record, while no one has it. */
+  lock(session_id: string): Promise<Pick<SessionHold, "release" | "isHeld"> | undefined>;
+  /** Who has it, for a message. */
+  describeHolder(session_id: string): Promise<string>;
+}
+
+export interface TakenSession {
+  readonly row: SessionRow;
+  readonly hold: SessionHold;
+  /** The last seq when it was opened before, if that holder never let go. */
+  readonly abandonedAt: number | undefined;
+}
+
 export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreWriter> {
-  const { database, path, query, tables, home, ids, clock, turn, files, at } = parts;
+  const { database, writer, tables, committer, holds, home, ids, clock, at } = parts;
   const folders = openRunFolders({ directory: join(home, "runs"), ...(at ? { at } : {}) });
   const folderQueue = createFolderQueue(folders);
-  const committer = createCommitter(parts);
-  const statements = writeStatements(database);
-  const ask = createAsk(database);
   const held = new Set<SessionInHand>();
   const opening = new Set<Promise<unknown>>();
   let isClosing = false;
   const removal = createRemoval({
-    query,
-    transaction,
-    lock: lockSession,
+    database,
+    writer,
+    lock: ({ session_id }) => holds.lock(session_id),
+    files: parts.files,
     folders,
-    home,
     clock,
     at,
   });
@@ -75,34 +85,34 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
 
   return {
     createSession,
-    openSession,
+    openSession: (session_id) => openWith(session_id),
     removeSession: async (session_id, reason) =>
-      removal.remove(tables.knownRow(session_id), reason),
+      removal.remove(await database.run(tables.knownRow(session_id)), reason),
     applyRetention: (retention) => removal.applyRetention(retention),
     async rebuildSession(session_id) {
-      tables.knownRow(session_id);
-      const lock = lockSession(session_id);
-      if (lock === undefined) throw inUse(session_id);
+      await database.run(tables.knownRow(session_id));
+      const lock = await holds.lock(session_id);
+      if (lock === undefined) throw await inUse(session_id);
       try {
-        transaction(() => {
-          const row = tables.knownRow(session_id);
-          rebuildTables(tables.placeOf(row), row, statements);
+        const isDone = await writer.transaction(function* () {
+          const row = yield* tables.knownRow(session_id);
+          if (!(yield* isStillHeld(lock, row.session_no))) return false;
+          yield* rebuildTables(tables.placeOf(row), row);
+          return true;
         });
+        if (!isDone) throw await inUse(session_id);
       } finally {
-        lock.release();
+        await lock.release();
       }
     },
     async rebuildRunFolder(run_id) {
-      const [row] = query<SessionRow>`SELECT sessions.* FROM runs JOIN sessions USING (session_no)
-        WHERE run_id = ${run_id}`;
+      const row = await database.run(sqlRow<SessionRow>`SELECT sessions.* FROM runs
+        JOIN sessions USING (session_no) WHERE run_id = ${run_id}`);
       if (row === undefined) throw new StoreError("run_unknown", `No session has a run ${run_id}.`);
-      const place = tables.placeOf(row);
       folderQueue.write();
-      return folders.rebuild(run_id, (after) => committedFacts(place, run_id, after));
+      return folders.rebuild(run_id, await readRun(tables.placeOf(row), run_id));
     },
     runFolderProblems: () => folders.problems(),
-    transaction,
-    tryTransaction,
     async close() {
       try {
         await closeSessions();
@@ -120,7 +130,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     await Promise.allSettled(opening);
     const sessions = [...held];
     const closed = await Promise.allSettled(sessions.map(({ session }) => session.close()));
-    for (const one of sessions) one.abandon();
+    for (const one of sessions) await one.abandon();
     for (const one of closed) if (one.status === "rejected") throw one.reason;
   }
 
@@ -131,33 +141,31 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         "A session's id is a text of at least one character, without NUL or half a character.";
       throw new StoreError("entry_refused", message);
     }
-    return openWith(session_id, () => {
-      refuseExisting(session_id);
+    return openWith(session_id, function* () {
+      yield* refuseExisting(session_id);
       const now = new Date(clock.now()).toISOString();
       const { title, project } = given;
-      query`INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash,
+      yield* sql`INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash,
            bytes, open_state)
          VALUES (${session_id}, ${now}, ${now}, ${asColumn(title)}, ${asColumn(project)}, 0, ${FIRST_PREV_HASH}, 0, ${formatOpenState(NOTHING_OPEN)})`;
     });
   }
 
-  function refuseExisting(session_id: string): void {
-    if (tables.row(session_id) === undefined && tables.tombstone(session_id) === undefined) return;
-    throw alreadyExists(session_id);
+  function* refuseExisting(session_id: string): Steps<void> {
+    if ((yield* tables.row(session_id)) !== undefined) throw alreadyExists(session_id);
+    if ((yield* tables.tombstone(session_id)) !== undefined) throw alreadyExists(session_id);
   }
 
   function alreadyExists(session_id: string): StoreError {
     return new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
   }
 
-  async function openSession(session_id: string): Promise<OpenSession> {
-    return openWith(session_id);
-  }
-
   /** Closing waits for it: a session that is opened meanwhile must not keep its lock. */
-  async function openWith(session_id: string, insert?: () => void): Promise<OpenSession> {
-    if (isClosing) throw new StoreError("store_closed", `The store ${path} is being closed.`);
-    const opened = hold(session_id, insert);
+  async function openWith(session_id: string, insert?: () => Steps<unknown>): Promise<OpenSession> {
+    if (isClosing) {
+      throw new StoreError("store_closed", `The store ${database.name} is being closed.`);
+    }
+    const opened = open(session_id, insert);
     opening.add(opened);
     try {
       return await opened;
@@ -166,108 +174,41 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     }
   }
 
-  /** `insert`: adds the row of a new one. */
-  async function hold(session_id: string, insert?: () => void): Promise<OpenSession> {
-    // Before the lock, too: one that is not there, or must not be, gets no lock file.
-    if (insert === undefined) tables.knownRow(session_id);
-    else refuseExisting(session_id);
-    const lock = lockSession(session_id);
+  async function open(session_id: string, insert?: () => Steps<unknown>): Promise<OpenSession> {
+    // Before the lock, too: one that is not there, or must not be, gets none.
+    if (insert === undefined) await database.run(tables.knownRow(session_id));
+    else await database.run(refuseExisting(session_id));
+    const taken = await holds.take(session_id, insert);
     // Of a new one, someone else is just making it.
-    if (lock === undefined)
-      throw insert === undefined ? inUse(session_id) : alreadyExists(session_id);
+    if (taken === undefined) {
+      throw insert === undefined ? await inUse(session_id) : alreadyExists(session_id);
+    }
+    const { row, hold, abandonedAt } = taken;
     try {
-      at?.("session.locked");
-      const { row, before } = transaction(() => {
-        insert?.();
-        // Read under the lock: its last holder may just have written.
-        const known = tables.knownRow(session_id);
-        const last = readHolder(known);
-        const here: Holder = {
-          pid: process.pid,
-          since: new Date(clock.now()).toISOString(),
-          // Until a holder lets go, the next one has to look at everything since: a folder may lag behind.
-          seq: last?.seq ?? known.last_seq,
-        };
-        query`UPDATE sessions SET holder = ${JSON.stringify(here)} WHERE session_no = ${known.session_no}`;
-        return { row: known, before: last };
-      }, "unsynced");
       at?.("session.held");
       const inHand: SessionInHand = await holdSession(
-        {
-          ask,
-          committer,
-          transaction,
-          files,
-          statements,
-          folders,
-          folderQueue,
-          ids,
-          clock,
-          at,
-        },
+        { ...parts, folders, folderQueue },
         {
           row,
           place: tables.placeOf(row),
-          lock,
-          abandonedAt: before?.seq,
+          hold,
+          abandonedAt,
           onClose: () => held.delete(inHand),
         },
       );
       held.add(inHand);
       return inHand.session;
     } catch (error) {
-      lock.release();
+      await hold.release();
       throw error;
     }
   }
 
-  function lockSession(session_id: string): SessionLock | undefined {
-    try {
-      return takeLock(parts.open, join(home, "store", "locks", sessionName(session_id)));
-    } catch (error) {
-      throw asStoreError(error, path);
-    }
-  }
-
-  function inUse(session_id: string): StoreError {
-    const holder = readHolder(tables.knownRow(session_id));
-    const by =
-      holder === undefined ? "another process" : `process ${holder.pid}, since ${holder.since}`;
+  async function inUse(session_id: string): Promise<StoreError> {
+    const holder = await holds.describeHolder(session_id);
     return new StoreError(
       "session_in_use",
-      `Session ${session_id} is in use by ${by}. End that first, or continue with another session.`,
+      `Session ${session_id} is in use by ${holder}. End that first, or continue with another session.`,
     );
-  }
-
-  /** Everything the work does, or nothing. What sessions have taken goes first, to keep the order of things. */
-  function transaction<T>(work: () => T, sync: "synced" | "unsynced" = "synced"): T {
-    committer.commit();
-    const isSynced = sync === "synced" || parts.durability === "full";
-    return within(() => turn.begin(isSynced), work);
-  }
-
-  function tryTransaction<T>(work: () => T): T {
-    committer.commit();
-    return within(turn.tryBegin, work);
-  }
-
-  function within<T>(begin: () => void, work: () => T): T {
-    try {
-      begin();
-    } catch (error) {
-      throw asStoreError(error, path);
-    }
-    try {
-      const done = work();
-      query`COMMIT`;
-      return done;
-    } catch (error) {
-      try {
-        query`ROLLBACK`;
-      } catch {
-        // SQLite has done so already.
-      }
-      throw error;
-    }
   }
 }

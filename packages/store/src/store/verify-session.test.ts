@@ -9,7 +9,7 @@ import { kernelOn } from "../../conformance/kernel-run.ts";
 import { createFactWriter } from "../../conformance/fact-writer.ts";
 import type { SessionReader, Store } from "../contract/store.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "../open/open-store.ts";
 
 let home: string;
 let store: Store;

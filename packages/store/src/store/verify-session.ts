@@ -1,22 +1,20 @@
 // Walks the facts of a session page by page and finds the first fact, node or artifact that is not what was recorded,
 // or a row that does not follow from the facts (EVENT-6).
 
-import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ArtifactRecord } from "@soong/core";
-import { hashFile } from "../artifacts/artifact-sink.ts";
 import type { ChainProblem, Verification, VerifyOptions } from "../contract/store.ts";
 import { placeOfSession, type SessionRow } from "../session/rows.ts";
 import type { SessionPlace } from "../session/session-reader.ts";
-import { findDerivedProblem } from "./derived-tables.ts";
-import { walkFacts } from "./walk-facts.ts";
+import { POSITION_IN, sqlRow, type Steps } from "../sql/sql.ts";
+import { findDerivedProblem, heldArtifacts, recordIn } from "./derived-tables.ts";
+import { walkFacts, type FactWalk } from "./walk-facts.ts";
 
 export async function verifySession(
   place: SessionPlace,
   row: SessionRow,
   options: VerifyOptions,
 ): Promise<Verification> {
-  const { query, session_no: no } = place;
+  const { database, session_no: no } = place;
   const base = placeOfSession(no);
   let { last_seq, head_hash } = row;
   let hasHead = options.head === undefined || options.head === head_hash;
@@ -25,11 +23,13 @@ export async function verifySession(
   });
   const { check } = walk;
 
-  for (let step = walk.next(last_seq); step !== "done"; step = walk.next(last_seq)) {
+  for (;;) {
+    const step = await database.run(walk.next(last_seq));
+    if (step === "done") break;
     if (step !== "more") return toFailure(step);
     await nextTurn();
   }
-  const problem = endOfWalk() ?? (await artifactProblem());
+  const problem = (await database.snapshot(endOfWalk)) ?? (await artifactProblem());
   if (problem !== undefined) return toFailure(problem);
   if (!hasHead) {
     const message = `No fact of this session has the hash ${options.head}: it is not the one that hash was kept of, or all of it was made again.`;
@@ -42,61 +42,72 @@ export async function verifySession(
   }
 
   /** All of one moment: who holds the session may have added facts since the walk began, with all that follows from them. */
-  function endOfWalk(): ChainProblem | undefined {
-    query`BEGIN`;
-    try {
-      const [now = row] = query<SessionRow>`SELECT * FROM sessions WHERE session_no = ${no}`;
-      ({ last_seq, head_hash } = now);
-      hasHead ||= options.head === head_hash;
-      for (let step = walk.next(last_seq); step !== "done"; step = walk.next(last_seq)) {
-        if (step !== "more") return step;
-      }
-      return check.end(now) ?? beyond() ?? additions() ?? findDerivedProblem(place, now, walk);
-    } finally {
-      query`COMMIT`;
-    }
-  }
-
-  function beyond(): ChainProblem | undefined {
-    const [found] = query<{ seq: number | null }>`SELECT max(place) - ${base} AS seq FROM facts
-      WHERE place > ${base} AND place < ${base + 2 ** 32}`;
-    const there = found?.seq ?? 0;
-    if (there <= last_seq) return undefined;
-    const message = `The journal continues to fact ${there}, after its head, which is fact ${last_seq}: facts were added by someone else, or the head was changed.`;
-    return { seq: last_seq + 1, kind: "head", message };
-  }
-
-  /** Nodes that no fact names were put there by someone else. */
-  function additions(): ChainProblem | undefined {
-    const [count] = query<{
-      there: number;
-    }>`SELECT count(*) AS there FROM nodes WHERE session_no = ${no}`;
-    if (count?.there === walk.nodes) return undefined;
-    const message = `The conversation has ${count?.there} nodes, and the facts name ${walk.nodes}.`;
-    return { seq: last_seq, kind: "node_edited", message };
+  function* endOfWalk(): Steps<ChainProblem | undefined> {
+    const now = (yield* sqlRow<SessionRow>`SELECT * FROM sessions WHERE session_no = ${no}`) ?? row;
+    ({ last_seq, head_hash } = now);
+    hasHead ||= options.head === head_hash;
+    return yield* finishWalk(place, now, walk);
   }
 
   async function artifactProblem(): Promise<ChainProblem | undefined> {
     if (options.artifacts !== true) return undefined;
-    const rows = query<{
-      record: string;
-    }>`SELECT record FROM artifacts WHERE session_no = ${no}`;
-    for (const { record } of rows) {
-      const { artifact_id, sha256, tool_call_id } = JSON.parse(record) as ArtifactRecord;
-      const found = await hashFile(join(place.artifactDirectory, artifact_id));
+    const rows = await database.run(heldArtifacts(place));
+    for (const row of rows) {
+      const record = recordIn(row);
+      const { artifact_id, sha256, tool_call_id } = record;
+      const found = await place.bytes.hash(place, record);
       if (found === sha256) continue;
       const whose = tool_call_id === undefined ? "" : ` of call ${tool_call_id}`;
       const what = found === undefined ? "cannot be read" : "is not what was recorded";
       const message = `Artifact ${artifact_id}${whose} ${what}.`;
-      return { seq: factOfArtifact(artifact_id), kind: "artifact", message };
+      return { seq: await database.run(factOfArtifact(artifact_id)), kind: "artifact", message };
     }
     return undefined;
   }
 
-  function factOfArtifact(artifact_id: string): number {
-    const [fact] = query<{ seq: number }>`SELECT place - ${base} AS seq FROM facts
+  function* factOfArtifact(artifact_id: string): Steps<number> {
+    const fact = yield* sqlRow<{ seq: number }>`SELECT place - ${base} AS seq FROM facts
       WHERE place > ${base} AND place <= ${base + last_seq}
-         AND type = 'artifact.created' AND instr(line, ${JSON.stringify(artifact_id)}) > 0 LIMIT 1`;
+         AND type = 'artifact.created' AND ${POSITION_IN}(line, ${JSON.stringify(artifact_id)}) > 0 LIMIT 1`;
     return fact?.seq ?? last_seq;
   }
+}
+
+/** The rest of the facts, then all that is kept beside them, artifacts' bytes excepted. */
+export function* finishWalk(
+  place: SessionPlace,
+  row: SessionRow,
+  walk: FactWalk,
+): Steps<ChainProblem | undefined> {
+  let step = yield* walk.next(row.last_seq);
+  while (step === "more") step = yield* walk.next(row.last_seq);
+  if (step !== "done") return step;
+  return (
+    walk.check.end(row) ??
+    (yield* findBeyond(row)) ??
+    (yield* findAdditions(row, walk)) ??
+    (yield* findDerivedProblem(place, row, walk))
+  );
+}
+
+function* findBeyond({ session_no, last_seq }: SessionRow): Steps<ChainProblem | undefined> {
+  const base = placeOfSession(session_no);
+  const found = yield* sqlRow<{ seq: number | null }>`SELECT max(place) - ${base} AS seq FROM facts
+    WHERE place > ${base} AND place < ${base + 2 ** 32}`;
+  const there = found?.seq ?? 0;
+  if (there <= last_seq) return undefined;
+  const message = `The journal continues to fact ${there}, after its head, which is fact ${last_seq}: facts were added by someone else, or the head was changed.`;
+  return { seq: last_seq + 1, kind: "head", message };
+}
+
+/** Nodes that no fact names were put there by someone else. */
+function* findAdditions(
+  { session_no, last_seq }: SessionRow,
+  walk: FactWalk,
+): Steps<ChainProblem | undefined> {
+  const count = yield* sqlRow<{ there: number }>`SELECT count(*) AS there FROM nodes
+    WHERE session_no = ${session_no}`;
+  if (count?.there === walk.nodes) return undefined;
+  const message = `The conversation has ${count?.there} nodes, and the facts name ${walk.nodes}.`;
+  return { seq: last_seq, kind: "node_edited", message };
 }

@@ -6,7 +6,8 @@ import type { ChainProblem } from "../contract/store.ts";
 import { createRowsOfFacts, type RowsOfFacts } from "../session/derived-rows.ts";
 import { placeOfSession, type NodeRow } from "../session/rows.ts";
 import type { SessionPlace } from "../session/session-reader.ts";
-import { fromColumn } from "../sqlite/sqlite-error.ts";
+import { fromColumn } from "../sql/columns.ts";
+import { listed, sql, type Steps } from "../sql/sql.ts";
 
 export interface FactWalk {
   readonly check: ChainCheck;
@@ -20,7 +21,7 @@ export interface FactWalk {
   /** Nodes that hang elsewhere than their text says, as they have to be. */
   readonly misplacedNodes: readonly Omit<NodeRow, "text">[];
   /** Takes the next page of facts, up to `lastSeq`. */
-  next(lastSeq: number): "more" | "done" | ChainProblem;
+  next(lastSeq: number): Steps<"more" | "done" | ChainProblem>;
 }
 
 export interface MisfiledFact {
@@ -41,7 +42,7 @@ const PAGE = 1000;
 
 /** `taken`: called after each fact that was in order. */
 export function walkFacts(place: SessionPlace, taken: () => void = () => {}): FactWalk {
-  const { query, session_no: no } = place;
+  const { session_no: no } = place;
   const base = placeOfSession(no);
   const check = createChainCheck();
   const rows = createRowsOfFacts();
@@ -62,13 +63,16 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
     get bytes() {
       return bytes;
     },
-    next(lastSeq) {
-      const page = query<StoredFact>`SELECT place - ${base} AS seq, type, run_id, tool_call_id, line
+    *next(lastSeq) {
+      const page =
+        yield* sql<StoredFact>`SELECT place - ${base} AS seq, type, run_id, tool_call_id, line
         FROM facts
            LEFT JOIN runs ON runs.session_no = ${no} AND runs.run_index = facts.run_index
          WHERE place > ${base + after} AND place <= ${base + lastSeq} ORDER BY place LIMIT ${PAGE}`;
-      for (const stored of page) {
-        const problem = take(stored);
+      const facts = page.map(({ line }) => factIn(line));
+      const found = yield* readNodes(facts);
+      for (const [index, stored] of page.entries()) {
+        const problem = take(stored, facts[index], found);
         if (problem !== undefined) return problem;
         after = stored.seq;
       }
@@ -76,32 +80,38 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
     },
   };
 
-  function take(stored: StoredFact): ChainProblem | undefined {
+  function take(
+    stored: StoredFact,
+    fact: Fact | undefined,
+    found: ReadonlyMap<string, NodeRow>,
+  ): ChainProblem | undefined {
     const { seq, type, line } = stored;
-    const fact = factIn(line);
-    const found = line.includes('"nodes":[') ? readNodes(fact) : [];
-    const texts = new Map(found.map(({ node_id, text }) => [node_id, text]));
+    const own = (fact?.nodes ?? []).flatMap(({ node_id }) => found.get(node_id) ?? []);
+    const texts = new Map(own.map(({ node_id, text }) => [node_id, text]));
     const problem = check.next({ seq, line, type, nodes: texts });
     if (problem !== undefined || fact === undefined) return problem;
     if (fact.session_id !== place.session_id) return ofAnotherSession(fact);
+    nodes += fact.nodes?.length ?? 0;
     bytes += Buffer.byteLength(line);
-    for (const { text } of found) bytes += Buffer.byteLength(text);
+    for (const { text } of own) bytes += Buffer.byteLength(text);
     const column = COLUMNS.find((name) => readColumns(stored)[name] !== fact[name]);
     if (column !== undefined) misfiledFacts.push({ seq, column, fact });
     rows.take(
       fact,
-      found.map((node) => checkPlace(node, seq)),
+      own.map((node) => checkPlace(node, seq)),
     );
     taken();
     return undefined;
   }
 
-  function readNodes(fact: Fact | undefined): NodeRow[] {
-    return (fact?.nodes ?? []).flatMap(({ node_id }) => {
-      nodes += 1;
-      return query<NodeRow>`SELECT node_id, parent_id, seq, text FROM nodes
-        WHERE session_no = ${no} AND node_id = ${node_id}`;
-    });
+  /** Those that the facts of a page name, at once. */
+  function* readNodes(facts: readonly (Fact | undefined)[]): Steps<Map<string, NodeRow>> {
+    const ids = facts.flatMap((fact) => (fact?.nodes ?? []).map(({ node_id }) => node_id));
+    if (ids.length === 0) return new Map();
+    const found =
+      yield* sql<NodeRow>`SELECT node_id, parent_id, seq, text FROM ${listed(ids.map(String))}
+      JOIN nodes ON session_no = ${no} AND node_id = value`;
+    return new Map(found.map((node) => [node.node_id, node]));
   }
 
   /** Its text is as it was recorded: its digest is part of the chain. */

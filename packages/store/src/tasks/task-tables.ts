@@ -1,7 +1,5 @@
-// Tasks on SQLite: a change is one transaction, begun for writing, so that no one else changes what it has read.
+// Tasks in the tables: a change is one transaction that no one else's comes between, so that what it has read stays true.
 
-import { raw } from "../sqlite/query.ts";
-import { setTimeout as delay } from "node:timers/promises";
 import type {
   TaskStorage,
   FoundRows,
@@ -15,57 +13,50 @@ import type {
 } from "@soong/tasks";
 import type { JsonObject } from "@soong/core";
 import { StoreError } from "../contract/store-error.ts";
-import type { Query } from "../sqlite/query.ts";
-import { asColumn, fromColumn, omitNulls } from "../sqlite/sqlite-error.ts";
+import {
+  listed,
+  raw,
+  sql,
+  sqlRow,
+  FOR_UPDATE,
+  type SqlDatabase,
+  type SqlWriter,
+  type Steps,
+} from "../sql/sql.ts";
+import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
 
-interface TaskTablesParts {
-  readonly query: Query;
-  /** All of the work or nothing, soon or with `store_locked`; throws on a store that is only read. */
-  readonly tryTransaction: <T>(work: () => T) => T;
+export interface TaskTablesParts {
+  readonly database: SqlDatabase;
+  /** Throws on a store that is only read. */
+  readonly writer: Pick<SqlWriter, "patientTransaction">;
   readonly sessionNumber: SessionNumber;
-  /** How long to wait for others who are writing. */
-  readonly busyTimeoutMs: number;
+  /** Leases are judged by the clock of a database that is not on this machine. */
+  readonly readClock?: ReadClock;
 }
 
-/** Many processes claim steps at the same time: each waits a little, not the same, and asks again. */
-const LONGEST_PAUSE_MS = 40;
+/** In milliseconds since the epoch. */
+export type ReadClock = () => Steps<number>;
 
 export function createTaskTables(parts: TaskTablesParts): TaskStorage {
-  const { query, tryTransaction, sessionNumber, busyTimeoutMs } = parts;
+  const { database, writer, sessionNumber, readClock } = parts;
 
   return {
     change: (selection, plan) =>
-      inTurn(() =>
-        tryTransaction(() => {
-          const planned = plan(findRows(query, selection));
-          writeRows(query, selection.task_id, planned, sessionNumber);
-          return planned.answer;
-        }),
-      ),
-    async read(selection) {
-      query`BEGIN`;
-      try {
-        return findRows(query, selection);
-      } finally {
-        query`COMMIT`;
-      }
-    },
-    list: async (page) => listTasks(query, page),
+      writer.patientTransaction(function* () {
+        yield* holdTask(selection);
+        const planned = plan(yield* findRows(selection, readClock));
+        yield* writeRows(selection.task_id, planned, sessionNumber);
+        return planned.answer;
+      }),
+    read: async (selection) => database.snapshot(() => findRows(selection, readClock)),
+    list: async (page) => database.run(listTasks(page)),
   };
+}
 
-  /** Without holding up the process, which has heartbeats to send and calls to run. */
-  async function inTurn<T>(attempt: () => T): Promise<T> {
-    const until = performance.now() + busyTimeoutMs;
-    for (;;) {
-      try {
-        return attempt();
-      } catch (error) {
-        const isBusy = error instanceof StoreError && error.code === "store_locked";
-        if (!isBusy || performance.now() >= until) throw error;
-      }
-      await delay(1 + Math.random() * LONGEST_PAUSE_MS);
-    }
-  }
+function* holdTask({ task_id, tasks_of_session }: TaskSelection): Steps<void> {
+  yield* sql`SELECT task_no FROM tasks WHERE task_id = ${asColumn(task_id)} ${FOR_UPDATE}`;
+  if (tasks_of_session === undefined) return;
+  yield* sql`SELECT session_no FROM sessions WHERE session_id = ${tasks_of_session} ${FOR_UPDATE}`;
 }
 
 // Finding what a selection asks for, each part by an index of its own.
@@ -77,22 +68,27 @@ const STEP = raw(`SELECT steps.*, task_id, depends_on, definitions.content
   JOIN task_step_definitions AS definitions USING (task_no, step_id)
   JOIN tasks USING (task_no)`);
 
-function findRows(query: Query, selection: TaskSelection): FoundRows {
+function* findRows(selection: TaskSelection, readClock?: ReadClock): Steps<FoundRows> {
   const { task_id, tasks_of_session, claims_of } = selection;
-  const [task] = query<TaskRow>`${TASK} WHERE task_id = ${asColumn(task_id)}`;
+  const task = yield* sqlRow<TaskRow>`${TASK} WHERE task_id = ${asColumn(task_id)}`;
   const found = new Map<string, StepRow>();
-  if (task !== undefined) for (const row of findSteps(query, task.task_no, selection)) add(row);
+  const now = readClock && (yield* readClock());
+  const until = selection.leases_until === undefined ? undefined : (now ?? selection.leases_until);
+  if (task !== undefined) {
+    for (const row of yield* findSteps(task.task_no, selection, until)) add(row);
+  }
   if (claims_of !== undefined) {
-    for (const row of query<StepRow>`${STEP} WHERE run_id = ${asColumn(claims_of)}`) add(row);
+    for (const row of yield* sql<StepRow>`${STEP} WHERE run_id = ${asColumn(claims_of)}`) add(row);
   }
   const steps = [...found.values()].toSorted((a, b) => a.position - b.position);
   return {
     ...(task === undefined ? {} : { task: toStoredTask(task) }),
     steps: steps.map(toStoredStep),
-    ...(selection.counts === true ? { counts: countSteps(query, task?.task_no) } : {}),
+    ...(now !== undefined && { now }),
+    ...(selection.counts === true ? { counts: yield* countSteps(task?.task_no) } : {}),
     ...(tasks_of_session === undefined
       ? {}
-      : { session_tasks: countSessionTasks(query, tasks_of_session) }),
+      : { session_tasks: yield* countSessionTasks(tasks_of_session) }),
   };
 
   function add(row: StepRow): void {
@@ -100,70 +96,76 @@ function findRows(query: Query, selection: TaskSelection): FoundRows {
   }
 }
 
-function listTasks(query: Query, page: TaskPage): StoredTask[] {
+function* listTasks(page: TaskPage): Steps<StoredTask[]> {
   const { session_id = null, limit } = page;
-  const statuses = page.statuses === undefined ? null : JSON.stringify(page.statuses);
+  const isAny = page.statuses === undefined ? 1 : 0;
   const after = asColumn(page.after);
-  const rows = query<TaskRow>`${TASK} WHERE (${session_id} IS NULL OR session_id = ${session_id})
-      AND (${statuses} IS NULL OR status IN (SELECT value FROM json_each(${statuses})))
-      AND (${after} IS NULL OR task_no < (SELECT task_no FROM tasks WHERE task_id = ${after}))
+  const rows =
+    yield* sql<TaskRow>`${TASK} WHERE (CAST(${session_id} AS TEXT) IS NULL OR session_id = ${session_id})
+      AND (CAST(${isAny} AS INTEGER) = 1 OR status IN (SELECT value FROM ${listed(page.statuses ?? [])}))
+      AND (CAST(${after} AS TEXT) IS NULL OR task_no < (SELECT task_no FROM tasks WHERE task_id = ${after}))
     ORDER BY task_no DESC LIMIT ${asLimit(limit)}`;
   return rows.map(toStoredTask);
 }
 
-function findSteps(query: Query, task_no: number, selection: TaskSelection): StepRow[] {
-  const { steps = [], with_dependents, with_status = [], leases_until } = selection;
-  if (steps === "all") return query`${STEP} WHERE steps.task_no = ${task_no}`;
-  const rows = with_status.flatMap((page) => readStepPage(query, task_no, page));
+function* findSteps(
+  task_no: number,
+  selection: TaskSelection,
+  leasesUntil: number | undefined,
+): Steps<StepRow[]> {
+  const { steps = [], with_dependents, with_status = [] } = selection;
+  if (steps === "all") return yield* sql`${STEP} WHERE steps.task_no = ${task_no}`;
+  const rows: StepRow[] = [];
+  for (const page of with_status) rows.push(...(yield* readStepPage(task_no, page)));
   for (const id of steps) {
     const step_id = asColumn(id);
     rows.push(
-      ...query<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id = ${step_id}`,
+      ...(yield* sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id = ${step_id}`),
     );
     if (with_dependents !== true) continue;
     rows.push(
-      ...query<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id IN
-        (SELECT step_id FROM task_dependencies WHERE task_no = tasks.task_no AND depends_on = ${step_id})`,
+      ...(yield* sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id IN
+        (SELECT step_id FROM task_dependencies AS dependencies
+          WHERE dependencies.task_no = ${task_no} AND depends_on = ${step_id})`),
     );
   }
-  if (leases_until !== undefined) {
+  if (leasesUntil !== undefined) {
     rows.push(
-      ...query<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND lease_expires_at <= ${leases_until}`,
+      ...(yield* sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND lease_expires_at <= ${leasesUntil}`),
     );
   }
   return rows;
 }
 
-function readStepPage(
-  query: Query,
+function* readStepPage(
   task_no: number,
   { statuses, after_position = -1, limit }: StatusPage,
-): StepRow[] {
+): Steps<StepRow[]> {
   const most = asLimit(limit);
   if (statuses === undefined) {
-    return query`${STEP} WHERE steps.task_no = ${task_no} AND position > ${after_position}
+    return yield* sql`${STEP} WHERE steps.task_no = ${task_no} AND position > ${after_position}
       ORDER BY position LIMIT ${most}`;
   }
+  const rows: StepRow[] = [];
   // One status after the other: each is a walk along the index.
-  return [...new Set(statuses)]
-    .flatMap(
-      (status) =>
-        query<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.status = ${status}
-          AND position > ${after_position} ORDER BY position LIMIT ${most}`,
-    )
-    .toSorted((a, b) => a.position - b.position)
-    .slice(0, most);
+  for (const status of new Set(statuses)) {
+    rows.push(
+      ...(yield* sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.status = ${status}
+          AND position > ${after_position} ORDER BY position LIMIT ${most}`),
+    );
+  }
+  return rows.toSorted((a, b) => a.position - b.position).slice(0, most);
 }
 
-function countSteps(query: Query, task_no: number | undefined): Record<string, number> {
+function* countSteps(task_no: number | undefined): Steps<Record<string, number>> {
   if (task_no === undefined) return {};
-  const rows = query<{ status: string; count: number }>`SELECT status, count(*) AS count
+  const rows = yield* sql<{ status: string; count: number }>`SELECT status, count(*) AS count
     FROM task_steps WHERE task_no = ${task_no} GROUP BY status`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-function countSessionTasks(query: Query, session_id: string): number {
-  const [row] = query<{ count: number }>`SELECT count(*) AS count
+function* countSessionTasks(session_id: string): Steps<number> {
+  const row = yield* sqlRow<{ count: number }>`SELECT count(*) AS count
     FROM tasks JOIN sessions USING (session_no) WHERE session_id = ${session_id}`;
   return row?.count ?? 0;
 }
@@ -177,24 +179,25 @@ function asLimit(limit: number): number {
 // a claim does not copy it.
 
 /** The number of a session that is there; throws when it is not. */
-type SessionNumber = (session_id: string) => number;
+type SessionNumber = (session_id: string) => Steps<number>;
 
-function writeRows(
-  query: Query,
+function* writeRows(
   task_id: string,
   planned: PlannedChange<unknown>,
   sessionNumber: SessionNumber,
-): void {
+): Steps<void> {
   const { task, steps = [], removed_steps = [] } = planned;
-  if (task !== undefined) writeTask(query, task, sessionNumber);
+  if (task !== undefined) yield* writeTask(task, sessionNumber);
   const numbers = new Map<string, number>();
-  for (const step_id of removed_steps) removeStep(query, findTaskNumber(task_id), step_id);
-  for (const step of steps) writeStep(query, findTaskNumber(step.task_id), step);
+  for (const step_id of removed_steps) {
+    yield* removeStep(yield* findTaskNumber(task_id), step_id);
+  }
+  for (const step of steps) yield* writeStep(yield* findTaskNumber(step.task_id), step);
 
-  function findTaskNumber(id: string): number {
+  function* findTaskNumber(id: string): Steps<number> {
     let task_no = numbers.get(id);
     if (task_no === undefined) {
-      const [row] = query<TaskRow>`SELECT task_no FROM tasks WHERE task_id = ${asColumn(id)}`;
+      const row = yield* sqlRow<TaskRow>`SELECT task_no FROM tasks WHERE task_id = ${asColumn(id)}`;
       if (row === undefined) throw refuseEntry(`There is no task ${id} to write a step of.`);
       task_no = row.task_no;
       numbers.set(id, task_no);
@@ -203,58 +206,61 @@ function writeRows(
   }
 }
 
-function writeTask(query: Query, task: StoredTask, sessionNumber: SessionNumber): void {
+function* writeTask(task: StoredTask, sessionNumber: SessionNumber): Steps<void> {
   const task_id = asColumn(task.task_id);
   const content = JSON.stringify(task.content);
-  const known = query`UPDATE tasks
+  const known = yield* sql`UPDATE tasks
     SET status = ${task.status}, updated_at = ${task.updated_at}, content = ${content} WHERE task_id = ${task_id} RETURNING task_no`;
   if (known.length > 0) return;
-  query`INSERT INTO tasks (task_id, session_no, status, created_at, updated_at, content)
-     VALUES (${task_id}, ${sessionNumber(task.session_id)}, ${task.status}, ${task.created_at}, ${task.updated_at}, ${content})`;
+  const session_no = yield* sessionNumber(task.session_id);
+  yield* sql`INSERT INTO tasks (task_id, session_no, status, created_at, updated_at, content)
+     VALUES (${task_id}, ${session_no}, ${task.status}, ${task.created_at}, ${task.updated_at}, ${content})`;
 }
 
-function writeStep(query: Query, task_no: number, step: StepWrite): void {
+function* writeStep(task_no: number, step: StepWrite): Steps<void> {
   const step_id = asColumn(step.step_id);
   const { position, status, open_dependencies, run_id, lease_expires_at, definition } = step;
   if (definition !== undefined) {
-    removeDependencies(query, task_no, step_id);
-    query`INSERT OR REPLACE INTO task_step_definitions (task_no, step_id, depends_on, content)
-       VALUES (${task_no}, ${step_id}, ${JSON.stringify(definition.depends_on)}, ${JSON.stringify(definition.content)})`;
+    yield* removeDependencies(task_no, step_id);
+    yield* sql`INSERT INTO task_step_definitions (task_no, step_id, depends_on, content)
+       VALUES (${task_no}, ${step_id}, ${JSON.stringify(definition.depends_on)}, ${JSON.stringify(definition.content)})
+       ON CONFLICT (task_no, step_id) DO UPDATE
+       SET depends_on = excluded.depends_on, content = excluded.content`;
     for (const id of definition.depends_on) {
-      query`INSERT OR IGNORE INTO task_dependencies (task_no, depends_on, step_id)
-        VALUES (${task_no}, ${asColumn(id)}, ${step_id})`;
+      yield* sql`INSERT INTO task_dependencies (task_no, depends_on, step_id)
+        VALUES (${task_no}, ${asColumn(id)}, ${step_id}) ON CONFLICT DO NOTHING`;
     }
   }
   const claim = asColumn(run_id);
   const lease = lease_expires_at ?? null;
   const state = JSON.stringify(step.state);
-  const known = query`UPDATE task_steps SET position = ${position}, status = ${status},
+  const known = yield* sql`UPDATE task_steps SET position = ${position}, status = ${status},
       open_dependencies = ${open_dependencies}, run_id = ${claim}, lease_expires_at = ${lease}, state = ${state}
     WHERE task_no = ${task_no} AND step_id = ${step_id} RETURNING 1`;
   if (known.length > 0) return;
   if (definition === undefined) {
     throw refuseEntry(`Step ${step.step_id} of task ${step.task_id} is new and has no definition.`);
   }
-  query`INSERT INTO task_steps (position, status, open_dependencies, run_id, lease_expires_at, state,
+  yield* sql`INSERT INTO task_steps (position, status, open_dependencies, run_id, lease_expires_at, state,
       task_no, step_id)
     VALUES (${position}, ${status}, ${open_dependencies}, ${claim}, ${lease}, ${state}, ${task_no}, ${step_id})`;
 }
 
-function removeStep(query: Query, task_no: number, id: string): void {
+function* removeStep(task_no: number, id: string): Steps<void> {
   const step_id = asColumn(id);
-  removeDependencies(query, task_no, step_id);
+  yield* removeDependencies(task_no, step_id);
   for (const table of ["task_step_definitions", "task_steps"]) {
-    query`DELETE FROM ${raw(table)} WHERE task_no = ${task_no} AND step_id = ${step_id}`;
+    yield* sql`DELETE FROM ${raw(table)} WHERE task_no = ${task_no} AND step_id = ${step_id}`;
   }
 }
 
 /** By what it depends on, which is how they are found: there may be thousands of the task. */
-function removeDependencies(query: Query, task_no: number, step_id: string): void {
-  const [row] = query<{ depends_on: string }>`SELECT depends_on FROM task_step_definitions
+function* removeDependencies(task_no: number, step_id: string): Steps<void> {
+  const row = yield* sqlRow<{ depends_on: string }>`SELECT depends_on FROM task_step_definitions
     WHERE task_no = ${task_no} AND step_id = ${step_id}`;
   if (row === undefined) return;
   for (const id of JSON.parse(row.depends_on) as string[]) {
-    query`DELETE FROM task_dependencies
+    yield* sql`DELETE FROM task_dependencies
       WHERE task_no = ${task_no} AND depends_on = ${asColumn(id)} AND step_id = ${step_id}`;
   }
 }

@@ -14,11 +14,12 @@ import type { Handler } from "../handler.ts";
 import { openPage } from "../open-browser.ts";
 import { replayWithConfig } from "../sessions/replay.ts";
 import { untilSignal } from "../signals.ts";
-import { hasStore, openVerifiedSession, resolveRun } from "../stored.ts";
+import { openForReading, openVerifiedSession, resolveRun } from "../stored.ts";
 import { VERSION } from "../version.ts";
 import { openInspectedHome, withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
 import { openLivePort } from "./live.ts";
 import { openPlayground } from "./playground.ts";
+import { withRemoteSessions } from "./remote-sessions.ts";
 import { openServersPort } from "./servers.ts";
 import { createTasksPort } from "./tasks.ts";
 
@@ -34,10 +35,9 @@ export const serveInspectorPage: Handler<"inspect"> = async (
   const place = openInspectedHome(context);
   const { home, cwd, env } = place;
   // Where nothing was ever stored, an empty store is made for what comes.
-  if (!hasStore(home)) await (await openHomeStore(home)).close();
-  const store = await openHomeStore(home, { readOnly: true });
+  const store = (await openForReading(place)) ?? (await makeStore(place));
   return untilSignal(context, async (ended) => {
-    const live = openLivePort(home);
+    const live = withRemoteSessions(openLivePort(home), store, place);
     const playground = openPlayground(place, (session_id) => live.attended(session_id));
     const servers = openServersPort(place);
     try {
@@ -91,6 +91,11 @@ export const serveInspectorPage: Handler<"inspect"> = async (
     }
   });
 };
+
+async function makeStore(place: InspectedHome): Promise<Store> {
+  await (await openHomeStore(place)).close();
+  return openHomeStore(place, { readOnly: true });
+}
 
 /** 0: any free one. */
 function parsePort(port: string): number {

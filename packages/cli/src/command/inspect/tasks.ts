@@ -68,7 +68,7 @@ function toTaskRow({ task, counts }: TaskWithCounts): TaskRow {
 /** Only what the page shows; the token of a claim is its holder's alone. */
 function toStepRow({ claim, result, failure, ...step }: StepRecord): StepRow {
   const { task_id: _t, expected_output: _e, position: _p, open_dependencies: _o, ...more } = step;
-  const { earlier: _a, updated_at: _u, last_run_id: _r, ...row } = more;
+  const { earlier: _a, updated_at: _u, last_run_id: _r, last_worker: _w, ...row } = more;
   return {
     ...row,
     claimed_by: claim?.worker ?? claim?.agent_id,

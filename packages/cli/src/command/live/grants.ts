@@ -1,59 +1,83 @@
-// `soong grants`: what was allowed "for this session" in the sessions that are live, and taking it back (CLI-7).
+// `soong grants`: what was allowed "for this session" in the sessions that are live, here and on other machines that share the
+// store, and taking it back (CLI-7).
 
+import type { ListedGrant, LiveRuntime } from "@soong/control";
 import { CommandError, describeAge, visibleLine, wrap } from "../../output/index.ts";
+import { findStoreOptions } from "../../runtime/home.ts";
+import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
+import { withReadOnlyStore, withStore } from "../stored.ts";
 import { liveRuntimes, withClient } from "./live-runtimes.ts";
+import {
+  findRemoteHolders,
+  listRemoteGrants,
+  revokeRemoteGrant,
+  type RemoteGrant,
+} from "./remote-grants.ts";
 
 export const listGrants: Handler<"grants"> = async (context) => {
   const { output, print } = context;
   const { bold, dim } = output.colours;
   const live = await liveRuntimes(context);
-  let count = 0;
-  for (const runtime of live) {
-    const { pid, project } = runtime.hello;
-    // None, when it has ended since.
-    const listed = await withClient(runtime, (client) => client.request("grants.list", {}));
-    for (const grant of listed?.grants ?? []) {
-      count += 1;
-      print({ pid, project, ...grant }, () => {
-        const { grant_id, tool_name, covers, granted_at, granted_by } = grant;
-        const given = `given ${granted_at} by ${granted_by}, for ${grant.tool_call_id}`;
-        const where = `in ${grant.session_id}, ${project} (process ${pid})`;
-        return [
-          `${bold(visibleLine(grant_id))}  ${visibleLine(tool_name)}`,
-          ...wrap(visibleLine(covers), output.width, "    "),
-          ...[given, where].map((text) => dim(`    ${visibleLine(text)}`)),
-        ];
-      });
-    }
+  const granted = await findGrants(context, live);
+  for (const { runtime: _runtime, grant, ...place } of granted) {
+    print({ ...place, ...grant }, () => {
+      const { grant_id, tool_name, covers, granted_at, granted_by } = grant;
+      const given = `given ${granted_at} by ${granted_by}, for ${grant.tool_call_id}`;
+      const host = place.host === undefined ? "" : ` on ${place.host}`;
+      const where = `in ${grant.session_id}, ${place.project} (process ${place.pid}${host})`;
+      return [
+        `${bold(visibleLine(grant_id))}  ${visibleLine(tool_name)}`,
+        ...wrap(visibleLine(covers), output.width, "    "),
+        ...[given, where].map((text) => dim(`    ${visibleLine(text)}`)),
+      ];
+    });
   }
+  if (granted.length > 0) return;
   const sessions = live.length === 1 ? "one session that is" : `${live.length} sessions that are`;
   if (live.length === 0) output.note("No session is live, so nothing is granted.");
-  else if (count === 0) output.note(`Nothing is granted in the ${sessions} live.`);
+  else output.note(`Nothing is granted in the ${sessions} live.`);
 };
 
 export const findAndRevokeGrant: Handler<"grants revoke"> = async (context, { id }) => {
-  const granted = await listLiveGrants(context);
-  const { runtime, grant: meant } = matchId(id, granted, GRANT);
-  const { grant_id } = meant;
+  const meant = matchId(id, await listLiveGrants(context), GRANT);
+  const { runtime, grant, ...place } = meant;
+  if (runtime === undefined) await revokeElsewhere(context, meant);
+  else await revokeHere(runtime, grant);
+  context.print(
+    { ...place, ...grant },
+    () => `revoked ${visibleLine(grant.grant_id)}: ${visibleLine(grant.covers)}`,
+  );
+};
+
+async function revokeHere(runtime: LiveRuntime, { grant_id }: ListedGrant): Promise<void> {
   const answer = await withClient(runtime, (client) =>
     client.request("grants.revoke", { grant_id }),
   ).catch((error: unknown) => {
     if ((error as { code?: unknown }).code !== "not_found") throw error;
   });
-  if (answer === undefined) {
-    throw new CommandError(
-      `The grant ${visibleLine(grant_id)} is gone already, or its session has ended.`,
-    );
-  }
-  const { pid, project } = runtime.hello;
-  const { grant } = answer;
-  context.print(
-    { pid, project, ...grant },
-    () => `revoked ${visibleLine(grant.grant_id)}: ${visibleLine(grant.covers)}`,
+  if (answer === undefined) throw refuseGone(grant_id);
+}
+
+async function revokeElsewhere(
+  context: CommandContext,
+  { grant, host = "" }: LiveGrant,
+): Promise<void> {
+  const { grant_id } = grant;
+  const outcome = await withStore(context, (store) => revokeRemoteGrant(store, grant));
+  if (outcome === "gone") throw refuseGone(grant_id);
+  if (outcome === "revoked") return;
+  throw new CommandError(
+    `The process on ${visibleLine(host)} has not confirmed yet that it revoked ${visibleLine(grant_id)}: it may be cut off. \`soong grants\` lists what it still has.`,
   );
-};
+}
+
+function refuseGone(grant_id: string): CommandError {
+  return new CommandError(
+    `The grant ${visibleLine(grant_id)} is gone already, or its session has ended.`,
+  );
+}
 
 const GRANT: IdSubject<LiveGrant> = {
   kind: "grant",
@@ -63,16 +87,43 @@ const GRANT: IdSubject<LiveGrant> = {
   hint: "No live session has it: `soong grants` lists what there is.",
 };
 
-type LiveGrant = Awaited<ReturnType<typeof listLiveGrants>>[number];
+interface LiveGrant {
+  /** Of this machine; else `host` says where it is. */
+  readonly runtime?: LiveRuntime;
+  readonly host?: string;
+  readonly pid: number;
+  readonly project: string;
+  readonly grant: ListedGrant;
+}
 
-export async function listLiveGrants(context: CommandContext) {
-  const live = await liveRuntimes(context);
+export async function listLiveGrants(context: CommandContext): Promise<LiveGrant[]> {
+  return findGrants(context, await liveRuntimes(context));
+}
+
+async function findGrants(
+  context: CommandContext,
+  live: readonly LiveRuntime[],
+): Promise<LiveGrant[]> {
   const listed = await Promise.all(
     live.map(async (runtime) => {
       // None, when it has ended since.
       const answer = await withClient(runtime, (client) => client.request("grants.list", {}));
-      return (answer?.grants ?? []).map((grant) => ({ runtime, grant }));
+      const { pid, project } = runtime.hello;
+      return (answer?.grants ?? []).map((grant) => ({ runtime, pid, project, grant }));
     }),
   );
-  return listed.flat();
+  return [...listed.flat(), ...(await findRemote(context, live))];
+}
+
+async function findRemote(
+  context: CommandContext,
+  live: readonly LiveRuntime[],
+): Promise<RemoteGrant[]> {
+  const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
+  if (url === undefined) return [];
+  const reached = new Set(live.map(({ hello }) => hello.session_id));
+  const noneStored = (): RemoteGrant[] => [];
+  return withReadOnlyStore(context, noneStored, async (store) =>
+    listRemoteGrants(store, await findRemoteHolders(store, reached)),
+  );
 }

@@ -1,13 +1,13 @@
 // `soong events`: the facts of a run, each as a sentence, with --json as it is in the journal, or with --format as records of that
 // format; with --follow until it ends, or no one is there any more who could end it (CLI-4).
 
-import { setTimeout } from "node:timers/promises";
 import { describeUsage } from "@soong/agent";
 import type { Fact } from "@soong/core";
 import type { Projection } from "@soong/export";
 import { loadFactTexts } from "../facts.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { describeRun, resolveRun, withReadOnlyStore, withStore } from "../stored.ts";
+import { awaitFacts } from "./await-facts.ts";
 import { createFactSentences } from "./fact-sentences.ts";
 import {
   createRecordReader,
@@ -19,9 +19,6 @@ import {
   type FormatOptions,
 } from "./project-facts.ts";
 import { sumRunUsage } from "./stored-usage.ts";
-
-const LOOK_AGAIN_MS = 100;
-const LOOKS_UNTIL_DOUBT = 20;
 
 export const printEvents: Handler<"events"> = async (context, { run: given }, options) => {
   const { output, json } = context;
@@ -63,21 +60,22 @@ export const printEvents: Handler<"events"> = async (context, { run: given }, op
 
     /** Whether it was abandoned. */
     async function printToTheEnd(): Promise<boolean> {
-      let idleLooks = 0;
-      while (!output.isClosed && !(await hasEnded())) {
-        // Another process writes, and cannot notify us.
-        await setTimeout(LOOK_AGAIN_MS);
-        const before = records.seen;
-        await printMore();
-        idleLooks = records.seen === before ? idleLooks + 1 : 0;
-        if (idleLooks < LOOKS_UNTIL_DOUBT) continue;
-        idleLooks = 0;
-        if (!(await closeAbandonedSession(context, session_id))) continue;
-        await printMore();
-        output.note("The process that worked on this run is gone; what it left open was closed.");
-        return true;
+      const news = awaitFacts(store, session_id);
+      try {
+        while (!output.isClosed && !(await hasEnded())) {
+          await news.next();
+          const before = records.seen;
+          await printMore();
+          if (!news.isDoubtful(records.seen > before)) continue;
+          if (!(await closeAbandonedSession(context, session_id))) continue;
+          await printMore();
+          output.note("The process that worked on this run is gone; what it left open was closed.");
+          return true;
+        }
+        return false;
+      } finally {
+        news.close();
       }
-      return false;
     }
 
     /** Ended, and everything of it was shown. */

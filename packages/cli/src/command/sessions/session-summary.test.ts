@@ -29,11 +29,19 @@ const ENDS = [
   end("live", "run.completed"),
   end("live", "run.started"),
   end("asking", "run.started"),
+  end("worker", "run.completed", {}, "of another session"),
 ];
+
+const CLAIMED = {
+  ...writtenFact({ seq: 5, type: "task.step.claimed", run_id: "r", data: {} }),
+  session_id: "worker",
+  data: { task_id: "task_1", step_id: "plan" },
+} as Fact;
 
 const store = {
   lastFacts: async () => ENDS,
-  factsOfTypes: async () => [],
+  factsOfTypes: async (_ids: unknown, [type]: readonly string[]) =>
+    type === "task.step.claimed" ? [CLAIMED] : [],
   heldSessions: async () => ["live", "asking"],
   questions: () => ({
     list: async () => [
@@ -62,4 +70,15 @@ test("the status of a session is that of its last turn, and whether someone stil
     "3 min ago",
     "1 turn",
   ]);
+});
+
+test("a run whose parent is in another session is a turn of its own, and says of which step", async () => {
+  const [worker, other] = await summarizeSessions(store, ["worker", "done"].map(record));
+  expect(worker).toMatchObject({
+    status: "done",
+    turns: 1,
+    worker_of: { task_id: "task_1", step_id: "plan" },
+  });
+  expect(worker && describeSummary(worker, NOW)).toContain("worker of plan in task_1");
+  expect(other).not.toHaveProperty("worker_of");
 });

@@ -4,14 +4,22 @@
 import { describeUsageCost, sumUsage, type UsageTotal } from "@soong/agent";
 import { RUNTIME_RESTARTED, type Fact } from "@soong/core";
 import type { SessionRecord, Store } from "@soong/store";
-import { describeAge } from "../../output/index.ts";
+import { describeAge, visibleLine } from "../../output/index.ts";
+import { selectRootRuns } from "../stored.ts";
 import { sumSessionUsage } from "./stored-usage.ts";
 
 export interface SessionSummary extends SessionRecord {
   readonly status: SessionStatus;
-  /** Prompts, or calls of `soong call`: the runs that no other run started. */
+  /** Prompts, or calls of `soong call`: the runs that no other run of the session started. */
   readonly turns: number;
+  /** The step it was opened for, dispatched from another session. */
+  readonly worker_of?: WorkedStep;
   readonly usage: UsageTotal;
+}
+
+export interface WorkedStep {
+  readonly task_id: string;
+  readonly step_id: string;
 }
 
 export type SessionStatus =
@@ -31,20 +39,23 @@ export async function summarizeSessions(
 ): Promise<SessionSummary[]> {
   const ends = await store.lastFacts(records.map(({ session_id }) => session_id));
   const usages = await sumSessionUsage(store, ends);
-  const turns = new Map<string, Fact[]>();
+  const runs = new Map<string, Fact[]>();
   for (const fact of ends) {
-    if (fact.parent_run_id !== undefined) continue;
-    const before = turns.get(fact.session_id);
-    if (before === undefined) turns.set(fact.session_id, [fact]);
+    const before = runs.get(fact.session_id);
+    if (before === undefined) runs.set(fact.session_id, [fact]);
     else before.push(fact);
   }
+  const turns = new Map([...runs].map(([id, facts]) => [id, selectRootRuns(facts)]));
+  const worked = await readWorkedSteps(store, turns);
   const open = [...turns].flatMap(([id, facts]) => (facts.every(hasEnded) ? [] : [id]));
   const [held, waiting] = open.length === 0 ? [[], []] : await readLive(store, open);
   return records.map((record) => {
     const { session_id } = record;
     const own = turns.get(session_id) ?? [];
     const usage = usages.get(session_id) ?? sumUsage([]);
-    return { ...record, status: readStatus(session_id, own), turns: own.length, usage };
+    const status = readStatus(session_id, own);
+    const worker_of = worked.get(session_id);
+    return { ...record, status, turns: own.length, usage, ...(worker_of && { worker_of }) };
   });
 
   function readStatus(session_id: string, own: readonly Fact[]): SessionStatus {
@@ -54,6 +65,25 @@ export async function summarizeSessions(
     if (!held.includes(session_id)) return "interrupted";
     return waiting.includes(session_id) ? "waiting_for_approval" : "running";
   }
+}
+
+/** By session. The run of a worker on another machine has its parent in another session. */
+async function readWorkedSteps(
+  store: SummaryStore,
+  turns: ReadonlyMap<string, readonly Fact[]>,
+): Promise<ReadonlyMap<string, WorkedStep>> {
+  const ids = [...turns].flatMap(([id, facts]) =>
+    facts.some(({ parent_run_id }) => parent_run_id !== undefined) ? [id] : [],
+  );
+  if (ids.length === 0) return new Map();
+  const claimed = await store.factsOfTypes(ids, ["task.step.claimed"]);
+  return new Map(
+    claimed.flatMap((fact) => {
+      if (fact.type !== "task.step.claimed") return [];
+      const { task_id, step_id } = fact.data;
+      return [[fact.session_id, { task_id, step_id }]];
+    }),
+  );
 }
 
 async function readLive(store: SummaryStore, session_ids: readonly string[]) {
@@ -77,14 +107,19 @@ function readEnd({ type, data }: Fact): SessionStatus {
 
 /** `done · 3 min ago · 2 turns · cost 0.02 USD`, in parts. */
 export function describeSummary(
-  { status, updated_at, turns, usage }: SessionSummary,
+  { status, updated_at, turns, usage, worker_of }: SessionSummary,
   now: number,
 ): readonly [status: string, ...about: string[]] {
   const cost = describeUsageCost(usage);
   return [
     status.replaceAll("_", " "),
+    ...(worker_of === undefined ? [] : [describeWorkedStep(worker_of)]),
     describeAge(updated_at, now),
     `${turns} ${turns === 1 ? "turn" : "turns"}`,
     ...(cost === "" ? [] : [cost]),
   ];
+}
+
+function describeWorkedStep({ task_id, step_id }: WorkedStep): string {
+  return `worker of ${visibleLine(step_id)} in ${visibleLine(task_id)}`;
 }

@@ -67,7 +67,9 @@ async function readSession(store: Store, session_id: string): Promise<ShownEntry
   const calls = await reader.calls();
   const seen = new Set<string>();
   const agents = await reader.agents();
-  const roots = agents.filter(({ parent_agent_id }) => parent_agent_id === undefined);
+  const here = new Set(agents.map(({ agent_id }) => agent_id));
+  // The parent of a worker's agent may be in another session.
+  const roots = agents.filter(({ parent_agent_id: id }) => id === undefined || !here.has(id));
   const shown: ShownEntry[] = [];
   for (const { agent_id } of roots) shown.push(...(await readAgent(agent_id, 0)));
   return shown;

@@ -17,20 +17,29 @@ import { createKernel, messageOf } from "@soong/core";
 import type { McpServerEntry, McpServerStatus } from "@soong/mcp";
 import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
 import { openSandbox, type SandboxState } from "@soong/platform";
-import { loadConfig, userHome, type LoadedConfig, type SoongConfig } from "../../config/index.ts";
+import type { StoreDescription, StoreOptions } from "@soong/store";
+import {
+  ConfigError,
+  loadConfig,
+  userHome,
+  type LoadedConfig,
+  type SoongConfig,
+} from "../../config/index.ts";
 import { describeFailure, EXIT, pad, visible } from "../../output/index.ts";
 import { collectSecrets, listKeyNames } from "../../runtime/secrets.ts";
 import { loadOwnCommands, type OwnCommands } from "../../conversation/own-commands.ts";
 import { declarativeOptions } from "../../runtime/user-tools.ts";
 import { loadUserServers, runtimeServers } from "../../runtime/servers.ts";
 import { entrySandboxes } from "../../runtime/entry-sandbox.ts";
-import { openHomeStore, SetupError, homePaths } from "../../runtime/home.ts";
+import { findStoreOptions, SetupError, homePaths, type StorePlace } from "../../runtime/home.ts";
 import { namesCollector } from "../../runtime/names-collector.ts";
 import { openRuntime } from "../../runtime/open-runtime.ts";
 import { resolvePlaces } from "../../runtime/places.ts";
+import { STORE_URL_NAME } from "../../runtime/store-url.ts";
 import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
-import { hasStore } from "../stored.ts";
+import { describeDatabase } from "../store/store.ts";
+import { openForReading } from "../stored.ts";
 
 const OLDEST_NODE = [20, 19] as const;
 const MOST_NAMED = 10;
@@ -82,7 +91,7 @@ async function* checkAll(
     },
     { next: "Fix what is named; a config is not needed, so the file may also be removed." },
   );
-  yield await check("store", () => checkStore(home), {
+  yield await check("store", () => checkStore({ home, env }), {
     next: "Put a copy of the store back, or move its folder away to begin anew.",
   });
   yield await check("ripgrep", checkRipgrep);
@@ -182,10 +191,52 @@ function findNearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : findNearestFolder(dirname(path));
 }
 
+async function checkStore(place: StorePlace): Promise<Found> {
+  let options: StoreOptions;
+  try {
+    options = await findStoreOptions(place);
+  } catch (error) {
+    // Named by the finding of the config.
+    if (error instanceof ConfigError) return warn(["not checked: the config cannot be read"]);
+    return fail(describeFailure(error).message);
+  }
+  if (options.url === undefined) return checkNewestSession(place);
+  const { describeStore, StoreError } = await import("@soong/store");
+  try {
+    const described = await describeStore(options);
+    return await checkDatabase(place, options, described);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const isOfVariable = (place.env[STORE_URL_NAME] ?? "") !== "";
+    const where = isOfVariable ? STORE_URL_NAME : "store.url of the config";
+    return fail(error.message, `${where} names this database.`);
+  }
+}
+
+/** A worker whose clock is further off does not start. */
+const WORST_OFFSET = 1 / 3;
+
+async function checkDatabase(
+  place: StorePlace,
+  { leaseMs = 60_000 }: Pick<StoreOptions, "leaseMs">,
+  described: StoreDescription,
+): Promise<Found> {
+  if (described.kind === "sqlite") return checkNewestSession(place);
+  const { latency_ms, clock_offset_ms: offset } = described;
+  const clock = `its clock is ${Math.abs(offset).toFixed(0)} ms ${offset < 0 ? "behind" : "ahead"}`;
+  const about = [describeDatabase(described), `answers in ${latency_ms.toFixed(1)} ms; ${clock}`];
+  const newest = await checkNewestSession(place);
+  const says = [...about, newest.says];
+  if (newest.state !== "ok") return { ...newest, says: says.join("\n") };
+  return Math.abs(offset) > leaseMs * WORST_OFFSET
+    ? warn(says, "Set the clock of this machine or of the database; NTP keeps both right.")
+    : ok(says.join("\n"));
+}
+
 /** The newest session is looked through; `soong verify --all` does it for all of them. */
-async function checkStore(home: string): Promise<Found> {
-  if (!hasStore(home)) return ok("nothing is kept yet");
-  const store = await openHomeStore(home, { readOnly: true });
+async function checkNewestSession(place: StorePlace): Promise<Found> {
+  const store = await openForReading(place);
+  if (store === undefined) return ok("nothing is kept yet");
   try {
     const [newest] = await store.sessions({ limit: 1 });
     if (newest === undefined) return ok("opens; no session in it");

@@ -108,6 +108,14 @@ export async function listIdsOf(
       const granted = await listLiveGrants(context);
       return granted.map(({ grant }) => ({ value: grant.grant_id, about: grant.covers }));
     }
+    case "workers drain": {
+      const { readWorkers } = await import("../live/workers.ts");
+      const workers = await readWorkers(context);
+      return workers.map(({ worker_id, pool, host }) => ({
+        value: worker_id,
+        about: `${pool} on ${host}`,
+      }));
+    }
     default:
       return [];
   }

@@ -85,10 +85,12 @@ const COLOUR_OF: Readonly<Partial<Record<StepStatus, "green" | "red" | "yellow" 
 };
 
 function describeStep(step: StepRecord): string {
-  const { status, attempts, max_attempts, claim, failure, reason, result, open_dependencies } =
-    step;
+  const { status, attempts, max_attempts, claim, last_worker } = step;
+  const { failure, reason, result, open_dependencies } = step;
   const parts: string[] = [status];
   if (claim !== undefined) parts.push(`by ${visibleLine(claim.worker ?? claim.run_id)}`);
+  else if (isElsewhere(last_worker) && !isOpen(status))
+    parts.push(`by ${visibleLine(last_worker)}`);
   if (attempts > 1 || status === "failed") parts.push(`attempt ${attempts} of ${max_attempts}`);
   if (status === "pending") parts.push(`waits for ${open_dependencies}`);
   const why =
@@ -98,6 +100,11 @@ function describeStep(step: StepRecord): string {
   const before =
     isOpen(status) && failure !== undefined ? ` (before: ${visibleLine(failure.message)})` : "";
   return `${parts.join(", ")}${why === undefined ? "" : `: ${visibleLine(why)}`}${before}`;
+}
+
+/** Its name has a host in it: those of one process need no telling apart when they are done. */
+function isElsewhere(worker: string | undefined): worker is string {
+  return worker?.includes("@") === true;
 }
 
 function isOpen(status: StepStatus): boolean {

@@ -3,6 +3,7 @@
 import { visibleLine } from "@soong/core";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import type { LiveSession } from "../../wire/session-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { ArtifactViewer } from "../call/artifact-viewer.tsx";
@@ -43,6 +44,10 @@ export function SessionView({ route }: { route: SessionRoute }) {
   );
 }
 
+function describeLive({ pid, host }: LiveSession): string {
+  return `live, process ${pid}${host === undefined ? "" : ` on ${visibleLine(host)}`}`;
+}
+
 function SessionHead({ model: { session, read_seq } }: { model: SessionModel }) {
   if (session === undefined) return <div class="session-head">Loading the session…</div>;
   const { title, session_id, live, updated_at, last_seq } = session;
@@ -51,7 +56,7 @@ function SessionHead({ model: { session, read_seq } }: { model: SessionModel }) 
     <div class="session-head">
       <h1>{visibleLine(title ?? session_id)}</h1>
       <span class="session-facts">
-        {live === undefined ? "not live" : `live, process ${live.pid}`}
+        {live === undefined ? "not live" : describeLive(live)}
         {" · "}
         <Mono text={findProject(session) ?? "no project"} />
         {" · "}

@@ -8,14 +8,17 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
 import { StoreError, type CrashPoint } from "../contract/store-error.ts";
-import { loadSqlite, type Database } from "../sqlite/driver.ts";
-import { createCommitter, type Committer, type Pending } from "./committer.ts";
+import { loadSqlite, type Database } from "./driver.ts";
+import type { Pending } from "../session/committer.ts";
+import { createCommitter, type SqliteCommitter } from "./sqlite-committer.ts";
+import type { Batch } from "../session/write-rows.ts";
 
 let directory: string;
 let database: Database;
 /** Another connection, as another process would have. */
 let other: Database;
-let committer: Committer;
+let committer: SqliteCommitter;
+const writing = new WeakMap<Batch, () => void>();
 let executed: string[];
 let points: CrashPoint[];
 /** What became of the file under us. */
@@ -35,7 +38,7 @@ beforeEach(async () => {
   committer = committerWith(0);
 });
 
-function committerWith(busyTimeoutMs: number): Committer {
+function committerWith(busyTimeoutMs: number): SqliteCommitter {
   const exec = (sql: string): void => {
     executed.push(sql);
     database.exec(sql);
@@ -52,6 +55,7 @@ function committerWith(busyTimeoutMs: number): Committer {
       watch: () => () => {},
     },
     checkRoom() {},
+    write: (batch) => writing.get(batch)?.(),
     busyTimeoutMs,
     at: (point) => void points.push(point),
   });
@@ -333,10 +337,15 @@ function speaker(
       get mustSync() {
         return self.mustSync;
       },
-      write() {
-        if (self.fail !== undefined) throw self.fail;
-        for (const what of pile) database.prepare(sql).run(...values(what));
+      take() {
+        const batch = {} as Batch;
+        writing.set(batch, () => {
+          if (self.fail !== undefined) throw self.fail;
+          for (const what of pile) database.prepare(sql).run(...values(what));
+        });
+        return batch;
       },
+      putBack() {},
       committed() {
         pile = [];
         self.heard += 1;

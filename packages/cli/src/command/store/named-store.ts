@@ -1,0 +1,95 @@
+// A store as it is named on the command line: a home directory, or the address of a database, with its password in a variable.
+
+import { existsSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { KnownSecret } from "@soong/core";
+import type { StoreOptions } from "@soong/store";
+import { loadConfig } from "../../config/index.ts";
+import { UsageError, visibleLine } from "../../output/index.ts";
+import {
+  addPassword,
+  checkStoreUrl,
+  findStoreUrl,
+  listUrlSecrets,
+  STORE_URL_NAME,
+} from "../../runtime/store-url.ts";
+import { resolveHome } from "../context.ts";
+import type { CommandContext } from "../handler.ts";
+
+export interface NamedStore {
+  /** Without credentials. */
+  readonly label: string;
+  /** The same for the same store. */
+  readonly identity: string;
+  readonly options: Pick<StoreOptions, "directory" | "url">;
+  /** Whether there may be one: of a database that is not known before it is opened. */
+  readonly isThere: boolean;
+  readonly secrets: readonly KnownSecret[];
+}
+
+/** `role`: FROM or TO, for messages. */
+export async function readNamedStore(
+  context: CommandContext,
+  given: string,
+  role: string,
+): Promise<NamedStore> {
+  const text = readVariable(context, given);
+  if (/^postgres(?:ql)?:\/\//.test(text)) return nameDatabase(context, text, role);
+  if (/^\w+:\/\//.test(text)) {
+    throw new UsageError(
+      `${role} is neither a directory nor an address that begins with postgres://.`,
+    );
+  }
+  const directory = resolve(context.cwd, text);
+  return {
+    label: visibleLine(directory),
+    identity: await realpath(directory).catch(() => directory),
+    options: { directory },
+    isThere: existsSync(join(directory, "store", "soong.db")),
+    secrets: [],
+  };
+}
+
+async function nameDatabase(
+  context: CommandContext,
+  text: string,
+  role: string,
+): Promise<NamedStore> {
+  const home = resolveHome(context);
+  const whole = await findWholeUrl(context, checkStoreUrl(text, role), home);
+  const url = new URL(whole);
+  const schema = url.searchParams.get("schema") ?? "soong";
+  const label = `${url.protocol}//${url.host}${url.pathname}`;
+  return {
+    label: visibleLine(label),
+    identity: `${url.host}${url.pathname} ${schema}`,
+    options: { directory: home, url: whole },
+    isThere: true,
+    secrets: listUrlSecrets(whole, role),
+  };
+}
+
+async function findWholeUrl(context: CommandContext, text: string, home: string): Promise<string> {
+  const { password } = new URL(text);
+  if (password !== "") {
+    const named = readVariable(context, password);
+    return named === password ? text : addPassword(text, named);
+  }
+  const values = await loadConfig({ home }).then(
+    (config) => config.values,
+    () => undefined,
+  );
+  const { url } = values?.store ?? {};
+  if (url === undefined || new URL(url).href !== new URL(text).href) return text;
+  return findStoreUrl(values, { ...context.env, [STORE_URL_NAME]: undefined }) ?? text;
+}
+
+/** `$NAME`, which no shell has filled in, so that the value is in no list of processes. */
+function readVariable({ env }: CommandContext, text: string): string {
+  const name = /^\$(\w+)$/.exec(text)?.[1];
+  if (name === undefined) return text;
+  const value = env[name] ?? "";
+  if (value === "") throw new UsageError(`$${name} is not set.`);
+  return value;
+}

@@ -1,0 +1,39 @@
+// `soong store`: which database keeps the sessions of this home, and how much is in it.
+
+import { describeStore, type StoreDescription } from "@soong/store";
+import { visibleLine } from "../../output/index.ts";
+import { findStoreOptions } from "../../runtime/home.ts";
+import { resolveHome } from "../context.ts";
+import type { Handler } from "../handler.ts";
+import { openForReading } from "../stored.ts";
+
+export const showStore: Handler<"store"> = async (context) => {
+  const place = { home: resolveHome(context), env: context.env };
+  const described = await describeStore(await findStoreOptions(place));
+  const store = await openForReading(place);
+  const sessions = (await store?.countSessions()) ?? 0;
+  await store?.close();
+  context.print({ ...described, sessions }, () => [
+    describeDatabase(described),
+    `${formatBytes(described.bytes)} in ${sessions} ${sessions === 1 ? "session" : "sessions"}`,
+  ]);
+};
+
+/** Its kind, and its address without credentials. */
+export function describeDatabase(described: StoreDescription): string {
+  const address = visibleLine(described.address);
+  if (described.kind === "sqlite") return `SQLite, ${address}`;
+  const { schema, server_version, version, is_encrypted } = described;
+  const server = visibleLine(server_version.split(" ")[0] ?? "");
+  const tables = version === undefined ? "no tables yet" : `tables of version ${version}`;
+  const encryption = is_encrypted ? "encrypted" : "not encrypted";
+  return `PostgreSQL ${server}, ${address}, schema ${schema}, ${tables}, connection ${encryption}`;
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let amount = bytes;
+  let unit = 0;
+  for (; amount >= 1000 && unit < units.length - 1; unit += 1) amount /= 1000;
+  return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`;
+}

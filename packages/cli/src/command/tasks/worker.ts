@@ -1,0 +1,136 @@
+// `soong worker`: a process that works on the steps of a pool, dispatched on any machine with the same store (DIST-1). A signal
+// lets it finish what it has begun; what takes longer than the grace is stopped and given back.
+
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { loopLimits } from "@soong/agent";
+import { messageOf } from "@soong/core";
+import { resolveRulePath } from "@soong/tools";
+import { openJobQueue, runWorker, type WorkerHost } from "@soong/worker";
+import { buildLoopLimits } from "../../config/index.ts";
+import { CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
+import { openModels } from "../../runtime/models.ts";
+import type { Runtime } from "../../runtime/open-runtime.ts";
+import { createToolProvider } from "../../runtime/servers.ts";
+import { findStoreUrl } from "../../runtime/store-url.ts";
+import { loadUserConfig, withRuntime } from "../context.ts";
+import type { Handler } from "../handler.ts";
+import { onTermination } from "../signals.ts";
+import { VERSION } from "../version.ts";
+
+const MOST_LOCK_MS = 10_000;
+
+export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, options) => {
+  const { env, output } = context;
+  const { pool, project } = options;
+  if (pool === undefined) {
+    throw new UsageError("Name the pool: `soong worker --pool NAME`.");
+  }
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(pool)) {
+    throw new UsageError(
+      `--pool is ${visibleLine(pool)}; a pool is named with letters, digits, _ and -.`,
+    );
+  }
+  const concurrency = readNumber("--concurrency", options.concurrency ?? "1", [1, 64]);
+  const graceMs = 1_000 * readNumber("--grace", options.grace ?? "30", [0, 86_400]);
+  const config = await loadUserConfig(context);
+  const url = findStoreUrl(config.values, env);
+  if (url === undefined) {
+    throw new CommandError(
+      "A worker needs a store that machines share: set store.url in config.toml, or SOONG_STORE_URL.",
+    );
+  }
+  const models = await openModels(config.values, env, options.model);
+  // Of this process: there may be several on one machine.
+  const place = `${hostname()}-${randomUUID().slice(0, 8)}`;
+  const wish = {
+    config,
+    agents: true,
+    workerPool: { name: pool, concurrency, place },
+    waitForAnyone: true,
+  };
+  const flags = { ...options, ...(project !== undefined && { cwd: project }) };
+  return withRuntime(context, flags, wish, async (runtime) => {
+    const host = await createHost(runtime, models);
+    const { cluster } = host.store;
+    if (cluster === undefined) {
+      throw new CommandError("A worker needs a store that machines share; this one is SQLite.");
+    }
+    const drain = new AbortController();
+    const stop = new AbortController();
+    let grace: NodeJS.Timeout | undefined;
+    const startDrain = (): void => {
+      drain.abort();
+      grace ??= setTimeout(() => stop.abort("the worker was stopped"), graceMs);
+    };
+    const stopListening = [context.interrupts.on(startDrain), onTermination(startDrain)];
+    const queue = await openJobQueue(url, {
+      // One that is killed before it has claimed a step keeps it from others no longer than a claim would.
+      lockMs: Math.min(MOST_LOCK_MS, config.values.task.lease_ms),
+      onError: (error) => output.note(`warning: ${visibleLine(messageOf(error))}`),
+    });
+    try {
+      const worker_id = `${pool}@${place}`;
+      output.line(`Worker ${worker_id} takes work of the pool ${pool}, ${concurrency} at a time.`);
+      await runWorker({
+        host,
+        cluster,
+        queue,
+        worker_id,
+        pool,
+        concurrency,
+        version: VERSION,
+        drain: drain.signal,
+        stop: stop.signal,
+      });
+      output.line("The worker has ended.");
+      return stop.signal.aborted ? EXIT.interrupted : EXIT.ok;
+    } finally {
+      clearTimeout(grace);
+      for (const forget of stopListening) forget();
+      await queue.close();
+    }
+  });
+
+  async function createHost(runtime: Runtime, opened: WorkerHost["models"]): Promise<WorkerHost> {
+    const { agents, roots, policy } = runtime;
+    if (agents === undefined) throw new CommandError("There are no agents in this runtime.");
+    const { home, tmp_dir, protected_roots, case_insensitive_paths } = policy;
+    return {
+      store: await runtime.store(),
+      tasks: agents.tasks,
+      keeper: agents.keeper,
+      agents: agents.agents,
+      models: opened,
+      checkModel: (reference) => openModels(config.values, env, reference),
+      limits: loopLimits(buildLoopLimits(config.values)),
+      toolProvider: createToolProvider(runtime, config.values.mcp),
+      places: {
+        roots,
+        home,
+        tmp_dir,
+        protected_roots,
+        case_insensitive_paths,
+        resolvePath: resolveRulePath,
+      },
+      async openSession({ title }) {
+        const held = await runtime.openSession({ title, project: roots.project });
+        return {
+          session: held.session,
+          onAbort: (listener) => held.onAbort((reason) => listener(reason)),
+          lost: held.kept.lost,
+          close: () => held.close(),
+        };
+      },
+      report: (line) => output.line(visibleLine(line)),
+    };
+  }
+};
+
+function readNumber(name: string, given: string, [least, most]: readonly [number, number]): number {
+  const number = Number(given);
+  if (Number.isInteger(number) && number >= least && number <= most) return number;
+  throw new UsageError(
+    `${name} is ${visibleLine(given)}; it is a number from ${least} to ${most}.`,
+  );
+}

@@ -1,0 +1,85 @@
+import { verifies } from "#laws";
+import { describe, expect, test } from "vitest";
+import { parseConfig } from "../config/index.ts";
+import { findStoreUrl, listStoreSecrets } from "./store-url.ts";
+
+const CONFIG = parseConfig(
+  '[store]\nurl = "postgres://me@db.example.org/soong"\npassword_env = "DB_PASSWORD"\n',
+  "config.toml",
+);
+const EMPTY = parseConfig("", "config.toml");
+const PASSWORD = "p@ss:w/rd#100%";
+
+describe("the database of a home", () => {
+  test("is SQLite in the home when nothing names another", () => {
+    verifies("STORE-1");
+    expect(findStoreUrl(EMPTY, {})).toBeUndefined();
+    expect(findStoreUrl(undefined, { SOONG_STORE_URL: "" })).toBeUndefined();
+  });
+
+  test("is that of the config, with the password of the variable it names", () => {
+    verifies("STORE-1", "CONF-2");
+    const url = findStoreUrl(CONFIG, { DB_PASSWORD: PASSWORD }) ?? "";
+    expect(decodeURIComponent(new URL(url).password)).toBe(PASSWORD);
+    expect(new URL(url).host).toBe("db.example.org");
+  });
+
+  test("on a socket takes the password as a parameter", () => {
+    const { store } = parseConfig(
+      '[store]\nurl = "postgres:///soong?host=/run/postgresql"\npassword_env = "PW"\n',
+      "config.toml",
+    );
+    const url = new URL(findStoreUrl({ store }, { PW: PASSWORD }) ?? "");
+    expect(url.searchParams.get("password")).toBe(PASSWORD);
+    expect(url.searchParams.get("host")).toBe("/run/postgresql");
+  });
+
+  test("is that of SOONG_STORE_URL before the config's, without the config's password", () => {
+    verifies("STORE-1");
+    const env = { SOONG_STORE_URL: "postgres://other/soong", DB_PASSWORD: PASSWORD };
+    expect(findStoreUrl(CONFIG, env)).toBe("postgres://other/soong");
+  });
+
+  test("is not guessed when the variable of its password is not set", () => {
+    verifies("CONF-2");
+    expect(() => findStoreUrl(CONFIG, {})).toThrow(
+      /DB_PASSWORD is not set.*Set it to the password/,
+    );
+  });
+
+  test.each(["mysql://me:hunter2@db/soong", "db/soong:hunter2", "postgres://me:hunt#er2@db/soong"])(
+    "a SOONG_STORE_URL that is none (%s) is refused without repeating it",
+    (url) => {
+      verifies("CONF-2");
+      const finding = () => findStoreUrl(EMPTY, { SOONG_STORE_URL: url });
+      expect(finding).toThrow(/^SOONG_STORE_URL is not /);
+      expect(finding).not.toThrow(/hunt/);
+    },
+  );
+});
+
+describe("the password of the database", () => {
+  test.each([
+    ["in the variable of the config", CONFIG, { DB_PASSWORD: PASSWORD }],
+    [
+      "in SOONG_STORE_URL",
+      EMPTY,
+      { SOONG_STORE_URL: `postgres://me:${encodeURIComponent(PASSWORD)}@db/soong` },
+    ],
+    [
+      "as a parameter of SOONG_STORE_URL, with a config that cannot be read",
+      undefined,
+      { SOONG_STORE_URL: `postgres://db/soong?password=${encodeURIComponent(PASSWORD)}` },
+    ],
+    ["where the driver looks for it", CONFIG, { DB_PASSWORD: "x", PGPASSWORD: PASSWORD }],
+  ])("%s is a known secret, as it is and as a URL spells it", (_where, values, env) => {
+    verifies("REDACT-3");
+    const known = listStoreSecrets(values, env).map(({ value }) => value);
+    expect(known).toContain(PASSWORD);
+    expect(known).toContain(encodeURIComponent(PASSWORD));
+  });
+
+  test("there is none for SQLite", () => {
+    expect(listStoreSecrets(EMPTY, { PGPASSWORD: PASSWORD })).toEqual([]);
+  });
+});

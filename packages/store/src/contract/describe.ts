@@ -1,0 +1,29 @@
+// What `describeStore` finds of a store.
+
+export type StoreDescription = SqliteDescription | PostgresDescription;
+
+export interface SqliteDescription {
+  readonly kind: "sqlite";
+  /** The file of the database. */
+  readonly address: string;
+  readonly is_there: boolean;
+  /** Of the database and of the artifacts. */
+  readonly bytes: number;
+}
+
+export interface PostgresDescription {
+  readonly kind: "postgres";
+  /** Without credentials. */
+  readonly address: string;
+  readonly schema: string;
+  /** Of the tables; undefined where there are none yet. */
+  readonly version: number | undefined;
+  readonly server_version: string;
+  readonly is_encrypted: boolean;
+  /** Of one question, there and back. */
+  readonly latency_ms: number;
+  /** How far its clock is ahead of this machine's. */
+  readonly clock_offset_ms: number;
+  /** Of all its tables. */
+  readonly bytes: number;
+}

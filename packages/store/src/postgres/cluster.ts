@@ -1,0 +1,191 @@
+// Workers, commands and wake-ups in PostgreSQL.
+
+import type {
+  ClusterStorage,
+  SessionHolder,
+  WorkerRecord,
+  WorkerReport,
+} from "../contract/cluster.ts";
+import { readHolder, type SessionRow } from "../session/rows.ts";
+import { fromColumn, omitNulls } from "../sql/columns.ts";
+import { raw, sql, sqlRow } from "../sql/sql.ts";
+import type { Connections } from "./connection.ts";
+import { createListener } from "./listener.ts";
+import type { PostgresRunner } from "./run-steps.ts";
+import { followCommands } from "./session-commands.ts";
+import type { HeldSession } from "./session-leases.ts";
+
+export interface Cluster extends ClusterStorage {
+  close(): Promise<void>;
+}
+
+export interface ClusterParts {
+  readonly connections: Connections;
+  readonly runner: PostgresRunner;
+  readonly schema: string;
+  /** The sessions that are held here. */
+  readonly held: () => readonly HeldSession[];
+  /** How often what was missed is looked for. */
+  readonly beatMs?: number | undefined;
+}
+
+type WorkerRow = Omit<WorkerRecord, "seen_at" | "doing"> & { seen_at: Date; doing: string };
+
+const SEEN_WITHIN_MS = 60_000;
+const CLOCK_READINGS = 3;
+
+/** One NOTIFY for each commit cut the rate of commits to a third. */
+const WAKE_EVERY_MS = 100;
+
+export function createCluster(parts: ClusterParts): Cluster {
+  const { connections, runner, schema, held, beatMs } = parts;
+  const commands = followCommands(connections, held);
+  const listener = createListener({ connections, schema, beat: commands, beatMs });
+  /** The topics to notify next. */
+  const waking = new Set<string>();
+  let wakeTimer: NodeJS.Timeout | undefined;
+  let lastWake = -Infinity;
+
+  return {
+    async clockOffsetMs() {
+      const readings: { offset: number; tookMs: number }[] = [];
+      for (let count = 0; count < CLOCK_READINGS; count += 1) readings.push(await readOffset());
+      // The shorter the round trip, the less half of it can be wrong.
+      readings.sort((one, other) => one.tookMs - other.tookMs);
+      return readings[0]?.offset ?? Number.NaN;
+    },
+    async reportWorker(worker) {
+      const row = await runner.run(reportSteps(worker));
+      return { draining: row?.draining ?? false };
+    },
+    async removeWorker(worker_id) {
+      await runner.run(sql`DELETE FROM workers WHERE worker_id = ${worker_id}`);
+    },
+    async workers({ seenWithinMs = SEEN_WITHIN_MS } = {}) {
+      const rows = await runner.run(sql<WorkerRow>`SELECT * FROM workers
+        WHERE seen_at >= clock_timestamp() - ${seenWithinMs} * interval '1 millisecond'
+        ORDER BY pool, host, worker_id`);
+      return rows.map(toWorkerRecord);
+    },
+    async drainWorker(worker_id) {
+      const row = await runner.run(sqlRow<WorkerRow>`UPDATE workers SET draining = true
+        WHERE worker_id = ${worker_id} RETURNING *`);
+      if (row === undefined) return undefined;
+      notifySoon(`worker/${worker_id}`);
+      return toWorkerRecord(row);
+    },
+    async holders() {
+      const rows =
+        await runner.run(sql<HolderRow>`SELECT session_id, project, holder, ${UNDER_WAY} AS runs FROM sessions
+        WHERE lease_until > clock_timestamp() AND holder IS NOT NULL`);
+      return rows.map(toHolder).toSorted((one, other) => (one.since < other.since ? -1 : 1));
+    },
+    send: async (session_id, command) =>
+      runner.transaction(function* () {
+        const sent = yield* sql`INSERT INTO commands (session_no, epoch, command)
+          SELECT session_no, epoch, ${JSON.stringify(command)} FROM sessions
+          WHERE session_id = ${session_id} AND lease_until > clock_timestamp()
+          RETURNING command_no`;
+        if (sent.length === 0) return false;
+        yield* sql`SELECT pg_notify(${listener.channel(commandsTopic(session_id))}, '')`;
+        return true;
+      }),
+    onCommand(session_id, take) {
+      const forget = commands.add(session_id, take);
+      const unlisten = listener.listen(commandsTopic(session_id), () => void commands.look());
+      return () => {
+        forget();
+        unlisten();
+      };
+    },
+    wake: notifySoon,
+    listen: (topic, woken) => listener.listen(topic, woken),
+    async close() {
+      clearTimeout(wakeTimer);
+      await notify();
+      await listener.close();
+    },
+  };
+
+  async function readOffset(): Promise<{ offset: number; tookMs: number }> {
+    const askedAt = Date.now();
+    const row = await runner.run(sqlRow<{ ms: number }>`SELECT
+      CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms`);
+    const answeredAt = Date.now();
+    return {
+      offset: (askedAt + answeredAt) / 2 - (row?.ms ?? Number.NaN),
+      tookMs: answeredAt - askedAt,
+    };
+  }
+
+  function notifySoon(topic: string): void {
+    waking.add(topic);
+    scheduleNotify();
+  }
+
+  function scheduleNotify(): void {
+    const ms = Math.max(0, lastWake + WAKE_EVERY_MS - performance.now());
+    wakeTimer ??= setTimeout(() => void notifyAll(), ms);
+  }
+
+  async function notifyAll(): Promise<void> {
+    await notify();
+    wakeTimer = undefined;
+    // Some came meanwhile.
+    if (waking.size > 0) scheduleNotify();
+  }
+
+  async function notify(): Promise<void> {
+    if (waking.size === 0) return;
+    const values = [Array.from(waking, (topic) => listener.channel(topic))];
+    waking.clear();
+    await connections
+      .query({ text: "SELECT pg_notify(name, '') FROM unnest($1::text[]) AS name", values })
+      // Those who listen look again when they are connected again.
+      .catch(() => {});
+    lastWake = performance.now();
+  }
+}
+
+/** Of a process that ended without a word, nothing is kept for longer. */
+const FORGOTTEN_AFTER = raw("interval '1 day'");
+
+function commandsTopic(session_id: string): string {
+  return `commands/${session_id}`;
+}
+
+/** A process that is started again is not draining any more. */
+function reportSteps(worker: WorkerReport) {
+  const { worker_id, pool, host, pid, version, concurrency, started_at, doing } = worker;
+  return sqlRow<Pick<WorkerRow, "draining">>`WITH forgotten AS (
+      DELETE FROM workers WHERE seen_at < clock_timestamp() - ${FORGOTTEN_AFTER}
+        AND worker_id <> ${worker_id})
+    INSERT INTO workers (worker_id, pool, host, pid, version, concurrency, started_at, seen_at, doing)
+    VALUES (${worker_id}, ${pool}, ${host}, ${pid}, ${version}, ${concurrency}, ${started_at}, clock_timestamp(), ${JSON.stringify(doing)})
+    ON CONFLICT (worker_id) DO UPDATE SET pool = excluded.pool, host = excluded.host, pid = excluded.pid,
+      version = excluded.version, concurrency = excluded.concurrency, started_at = excluded.started_at,
+      seen_at = excluded.seen_at, doing = excluded.doing,
+      draining = workers.draining AND workers.started_at = excluded.started_at
+    RETURNING draining`;
+}
+
+function toWorkerRecord({ seen_at, doing, ...row }: WorkerRow): WorkerRecord {
+  return {
+    ...row,
+    seen_at: seen_at.toISOString(),
+    doing: JSON.parse(doing) as WorkerRecord["doing"],
+  };
+}
+
+const UNDER_WAY =
+  raw(`(SELECT coalesce(json_agg(json_strip_nulls(json_build_object('run_id', run_id,
+    'agent_id', agent_id, 'role', role, 'started_at', started_at)) ORDER BY run_index), '[]')
+  FROM runs WHERE runs.session_no = sessions.session_no AND status IN ('queued', 'running'))`);
+
+type HolderRow = Pick<SessionRow, "session_id" | "project" | "holder"> &
+  Pick<SessionHolder, "runs">;
+
+function toHolder({ session_id, project, holder, runs }: HolderRow): SessionHolder {
+  const { pid = 0, host = "", since = "" } = readHolder({ holder }) ?? {};
+  return { session_id, pid, host, since, runs, ...omitNulls({ project: fromColumn(project) }) };
+}

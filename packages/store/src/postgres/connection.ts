@@ -1,0 +1,239 @@
+// The connections to PostgreSQL: a pool with a bound, a bound on how long any answer is waited for, and errors without the
+// credentials of the URL.
+
+import type { Socket } from "node:net";
+import type pg from "pg";
+import type { Client, ClientBase, PoolClient, PoolConfig, QueryConfig, QueryResult } from "pg";
+import { inTime } from "@soong/platform";
+import { StoreError } from "../contract/store-error.ts";
+import { asConnectError, asPostgresError, isAway } from "./postgres-error.ts";
+
+export interface Connections {
+  /** The address without credentials. */
+  readonly name: string;
+  /** `giveUp`: no one wants its answer any more, and its connection is closed. It may have been executed all the same. */
+  query(statement: QueryConfig, giveUp?: AbortSignal): Promise<QueryResult<object>>;
+  /** On one connection from the first statement to the last. One that fails is not used again. */
+  with<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
+  /** One beside the pool, for a listener, which ends it. */
+  connectListener(answerTimeoutMs: number): Promise<Client>;
+  /** What is still under way is given up. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly readOnly: boolean;
+  /** How long an answer is waited for. */
+  readonly answerTimeoutMs: number;
+}
+
+/** Two for commits and claims, one for what others read meanwhile. */
+const MOST_CONNECTIONS = 3;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Longer than between two renewals of a lease: a new connection is a new process on the server. */
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** As PostgreSQL numbers its types. */
+const INT8 = 20;
+
+/** Another schema for each store in one database: `?schema=name`. */
+const DEFAULT_SCHEMA = "soong";
+
+export interface StoreAddress {
+  readonly name: string;
+  readonly schema: string;
+  /** What the server is started with for a connection, as with `psql`. */
+  readonly options: string;
+  readonly url: string;
+}
+
+export function readAddress(given: string): StoreAddress {
+  let url: URL;
+  try {
+    url = new URL(given);
+  } catch {
+    throw badUrl("It is no URL");
+  }
+  if (url.protocol !== "postgres:" && url.protocol !== "postgresql:") {
+    throw badUrl(`It begins with ${url.protocol}//`);
+  }
+  const schema = url.searchParams.get("schema") ?? DEFAULT_SCHEMA;
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) throw badUrl("Its schema is no plain name");
+  url.searchParams.delete("schema");
+  // As a parameter of the URL they would take the place of ours.
+  const options = url.searchParams.get("options") ?? "";
+  url.searchParams.delete("options");
+  try {
+    for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);
+  } catch {
+    throw badUrl("A % in it does not begin a code such as %40");
+  }
+  const name = `${url.protocol}//${url.host}${url.pathname}`;
+  return { name, schema, options, url: url.href };
+}
+
+function badUrl(why: string): StoreError {
+  return new StoreError(
+    "store_unavailable",
+    `The URL of the store cannot be used. ${why}; it has to be like postgres://USER:PASSWORD@HOST:5432/DATABASE.`,
+  );
+}
+
+export async function openConnections(
+  address: StoreAddress,
+  { readOnly, answerTimeoutMs }: ConnectionOptions,
+): Promise<Connections> {
+  const { name, schema, options, url } = address;
+  const { Client, Pool, types } = await loadPg();
+  const config: PoolConfig = {
+    connectionString: url,
+    application_name: "soong",
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, answerTimeoutMs),
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    // A program that has nothing more to do ends, also if it closes nothing.
+    allowExitOnIdle: true,
+    // The server ends what takes longer, and this process waits no longer for a server that does not answer.
+    statement_timeout: answerTimeoutMs,
+    query_timeout: Math.ceil(1.1 * answerTimeoutMs),
+    idle_in_transaction_session_timeout: answerTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    options: `${options} -c search_path=${schema}${readOnly ? " -c default_transaction_read_only=on" : ""}`,
+    // Counts and places are whole numbers that fit.
+    types: {
+      getTypeParser: (id, format): unknown =>
+        (id as number) === INT8 ? Number : types.getTypeParser(id, format),
+    },
+  };
+  // The pool waits for it, whatever its types say.
+  // oxlint-disable-next-line typescript/no-misused-promises
+  const pool = new Pool({ ...config, onConnect: syncCommits });
+  // One that breaks while no one uses it: the next who needs one learns of it.
+  pool.on("error", () => {});
+  const clients = new Set<PoolClient>();
+  pool.on("connect", (client) => clients.add(client));
+  pool.on("remove", (client) => clients.delete(client));
+  const closing = new AbortController();
+
+  return {
+    name,
+    query: (statement, giveUp) =>
+      use(
+        (client) => client.query<object>(statement),
+        async () => true,
+        giveUp,
+      ),
+    with: (work) => use(work, rollBack),
+    async connectListener(timeoutMs) {
+      refuseClosed();
+      const client = new Client({
+        ...config,
+        application_name: "soong listener",
+        query_timeout: timeoutMs,
+      });
+      // It may break at any time; its end is an event of its own.
+      client.on("error", ignore);
+      try {
+        await client.connect();
+        return client;
+      } catch (error) {
+        client.end().catch(ignore);
+        throw asPostgresError(error, name);
+      }
+    },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      // A server that cannot be reached does not close its side: that must not keep the process alive.
+      for (const { connection } of clients) (connection.stream as Socket).unref();
+      await pool.end();
+    },
+  };
+
+  /** `tidy`: whether the connection can be used again after an error of the statement. */
+  async function use<T>(
+    work: (client: PoolClient) => Promise<T>,
+    tidy: (client: PoolClient) => Promise<boolean>,
+    giveUp?: AbortSignal,
+  ): Promise<T> {
+    refuseClosed();
+    const client = await takeClient(giveUp);
+    // It may break between two statements.
+    client.on("error", ignore);
+    let isReleased = false;
+    const release = (isBroken: boolean): void => {
+      if (isReleased) return;
+      isReleased = true;
+      closing.signal.removeEventListener("abort", cut);
+      giveUp?.removeEventListener("abort", cut);
+      if (!isBroken) client.off("error", ignore);
+      client.release(isBroken);
+    };
+    const cut = (): void => release(true);
+    closing.signal.addEventListener("abort", cut);
+    giveUp?.addEventListener("abort", cut);
+    try {
+      if (closing.signal.aborted || giveUp?.aborted === true) cut();
+      const done = await work(client);
+      release(false);
+      return done;
+    } catch (given) {
+      const error = asPostgresError(given, name);
+      release(isAway(error) || isReleased || !(await tidy(client)));
+      throw closing.signal.aborted ? closed() : error;
+    }
+  }
+
+  async function takeClient(giveUp: AbortSignal | undefined): Promise<PoolClient> {
+    const connecting = pool.connect();
+    try {
+      const taken = await inTime(connecting, giveUp === undefined ? {} : { signal: giveUp });
+      if (taken.kind === "done") return taken.value;
+    } catch (error) {
+      throw closing.signal.aborted ? closed() : asConnectError(error, name);
+    }
+    connecting.then((client) => client.release(), ignore);
+    throw asPostgresError(new Error("Connection terminated: given up"), name);
+  }
+
+  function refuseClosed(): void {
+    if (closing.signal.aborted) throw closed();
+  }
+
+  function closed(): StoreError {
+    return new StoreError("store_closed", `The store ${name} is closed; open it again.`);
+  }
+}
+
+function ignore(): void {}
+
+/** Also where the server's own setting is not to: an epoch that a crash takes back would be given out twice. */
+async function syncCommits(client: ClientBase): Promise<void> {
+  await client.query(
+    "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'",
+  );
+}
+
+async function rollBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query("ROLLBACK");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function loadPg(): Promise<Pick<typeof pg, "Client" | "Pool" | "types">> {
+  try {
+    return (await import("pg")).default;
+  } catch (error) {
+    const [why] = (error as Error).message.split("\n");
+    throw new StoreError(
+      "store_unavailable",
+      `PostgreSQL cannot be used (${why}). Install the package pg.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,102 @@
+// What PostgreSQL gives the store: one database for the sessions of all machines that have its URL. Run folders stay on the
+// machine that executes the run.
+
+import { mkdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { sql } from "../sql/sql.ts";
+import type { StoreParts, StoreSetting } from "../store/create-store.ts";
+import { storeTables } from "../store/store-tables.ts";
+import { createCluster } from "./cluster.ts";
+import { openConnections, readAddress } from "./connection.ts";
+import { createDatabaseBytes, uploadFolder } from "./database-bytes.ts";
+import { loadTables } from "./loaded-tables.ts";
+import { migratePostgres, refuseOtherVersion } from "./migrate.ts";
+import { createPostgresCommitter } from "./postgres-committer.ts";
+import { createRetry } from "./retry-while-away.ts";
+import { createPostgresRunner } from "./run-steps.ts";
+import { createFindLeased, createSessionLeases, type SessionLeases } from "./session-leases.ts";
+
+const DEFAULT_LEASE_MS = 60_000;
+const ANSWER_TIMEOUT_MS = 30_000;
+/** A URL may be wrong, and the user waits. */
+const OPEN_TIMEOUT_MS = 10_000;
+
+export async function openPostgresParts(url: string, setting: StoreSetting): Promise<StoreParts> {
+  const { directory: home, readOnly, busyTimeoutMs, clock } = setting;
+  const { leaseMs = DEFAULT_LEASE_MS } = setting;
+  const address = readAddress(url);
+  // So that there is time for a second attempt before a lease ends.
+  const answerTimeoutMs = Math.ceil(Math.min(ANSWER_TIMEOUT_MS, leaseMs / 3));
+  const connections = await openConnections(address, { readOnly, answerTimeoutMs });
+  let leases: SessionLeases | undefined;
+  const committer = createPostgresCommitter({
+    connections,
+    leases: () => leases as SessionLeases,
+    // A session that is lost meanwhile says so itself.
+    retry: createRetry(busyTimeoutMs),
+    onCommitted: (session_id) => cluster.wake(`facts/${session_id}`),
+  });
+  const runner = createPostgresRunner({
+    connections,
+    // After a lease has ended there is nothing left to wait for.
+    retry: createRetry(Math.min(busyTimeoutMs, leaseMs)),
+    beforeWriting: async () => committer.flush(),
+  });
+  try {
+    await createRetry(Math.min(busyTimeoutMs, OPEN_TIMEOUT_MS))(() =>
+      readOnly
+        ? refuseOtherVersion(connections, address.schema)
+        : migratePostgres(connections, address.schema),
+    );
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+  const tables = storeTables(runner, createDatabaseBytes(runner, home));
+  const cluster = createCluster({
+    connections,
+    runner,
+    schema: address.schema,
+    held: () => leases?.held() ?? [],
+  });
+  const reading = {
+    database: runner,
+    cluster,
+    tables,
+    readClock,
+    heldSessions: createFindLeased(runner),
+    async close() {
+      leases?.stop();
+      await cluster.close();
+      await connections.close();
+    },
+  };
+  if (readOnly) return reading;
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  leases = createSessionLeases({ connections, runner, tables, clock, leaseMs });
+  return {
+    ...reading,
+    writing: {
+      writer: runner,
+      committer,
+      holds: leases,
+      files: {
+        *removeRows(session_no) {
+          yield* sql`DELETE FROM artifact_parts WHERE session_no = ${session_no}`;
+          yield* sql`DELETE FROM commands WHERE session_no = ${session_no}`;
+        },
+        removeArtifacts: (session_id) =>
+          rm(uploadFolder(home, session_id), { recursive: true, force: true }),
+        forget: async () => {},
+      },
+      findTables: (row) => runner.run(loadTables(row)),
+    },
+  };
+
+  function* readClock() {
+    const [row] = yield* sql<{
+      now: number;
+    }>`SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now`;
+    return (row as { now: number }).now;
+  }
+}

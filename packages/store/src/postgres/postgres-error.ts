@@ -1,0 +1,137 @@
+// What PostgreSQL says, as an error the user can act on. The driver's own errors may name the user, never the password; ours name
+// neither.
+
+import { StoreError, type StoreErrorCode } from "../contract/store-error.ts";
+
+type Meaning = readonly [StoreErrorCode, string];
+
+const AWAY: Meaning = [
+  "store_unavailable",
+  "it does not answer; check that it runs and can be reached",
+];
+const REFUSED: Meaning = [
+  "store_unavailable",
+  "it does not accept the user or password of the URL; check them",
+];
+/** Nothing was sent yet, so it can be tried again as well. */
+const BUSY: Meaning = [
+  "store_unavailable",
+  "it takes no more connections; end some, or raise max_connections",
+];
+const FULL: Meaning = ["store_full", "it has no room left; free some space there"];
+
+/** By SQLSTATE, the longer one first. */
+const MEANING: Readonly<Record<string, Meaning>> = {
+  "28P01": REFUSED,
+  "28000": REFUSED,
+  "3D000": ["store_unavailable", "there is no such database; create it, or correct the URL"],
+  "42501": ["store_read_only", "this user may not do that; grant it the rights on the schema"],
+  "25006": ["store_read_only", "it can only be read"],
+  "53100": FULL,
+  "53200": ["store_unavailable", "it has no memory left"],
+  "53300": BUSY,
+  "57014": ["store_locked", "it took too long; try again when it has less to do"],
+  "55P03": ["store_locked", "another process has held it for too long; try again"],
+  "57P01": AWAY,
+  "57P02": AWAY,
+  "57P03": AWAY,
+  "57P05": AWAY,
+  // The server ended a transaction that stood still, because this process was stopped or cut off.
+  "25P03": AWAY,
+  "08": AWAY,
+  XX001: ["store_corrupted", "it is damaged; nothing more is written to it"],
+  XX002: ["store_corrupted", "it is damaged; nothing more is written to it"],
+};
+
+/** Between this process and the server. */
+const NETWORK = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "ENOENT",
+]);
+
+/** The driver gives these no code. */
+const NETWORK_WORDS =
+  /Connection terminated|Query read timeout|timeout (exceeded )?when trying to connect|timeout expired|Client has encountered a connection error|not queryable|socket hang up/i;
+
+export class PostgresError extends StoreError {
+  /** SQLSTATE, or what the system calls it. */
+  readonly state: string;
+  /** The name of a constraint that does not hold. */
+  readonly constraint: string | undefined;
+  /** There was no answer, so it is unknown whether the statement was executed. */
+  readonly isAway: boolean;
+
+  constructor(code: StoreErrorCode, message: string, about: ErrorAbout, cause: unknown) {
+    super(code, message, { cause });
+    this.state = about.state;
+    this.constraint = about.constraint;
+    this.isAway = about.isAway;
+  }
+}
+
+interface ErrorAbout {
+  readonly state: string;
+  readonly constraint: string | undefined;
+  readonly isAway: boolean;
+}
+
+export function asPostgresError(error: unknown, name: string): Error {
+  if (error instanceof StoreError) return error;
+  const {
+    code: state = "",
+    message,
+    constraint,
+  } = error as Error & {
+    code?: string;
+    constraint?: string;
+  };
+  const meaning = MEANING[state] ?? MEANING[state.slice(0, 2)];
+  const isAway =
+    meaning === AWAY || meaning === BUSY || NETWORK.has(state) || NETWORK_WORDS.test(message);
+  const isDatabase = meaning !== undefined || isAway || /^[0-9A-Z]{5}$/.test(state);
+  // A fault of ours, in the middle of a transaction.
+  if (!isDatabase) return error as Error;
+  const [code, what] = meaning ?? (isAway ? AWAY : (["store_unavailable", ""] as const));
+  // What the server says of a login names the user.
+  const why = meaning === REFUSED ? "" : firstLine(message);
+  const because = [what, what === "" || why === "" ? why : `(${why})`].filter(Boolean).join(" ");
+  const text = `The store ${name}: ${because}.`;
+  return new PostgresError(code, text, { state, constraint, isAway }, error);
+}
+
+/** Before there is a connection, nothing that fails is a fault of ours. */
+export function asConnectError(given: unknown, name: string): Error {
+  const error = asPostgresError(given, name);
+  if (error instanceof StoreError) return error;
+  const why = firstLine(error.message);
+  const what = /SSL|TLS|certificate/i.test(why)
+    ? `it cannot be reached with TLS as the URL says; check its sslmode (${why})`
+    : `no connection can be made; check the URL (${why})`;
+  return new StoreError("store_unavailable", `The store ${name}: ${what}.`, { cause: error });
+}
+
+function firstLine(message: string): string {
+  const [line = ""] = message.split("\n");
+  return line.replace(/\.$/, "");
+}
+
+export function isAway(error: unknown): boolean {
+  return error instanceof PostgresError && error.isAway;
+}
+
+/** A row of that key is there already. */
+export function isTaken(error: unknown): error is PostgresError {
+  return error instanceof PostgresError && error.state === "23505";
+}
+
+/** Two transactions were in each other's way, and this one was undone. */
+export function isUndone(error: unknown): boolean {
+  return error instanceof PostgresError && (error.state === "40001" || error.state === "40P01");
+}

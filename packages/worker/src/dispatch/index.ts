@@ -1,0 +1,4 @@
+// The dispatch module: what a dispatch says to workers, and how it waits for them.
+
+export { readJob } from "./job.ts";
+export { createRemoteWorkers, type RemoteWorkersOptions } from "./remote-workers.ts";

@@ -1,0 +1,31 @@
+import type { JsonObject } from "@soong/schema";
+import { expect, test } from "vitest";
+import { readJob, toJob } from "./job.ts";
+
+const WORK = {
+  pool: "builders",
+  task_id: "task_1",
+  step_id: "plan",
+  agent_definition_id: "builder",
+  definition_digest: "d",
+  from: { session_id: "s", run_id: "r", agent_id: "a", tool_call_id: "c" },
+};
+
+test("a job is read as it was written, and has one id for each attempt", () => {
+  const job = toJob({ ...WORK, allowed_tools: ["code.read_file"], model: "fast" }, 2);
+  expect(job.id).toBe("task_1/plan/2");
+  expect(readJob(job)).toEqual(job.data);
+});
+
+test.each<[JsonObject, string]>([
+  [{}, "it has no pool"],
+  [{ ...WORK, step_id: "" }, "it has no step_id"],
+  [{ ...WORK, definition_digest: 3 }, "it has no definition_digest"],
+  [{ ...WORK, from: [] }, "it does not say where it is from (from)"],
+  [{ ...WORK, from: { ...WORK.from, run_id: null } }, "it does not say where it is from (run_id)"],
+  [{ ...WORK, allowed_tools: "code.*" }, "its allowed_tools are no names"],
+  [{ ...WORK, instructions: {} }, "its instructions are no text"],
+  [{ ...WORK, model: "" }, "its model is no reference"],
+])("%j is refused: %s", (data, why) => {
+  expect(readJob({ id: "x", data })).toBe(why);
+});

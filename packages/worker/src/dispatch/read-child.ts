@@ -1,0 +1,57 @@
+// How the run of a worker ended, read from its own session.
+
+import { readEndUsage, sumUsage, type EndReason, type RemoteEnd } from "@soong/agent";
+import type { ConversationNode, Fact } from "@soong/core";
+import type { RunRecord, Store } from "@soong/store";
+
+/** Undefined while it is under way. */
+export async function readChildEnd(
+  store: Store,
+  run: RunRecord,
+): Promise<Pick<RemoteEnd, "result" | "answer" | "head_hash"> | undefined> {
+  if (run.status === "running" || run.status === "queued") return undefined;
+  const reader = await store.readSession(run.session_id);
+  const [fact] = await reader.facts({ run_id: run.run_id, after: run.last_seq - 1, limit: 1 });
+  const { head_hash } = await reader.record();
+  const path = await reader.activePath(run.agent_id);
+  return { result: readResult(fact, run), answer: readAnswer(path, run.run_id), head_hash };
+}
+
+function readResult(fact: Fact | undefined, run: RunRecord): RemoteEnd["result"] {
+  const { reason = run.status, turns = 0, error, message } = (fact?.data ?? {}) as EndData;
+  const usage = (fact && readEndUsage(fact)) ?? sumUsage([]);
+  const status =
+    run.status === "completed" ? "completed" : run.status === "aborted" ? "cancelled" : "failed";
+  if (status === "completed") return { status, usage, reason: reason as EndReason, turns };
+  const why = error?.message ?? message ?? `its run ended as ${run.status}`;
+  return {
+    status,
+    usage,
+    reason: reason as EndReason,
+    turns,
+    error: { code: error?.code ?? status, message: why },
+  };
+}
+
+interface EndData {
+  readonly reason?: string;
+  readonly turns?: number;
+  readonly message?: string;
+  readonly error?: { readonly code?: string; readonly message?: string };
+}
+
+/** The text of the last message of its model. */
+function readAnswer(path: readonly ConversationNode[], run_id: string): string {
+  const last = path.findLast(
+    (node) =>
+      node.run_id === run_id && node.kind === "message" && node.data?.["role"] === "assistant",
+  );
+  const content: unknown = last?.data?.["content"];
+  if (!Array.isArray(content)) return "";
+  return content
+    .flatMap((block: unknown) => {
+      const { type, text } = block as { type?: unknown; text?: unknown };
+      return type === "text" && typeof text === "string" ? [text] : [];
+    })
+    .join("\n");
+}

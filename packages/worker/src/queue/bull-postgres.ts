@@ -1,0 +1,130 @@
+// BullMQ's queues on PostgreSQL: tables in the schema "bullmq" of the same database, NOTIFY to wake a worker.
+
+import type { Pool } from "pg";
+import {
+  POLL_SECONDS,
+  type BackendOptions,
+  type Bull,
+  type BullBackends,
+  type ConnectedBackend,
+} from "./bull-backends.ts";
+import { loadPackage } from "./load-package.ts";
+import { QueueError, type QueueAddress } from "./queue-error.ts";
+
+/** One listens, one is for commands. A third made a worker no faster, and would come and go with each poll. */
+const CONNECTIONS_OF_TAKER = 2;
+const CONNECTIONS_TO_ADD = 2;
+const CONNECT_MS = 5000;
+/** Where the network swallows everything, a command fails after this time instead of never. */
+const QUERY_MS = 10_000;
+const IDLE_MS = 2000;
+
+/** Undefined table, function, schema, object. */
+const MISSING = new Set(["42P01", "42883", "3F000", "42704"]);
+
+export async function openPostgresBackends(
+  address: QueueAddress,
+  bull: Bull,
+  report: (error: unknown) => void,
+): Promise<BullBackends> {
+  const { Pool } = await loadPackage("pg", "8", () => import("pg"));
+  const adding = openPool(CONNECTIONS_TO_ADD);
+  let repairing: Promise<void> | undefined;
+  try {
+    await migrate(adding, bull);
+  } catch (error) {
+    await adding.end();
+    throw error;
+  }
+  return {
+    connect: (name, options, { takes }) =>
+      takes ? connectTaker(name, options) : connectAdder(name, options),
+    async repair(failure) {
+      if (!isMissing(failure)) return false;
+      repairing ??= migrate(adding, bull).finally(() => {
+        repairing = undefined;
+      });
+      await repairing;
+      return true;
+    },
+    close: () => adding.end(),
+  };
+
+  async function connectAdder(name: string, options: BackendOptions): Promise<ConnectedBackend> {
+    const backend = bull.createPostgresBackend(name, { ...options, connection: adding });
+    backend.on("error", report);
+    await backend.waitUntilReady();
+    return { backend, connection: adding, close: async () => {} };
+  }
+
+  async function connectTaker(name: string, options: BackendOptions): Promise<ConnectedBackend> {
+    const connection = openPool(CONNECTIONS_OF_TAKER);
+    const use = { withBlockingConnection: true };
+    const backend = bull.createPostgresBackend(name, { ...options, connection }, use);
+    backend.on("error", report);
+    try {
+      // Before BullMQ uses it: it would remember a failure for ever.
+      await backend.waitUntilReady();
+    } catch (error) {
+      await connection.end();
+      throw error;
+    }
+    // After an error it would wait an hour for a notification that may have been lost.
+    Object.defineProperty(backend, "maximumBlockTimeout", { value: POLL_SECONDS });
+    return { backend, connection, close: () => connection.end() };
+  }
+
+  function openPool(max: number): Pool {
+    const { connectionString, options } = splitOptions(address.url);
+    const pool = new Pool({
+      connectionString,
+      options,
+      max,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: QUERY_MS,
+      idleTimeoutMillis: IDLE_MS,
+      application_name: "soong-queue",
+    });
+    // Each queue listens to the errors of its pool.
+    pool.setMaxListeners(0);
+    pool.on("error", report);
+    // The pool handles errors of idle clients only: one of a client in use would end the process.
+    pool.on("connect", (client) => client.on("error", report));
+    return pool;
+  }
+}
+
+async function migrate(pool: Pool, bull: Bull): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await bull.runMigrations(client);
+    client.release();
+  } catch (error) {
+    // It may be inside of a transaction.
+    client.release(true);
+    throw error;
+  }
+}
+
+/** Options in the url would replace ours. */
+function splitOptions(url: URL): { connectionString: string; options: string } {
+  const own = new URL(url);
+  const given = own.searchParams.get("options") ?? "";
+  own.searchParams.delete("options");
+  return { connectionString: own.href, options: `${given} -c search_path=bullmq`.trim() };
+}
+
+function isMissing(error: unknown): boolean {
+  const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
+  return MISSING.has(String(code)) || name === "SchemaMigrationRequiredError";
+}
+
+/** They were created again, and something is missing still: the list of what was created remains. */
+export function refuseIncompleteTables(error: unknown): void {
+  if (!isMissing(error)) return;
+  throw new QueueError(
+    "queue_failed",
+    "Some tables of the job queue are missing. Run `drop schema bullmq cascade`: they are created again, and waiting jobs are added again.",
+  );
+}

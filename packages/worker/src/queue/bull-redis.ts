@@ -1,0 +1,55 @@
+// BullMQ's queues on Redis: one connection for all commands, and one for each taker that waits.
+
+import type { BullBackends, Bull } from "./bull-backends.ts";
+import { loadPackage } from "./load-package.ts";
+import type { QueueAddress } from "./queue-error.ts";
+
+const CONNECT_MS = 5000;
+const RECONNECT_MS = 1000;
+/** Longer than a taker waits for a job in one command. */
+const SILENT_MS = 15_000;
+
+export async function openRedisBackends(
+  { url }: QueueAddress,
+  bull: Bull,
+  report: (error: unknown) => void,
+): Promise<BullBackends> {
+  const { Redis } = await loadPackage("ioredis", "6", () => import("ioredis"));
+  let failure: unknown;
+  const connection = new Redis(url.href, {
+    lazyConnect: true,
+    connectTimeout: CONNECT_MS,
+    retryStrategy: () => RECONNECT_MS,
+    socketTimeout: SILENT_MS,
+    // What cannot be sent or answered fails at once. Else it would be collected for as long as the server is away.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+  });
+  connection.on("error", (error: unknown) => {
+    failure = error;
+    report(error);
+  });
+  try {
+    await connection.connect();
+  } catch (error) {
+    connection.disconnect();
+    // What `connect` throws is only that the connection is closed.
+    throw failure ?? error;
+  }
+  return {
+    async connect(name, options, { takes }) {
+      // BullMQ would wait until it is connected, and then forever if it is closed meanwhile.
+      if (connection.status !== "ready") throw new Error("it is not connected");
+      const use = { withBlockingConnection: takes };
+      const backend = bull.createRedisBackend(name, { ...options, connection }, use);
+      backend.on("error", report);
+      await backend.waitUntilReady();
+      return { backend, connection, close: async () => {} };
+    },
+    // Keys are made on use.
+    repair: async () => false,
+    async close() {
+      connection.disconnect();
+    },
+  };
+}

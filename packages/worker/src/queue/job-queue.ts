@@ -1,0 +1,54 @@
+// The port to a job queue. A queue is only transport: it delivers each job at least once, sometimes twice, and what a
+// worker may do is decided by its claim in the store. So a queue may lose its tables; the driver adds what is ready again.
+
+import type { JsonObject } from "@soong/schema";
+
+export interface Job {
+  /** Such as `<task>/<step>/<attempt>`. While a job of this id waits or runs, adding it again changes nothing. */
+  readonly id: string;
+  readonly data: JsonObject;
+}
+
+/** With `retryInMs` the job is delivered again later, here or elsewhere, and does not count as failed. */
+export type JobEnd = "done" | { readonly retryInMs: number };
+
+export type HandleJob = (job: Job, signal: AbortSignal) => Promise<JobEnd>;
+
+export interface TakeOptions {
+  /** How many jobs run at a time, at most. */
+  readonly concurrency: number;
+  /** Where it throws, the job is delivered again a second later. */
+  readonly handle: HandleJob;
+}
+
+export interface JobQueue {
+  /** After an error the job may have been added nevertheless. */
+  add(pool: string, job: Job): Promise<void>;
+  take(pool: string, options: TakeOptions): Promise<JobTaker>;
+  count(pool: string): Promise<JobCount>;
+  /** Closes its takers, too. */
+  close(): Promise<void>;
+}
+
+export interface JobCount {
+  /** Including those that are delivered again later. */
+  readonly waiting: number;
+  readonly active: number;
+}
+
+export interface JobTaker {
+  /** Takes nothing more; settles when the running jobs have ended. */
+  drain(): Promise<void>;
+  /**
+   * Takes nothing more and aborts the running jobs. A job goes back when its handler has ended, and after five seconds in
+   * any case: a handler that gives up its claim first lets another worker begin at once.
+   */
+  close(): Promise<void>;
+}
+
+export interface JobQueueOptions {
+  /** How long the job of a killed worker is kept from others. Default: 10 seconds. */
+  readonly lockMs?: number;
+  /** Receives what goes wrong in the background. The same message again within 30 seconds is omitted. */
+  readonly onError?: (error: Error) => void;
+}

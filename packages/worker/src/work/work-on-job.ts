@@ -1,0 +1,214 @@
+// One job, from its delivery to its end: checked, claimed, worked on in a session of its own, given back where it was not
+// finished. Delivered twice, it is claimed once.
+
+import {
+  bufferFacts,
+  digestDefinition,
+  type Agents,
+  type LoopLimits,
+  type Model,
+  type RemoteWork,
+  type ToolProvider,
+} from "@soong/agent";
+import {
+  messageOf,
+  randomIds,
+  SoongError,
+  systemClock,
+  type Policy,
+  type Session,
+} from "@soong/core";
+import type { CallRecord, Store } from "@soong/store";
+import { TaskRefused, type ClaimKeeper, type Tasks } from "@soong/tasks";
+import { readJob } from "../dispatch/index.ts";
+import type { Job, JobEnd } from "../queue/index.ts";
+import { readCeiling, type MachinePlaces } from "./ceiling.ts";
+import { createReadCalls } from "./read-calls.ts";
+
+/** What a worker process works with. */
+export interface WorkerHost {
+  readonly store: Store;
+  readonly tasks: Tasks;
+  readonly keeper: ClaimKeeper;
+  readonly agents: Agents;
+  readonly models: readonly [Model, ...Model[]];
+  readonly limits: LoopLimits;
+  readonly toolProvider?: ToolProvider | undefined;
+  readonly places: MachinePlaces;
+  /** Throws where this machine has no such model. */
+  checkModel(reference: string): Promise<unknown>;
+  /** A session of this process, for one step. */
+  openSession(about: { readonly title: string }): Promise<WorkerSession>;
+  /** What the user of the worker should know. */
+  report(line: string): void;
+}
+
+export interface WorkerSession {
+  readonly session: Session;
+  /** Someone wants its runs ended. */
+  onAbort(listener: (reason: string) => void): () => void;
+  /** Another process may have it by now. */
+  readonly lost: AbortSignal;
+  close(): Promise<void>;
+}
+
+/** Another worker may be able to: it has other definitions. This one may be the first to see it again. */
+const ELSEWHERE_MS = 1_000;
+
+/** `unfit`: what was reported already of why work is left to others. */
+export async function workOnJob(
+  host: WorkerHost,
+  job: Job,
+  signal: AbortSignal,
+  unfit: Set<string>,
+): Promise<JobEnd> {
+  const work = readJob(job);
+  if (typeof work === "string") {
+    host.report(`The job ${job.id} was dropped: ${work}.`);
+    return "done";
+  }
+  const why = await findMismatch(host, work);
+  if (why !== undefined) {
+    if (!unfit.has(why)) host.report(`The job ${job.id} was left to others: ${why}`);
+    unfit.add(why);
+    return { retryInMs: ELSEWHERE_MS };
+  }
+  const ids = randomIds();
+  const { task_id, step_id, pool } = work;
+  const ceiling = readCeiling(host.store, work.from, host.places);
+  // Where the work is not wanted, it does not matter.
+  ceiling.catch(() => {});
+  const [isStillWanted, found] = await Promise.all([
+    isWanted(host.store, work),
+    host.tasks.reader.get(task_id),
+  ]);
+  const task = found?.task;
+  // Whoever wanted it may have given up, and the job was late.
+  if (!isStillWanted || task === undefined) return "done";
+  const taken = host.agents.workers.take(
+    { pool },
+    {
+      session_id: task.session_id,
+      agent_id: ids.next("agent"),
+      run_id: ids.next("run"),
+      task_id,
+      step_id,
+    },
+  );
+  if (taken.kind !== "taken") return { retryInMs: ELSEWHERE_MS };
+  const { assignment } = taken;
+  try {
+    const own = { work, assignment, title: task.title };
+    return await claimAndWork(host, own, await ceiling, signal);
+  } finally {
+    host.agents.workers.free(assignment);
+  }
+}
+
+type Taken = Pick<Parameters<Agents["workOnStep"]>[0], "work" | "assignment" | "title">;
+
+async function claimAndWork(
+  host: WorkerHost,
+  taken: Taken,
+  ceiling: Policy,
+  signal: AbortSignal,
+): Promise<JobEnd> {
+  const { keeper } = host;
+  const { work, assignment } = taken;
+  const { run_id, agent_id, session_id, worker } = assignment;
+  const { task_id, step_id } = work;
+  const facts = bufferFacts();
+  const actor = { kind: "worker", session_id, run_id, agent_id, task_id, worker, step_id } as const;
+  const claimed = await claim();
+  if (claimed.kind !== "claimed") return claimed.end;
+  const { step } = claimed;
+  host.report(`→ ${step_id} of ${task_id}: ${step.title}`);
+  let opened: WorkerSession | undefined;
+  const stop = new AbortController();
+  try {
+    opened = await host.openSession({ title: `${taken.title}: ${step.title}` });
+    const unwatch = opened.onAbort((reason) => stop.abort(reason));
+    const end = await host.agents.workOnStep(
+      { ...taken, step, facts },
+      {
+        session: opened.session,
+        models: host.models,
+        limits: host.limits,
+        clock: systemClock(),
+        ids: randomIds(),
+        toolProvider: host.toolProvider,
+        ceiling,
+        readCalls: createReadCalls(host.store),
+        signal: AbortSignal.any([signal, stop.signal, opened.lost]),
+      },
+    );
+    unwatch();
+    host.report(`← ${step_id} of ${task_id}: ${end.reason}`);
+  } catch (error) {
+    host.report(`← ${step_id} of ${task_id} failed: ${messageOf(error)}`);
+    // Given back unused: another worker may be able to.
+    await keeper.leave(run_id, "aborted", facts.record).catch(() => {});
+    throw error;
+  } finally {
+    host.store.cluster?.wake(`step/${task_id}/${step_id}`);
+    await opened?.close().catch((error: unknown) => {
+      host.report(`The session of ${step_id} could not be closed: ${messageOf(error)}`);
+    });
+  }
+  return "done";
+
+  async function claim() {
+    try {
+      const got = await keeper.claim({ actor, record: facts.record }, { task_id, step_id });
+      if (got.kind === "claimed") return got;
+    } catch (error) {
+      if (!(error instanceof TaskRefused)) throw error;
+    }
+    const step = await host.tasks.reader.step(task_id, step_id);
+    const until = step?.claim?.lease_expires_at;
+    // Held by another: delivered again when that lease may have ended.
+    const end: JobEnd =
+      until === undefined
+        ? "done"
+        : {
+            retryInMs: Math.max(
+              1_000,
+              Math.min(host.tasks.leaseMs, Date.parse(until) - Date.now()),
+            ),
+          };
+    return { kind: "refused", end } as const;
+  }
+}
+
+async function findMismatch(host: WorkerHost, work: RemoteWork): Promise<string | undefined> {
+  const { agent_definition_id: id } = work;
+  const definition = host.agents.catalog.definitions.get(id);
+  if (definition === undefined) return `there is no agent definition ${id} here.`;
+  if (digestDefinition(definition) !== work.definition_digest) {
+    return `the agent definition ${id} is another one here. Give all machines the same file, and start this worker again.`;
+  }
+  const model = work.model ?? definition.model;
+  if (model === undefined) return undefined;
+  try {
+    await host.checkModel(model);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The call that dispatched it has not ended, and its session is held by someone. */
+async function isWanted(store: Store, { from }: RemoteWork): Promise<boolean> {
+  const { session_id, run_id, tool_call_id } = from;
+  const [held, calls] = await Promise.all([store.heldSessions([session_id]), readCalls()]);
+  const call = calls.find((one) => one.tool_call_id === tool_call_id);
+  return held.length > 0 && call !== undefined && call.status === undefined;
+
+  async function readCalls(): Promise<readonly CallRecord[]> {
+    const reader = await store.readSession(session_id).catch((error: unknown) => {
+      if (error instanceof SoongError) return undefined;
+      throw error;
+    });
+    return (await reader?.calls({ run_id })) ?? [];
+  }
+}

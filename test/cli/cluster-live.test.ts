@@ -1,0 +1,294 @@
+// A session that one machine holds, seen, answered and ended from another: two homes that share nothing but the database.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { verifies } from "#laws";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { openStore, type WorkerReport } from "@soong/store";
+import { usePostgres } from "../postgres/shared.ts";
+import { bundleCli, environment, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
+import { startInspector } from "./inspect-stage.ts";
+import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";
+
+let bundle: CliBundle;
+
+beforeAll(async () => {
+  bundle = await bundleCli();
+});
+
+afterAll(() => bundle.remove());
+
+const WAIT = { timeout: 30_000, interval: 20 };
+
+const WRITES = `
+turns:
+  - calls: [ { tool: code.run_command, input: { argv: [cat, gate] } } ]
+  - calls: [ { tool: code.write_file, input: { path: a.txt, content: one, overwrite: true } } ]
+  - calls: [ { tool: code.run_command, input: { argv: [cat, gate] } } ]
+  - text: Done.
+`;
+
+const AGAIN = `
+turns:
+  - calls: [ { tool: code.write_file, input: { path: a.txt, content: one, overwrite: true } } ]
+  - text: Continued.
+`;
+
+const RUN = ["run", "--model", "script:s.yaml", "--allow", "code.run_command", "go"];
+
+describe("a session of another machine", () => {
+  it("is followed to its end", async () => {
+    verifies("CLI-4");
+    const { here, there, openGate } = await machines();
+    const run = there.start([...RUN, "--allow", "code.write_file"]);
+    const run_id = await runUnderWay(here);
+    const followed = here.start(["events", run_id, "--follow", "--json"]);
+    const types = collect(followed.child, "type");
+    await vi.waitFor(() => expect(types).toContain("tool.started"), WAIT);
+    await openGate();
+    await vi.waitFor(() => expect(types.filter(isStart)).toHaveLength(3), WAIT);
+    await openGate();
+    expect(await followed.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(types.at(-1)).toBe("run.completed");
+    expect(await run.ended).toMatchObject({ code: 0 });
+  });
+
+  it("asks what is listed, answered and granted from here, and the grant is revoked from here", async () => {
+    verifies("PERM-20", "CLI-7");
+    const { here, there, openGate } = await machines();
+    const run = there.start(RUN);
+    const attached = await attend(there);
+    await openGate();
+    await vi.waitFor(() => expect(attached).toContain("question"), WAIT);
+    const [question] = recordsOf(await here.run(["questions", "--json"]));
+    expect(question).toMatchObject({ tool_name: "code.write_file", state: "open" });
+    const inspector = await startInspector(bundle, here, here.env);
+    const shown = await inspector.question();
+    expect(shown).toMatchObject({ question_id: question?.["question_id"], pid: run.child.pid });
+    expect(await inspector.answer(shown, { decision: "allow_for_session" })).toEqual({});
+    await vi.waitFor(() => expect(existsSync(join(there.project, "a.txt"))).toBe(true), WAIT);
+
+    const place = { pid: run.child.pid, project: there.project };
+    const [grant] = recordsOf(await here.run(["grants", "--json"]));
+    expect(grant).toMatchObject({ ...place, granted_by: "control:inspector" });
+    const id = String(grant?.["grant_id"]);
+    expect((await here.run(["grants"])).stdout).toContain(`(process ${run.child.pid} on `);
+    expect(await here.run(["grants", "revoke", id])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`revoked ${id}`) as string,
+    });
+    expect(recordsOf(await there.run(["grants", "--json"]))).toEqual([]);
+    expect(await here.run(["grants", "revoke", id])).toMatchObject({ code: 1 });
+    await openGate();
+    expect(await run.ended).toMatchObject({ code: 0 });
+  });
+
+  it("has what is sensitive approved only where it is asked: from here it is denied", async () => {
+    verifies("PERM-19", "PIPE-9");
+    const { here, there, openGate } = await machines();
+    await there.write("s.yaml", WRITES.replace("path: a.txt", "path: .env"));
+    await there.write(".env", "KEY=old");
+    const run = there.start(RUN);
+    const attached = await attend(there);
+    await openGate();
+    await vi.waitFor(() => expect(attached).toContain("question"), WAIT);
+    const inspector = await startInspector(bundle, here, here.env);
+    const shown = await inspector.question();
+    expect(JSON.stringify(shown)).not.toContain("KEY=old");
+    expect(await inspector.answer(shown, { decision: "allow_once" })).toMatchObject({
+      error: { code: "bad_request", message: expect.stringContaining("only be denied") as string },
+    });
+    expect(await inspector.answer(shown, { action: "accept" })).toMatchObject({
+      error: { code: "bad_request" },
+    });
+    expect(await inspector.answer(shown, { decision: "deny" })).toEqual({});
+    expect(await inspector.answer(shown, { decision: "deny" })).toMatchObject({
+      error: { code: "settled" },
+    });
+    await openGate();
+    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(await there.read(".env")).toBe("KEY=old");
+  });
+
+  it("is stopped from the inspector, with the reason on record", async () => {
+    verifies("CLI-8");
+    const { here, there } = await machines();
+    const run = there.start([...RUN, "--json"]);
+    const run_id = await runUnderWay(here);
+    const inspector = await startInspector(bundle, here, here.env);
+    const { sessions } = await inspector.home((home) => home.sessions.some(isLive));
+    const [session] = sessions.filter(isLive);
+    expect(session?.live).toMatchObject({ pid: run.child.pid, runs: [{ run_id }] });
+    const session_id = session?.session_id ?? "";
+    const abort = `/api/runs/${run_id}/abort`;
+    expect(await inspector.ask("POST", abort, { session_id })).toEqual({ run_ids: [run_id] });
+    const ended = await run.ended;
+    expect(ended.code).not.toBe(0);
+    expect(recordsOf(ended).at(-1)).toMatchObject({ type: "run.aborted" });
+    expect(ended.stdout).toContain("aborted from the inspector");
+    expect(await inspector.ask("POST", abort, { session_id })).toMatchObject({
+      error: { code: "gone" },
+    });
+  });
+
+  it.skipIf(!canMakeTerminals())(
+    "leaves its question when it is killed: answered here, the answer is used when it is resumed there (needs python3)",
+    async () => {
+      verifies("PERM-20");
+      const { here, there, openGate } = await machines();
+      const run = there.start(RUN);
+      const attached = await attend(there);
+      await openGate();
+      await vi.waitFor(() => expect(attached).toContain("question"), WAIT);
+      run.child.kill("SIGKILL");
+      await run.ended;
+      const [question] = recordsOf(await here.run(["questions", "--json"]));
+      const [question_id, session_id] = [
+        String(question?.["question_id"]),
+        String(question?.["session_id"]),
+      ];
+      const answered = await atTerminal(
+        [process.execPath, bundle.program, "questions", "answer", question_id],
+        [{ after: "[n]o: ", type: "y\n" }],
+        { cwd: here.project, env: environment(here.home, here.env) },
+      );
+      expect(answered.code, answered.screen).toBe(0);
+      await there.write("s.yaml", AGAIN);
+      const resume = ["resume", session_id, "--model", "script:s.yaml", "--json"];
+      const continued = await there.run(resume);
+      expect(continued.code, continued.stderr).toBe(0);
+      expect(await there.read("a.txt")).toBe("one");
+      expect(continued.stdout).toContain(question_id);
+    },
+  );
+});
+
+describe("workers", () => {
+  it("are listed on any machine with what they do, and one is drained", async () => {
+    verifies("DIST-1");
+    const { here, there } = await machines();
+    const store = await openStore({ directory: there.home, url: here.env["SOONG_STORE_URL"] });
+    onTestFinished(() => store.close());
+    const doing = [{ task_id: "task_1", step_id: "build", since: "2026-01-01T00:00:01.000Z" }];
+    for (const worker of [
+      { ...WORKER, doing },
+      { ...WORKER, worker_id: "worker_2" },
+    ]) {
+      await store.cluster?.reportWorker(worker);
+    }
+    const listed = (await here.run(["workers"])).stdout;
+    expect(listed).toMatch(/worker_1 +builders +working \(1 of 2\)\n +task_1 build, since 2026/);
+    expect(listed).toMatch(/worker_2 +builders +idle \(0 of 2\)\n +on host-a \(process 17\), seen/);
+    expect(await here.run(["workers", "drain", "worker_"])).toMatchObject({ code: 2 });
+    expect(await here.run(["workers", "drain", "worker_3"])).toMatchObject({ code: 1 });
+    expect((await here.run(["workers", "drain", "worker_1"])).stdout).toContain(
+      "draining worker_1: it finishes 1 step, takes no more, and ends.",
+    );
+    expect(await store.cluster?.reportWorker(WORKER)).toEqual({ draining: true });
+    expect(recordsOf(await here.run(["workers", "--json"]))).toMatchObject([
+      { schema: "soong.workers/1", worker_id: "worker_1", state: "draining" },
+      { worker_id: "worker_2", state: "idle" },
+    ]);
+  });
+
+  it("are none at first, and need a store that machines share", async () => {
+    verifies("DIST-1");
+    const { here } = await machines();
+    const none = await here.run(["workers"]);
+    expect(none).toMatchObject({ code: 0, stdout: "" });
+    expect(none.stderr).toContain("`soong worker --pool NAME` starts one");
+    const alone = await bundle.place();
+    for (const args of [["workers"], ["workers", "drain", "w1"]]) {
+      const refused = await alone.run(args);
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toContain("set store.url in config.toml, or SOONG_STORE_URL");
+    }
+  });
+});
+
+const WORKER: WorkerReport = {
+  worker_id: "worker_1",
+  pool: "builders",
+  host: "host-a",
+  pid: 17,
+  version: "0.1.0",
+  concurrency: 2,
+  started_at: "2026-01-01T00:00:00.000Z",
+  doing: [],
+};
+
+interface Machine extends Place {
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Two machines with one store. A run `there` waits at its gate. */
+async function machines(): Promise<{
+  here: Machine;
+  there: Machine;
+  readonly openGate: () => Promise<void>;
+}> {
+  const env = { SOONG_STORE_URL: await usePostgres() };
+  const [here, there] = [await machine(env), await machine(env)];
+  const gate = join(there.project, "gate");
+  await once(spawn("mkfifo", [gate]), "close");
+  await there.write("s.yaml", WRITES);
+  return { here, there, openGate: () => writeFile(gate, "open") };
+}
+
+async function machine(env: Machine["env"]): Promise<Machine> {
+  const place = await bundle.place();
+  const start: Place["start"] = (args, options) => place.start(args, { ...options, env });
+  return { ...place, env, start, run: (args, options) => start(args, options).ended };
+}
+
+/** The one run there is, as a machine that shares the store sees it. */
+async function runUnderWay(from: Machine): Promise<string> {
+  let run_id = "";
+  await vi.waitFor(async () => {
+    const [session] = recordsOf(await from.run(["sessions", "--all", "--json"]));
+    const events = await from.run(["events", String(session?.["session_id"]), "--json"]);
+    run_id = String(recordsOf(events)[0]?.["run_id"]);
+    expect(run_id).toMatch(/^run_/);
+  }, WAIT);
+  return run_id;
+}
+
+/** A program at the socket of the one live session, which answers nothing. The events it gets. */
+async function attend(place: Machine): Promise<readonly string[]> {
+  const sockets = join(place.home, "control");
+  await vi.waitFor(
+    () => expect(existsSync(sockets) && readdirSync(sockets)[0]).toMatch(/\.sock$/),
+    WAIT,
+  );
+  const child = spawn(process.execPath, [bundle.program, "attach", "--json"], {
+    cwd: place.project,
+    env: environment(place.home, place.env),
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const events = collect(child, "event");
+  await vi.waitFor(() => expect(events).toContain("attached"), WAIT);
+  return events;
+}
+
+/** One field of the records that a program prints. */
+function collect(child: ReturnType<Place["start"]>["child"], field: string): readonly string[] {
+  const values: string[] = [];
+  if (child.stdout === null) return values;
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    values.push(String((JSON.parse(line) as Record<string, unknown>)[field]));
+  });
+  return values;
+}
+
+function isStart(type: string): boolean {
+  return type === "tool.started";
+}
+
+function isLive({ live }: { readonly live?: object }): boolean {
+  return live !== undefined;
+}

@@ -1,0 +1,160 @@
+// Opening a store on PostgreSQL: what is not ours stays as it is, and each refusal says what to do, without the credentials.
+
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { verifies } from "#laws";
+import { usePostgres } from "../../postgres/shared.ts";
+import { ask, refusal, storeAt } from "./postgres-stage.ts";
+
+test("a store that a newer program has made is refused and not changed", async () => {
+  verifies("STORE-4");
+  const url = await usePostgres();
+  await (await storeAt(url)).close();
+  await ask(url, "INSERT INTO soong.soong_store (version) VALUES (999)");
+  for (const readOnly of [false, true]) {
+    expect(await refusal(() => storeAt(url, { readOnly }))).toMatchObject({
+      code: "store_too_new",
+      message: expect.stringMatching(/has version 999; .* use a newer Soong\.$/) as string,
+    });
+  }
+  expect(await ask(url, "SELECT session_id FROM soong.sessions")).toEqual([]);
+});
+
+test("tables of another program with the same names are not touched", async () => {
+  verifies("STORE-4");
+  const url = await usePostgres();
+  await ask(
+    url,
+    `CREATE TABLE sessions (theirs text); INSERT INTO sessions VALUES ('kept');
+     CREATE SCHEMA other; CREATE TABLE other.soong_store (version int); INSERT INTO other.soong_store VALUES (999)`,
+  );
+  for (const given of [url, withParameter(url, "options", "-c search_path=public")]) {
+    const store = await storeAt(given);
+    await (await store.createSession()).close();
+    await store.close();
+  }
+  expect(await ask(url, "SELECT * FROM public.sessions")).toEqual([{ theirs: "kept" }]);
+  const [made] = await ask<{ count: string }>(url, "SELECT count(*) FROM soong.sessions");
+  expect(made?.count).toBe("2");
+});
+
+test("two stores in two schemas of one database know nothing of each other", async () => {
+  verifies("STORE-1");
+  const url = await usePostgres();
+  const [a, b] = [await storeAt(withParameter(url, "schema", "a")), await storeAt(url)];
+  await (await a.createSession({ session_id: "s1" })).close();
+  expect(await b.sessions()).toEqual([]);
+});
+
+test("a user without rights on the database is refused, and works once the schema is theirs", async () => {
+  verifies("STORE-1", "REDACT-1");
+  const url = await usePostgres();
+  const name = new URL(url).pathname.slice(1);
+  const role = `limited_${name}`;
+  await ask(url, `CREATE ROLE ${role} LOGIN PASSWORD 'sesame-${name}'`);
+  const theirs = new URL(url);
+  theirs.username = role;
+  theirs.password = `sesame-${name}`;
+  try {
+    expect(await refusal(() => storeAt(theirs.href))).toMatchObject({
+      code: "store_read_only",
+      message: expect.stringMatching(
+        /may not do that; grant it the rights on the schema/,
+      ) as string,
+    });
+    await ask(url, `CREATE SCHEMA soong AUTHORIZATION ${role}`);
+    const store = await storeAt(theirs.href);
+    await (await store.createSession()).close();
+    await store.close();
+  } finally {
+    await ask(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  }
+});
+
+test("a store that is only read makes nothing, not even its tables", async () => {
+  verifies("STORE-4");
+  const url = await usePostgres();
+  expect(await refusal(() => storeAt(url, { readOnly: true }))).toMatchObject({
+    code: "store_absent",
+    message: expect.stringMatching(
+      /There is no store at .* Open it for writing, which makes one\.$/,
+    ) as string,
+  });
+  expect(await ask(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'soong'")).toEqual([]);
+  await (await storeAt(url)).close();
+  const store = await storeAt(url, { readOnly: true });
+  expect((await refusal(() => store.createSession())).code).toBe("store_read_only");
+  const rows = await ask<{ query: string }>(
+    url,
+    "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()",
+  );
+  expect(rows).toEqual([]);
+});
+
+test.each<[string, (url: URL) => void, string, RegExp]>([
+  [
+    "a wrong password",
+    (url) => (url.password = "hunter2-wrong"),
+    "store_unavailable",
+    /does not accept the user or password of the URL; check them/,
+  ],
+  [
+    "a host that does not exist",
+    (url) => (url.hostname = "no-such-host.invalid"),
+    "store_unavailable",
+    /does not answer; check that it runs and can be reached \(getaddrinfo/,
+  ],
+  [
+    "a port where no one listens",
+    (url) => (url.port = "1"),
+    "store_unavailable",
+    /does not answer; check that it runs and can be reached \(connect ECONNREFUSED/,
+  ],
+  [
+    "a database that does not exist",
+    (url) => (url.pathname = "/no_such_database"),
+    "store_unavailable",
+    /there is no such database; create it, or correct the URL/,
+  ],
+  [
+    "TLS where the server has none",
+    (url) => url.searchParams.set("sslmode", "verify-full"),
+    "store_unavailable",
+    /cannot be reached with TLS as the URL says; check its sslmode \(The server does not support SSL/,
+  ],
+  [
+    "a password that is not encoded",
+    (url) => (url.password = "hunter2%"),
+    "store_unavailable",
+    /A % in it does not begin a code such as %40/,
+  ],
+])("%s is reported in one sentence, without the password", async (_what, change, code, message) => {
+  verifies("STORE-1", "REDACT-1");
+  const url = new URL(await usePostgres());
+  url.password = url.password === "" ? "hunter2" : url.password;
+  change(url);
+  let error: unknown;
+  try {
+    await storeAt(url.href, { busyTimeoutMs: 300 });
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(error).toMatchObject({ code, message: expect.stringMatching(message) as string });
+  const shown = inspect(error, { depth: 20, showHidden: true });
+  expect(shown).not.toContain(decodeSafely(url.password));
+  expect((error as Error).message).not.toContain(url.username);
+});
+
+function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function withParameter(given: string, name: string, value: string): string {
+  const url = new URL(given);
+  url.searchParams.set(name, value);
+  return url.href;
+}

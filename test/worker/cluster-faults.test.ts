@@ -1,0 +1,157 @@
+// Workers that are killed or stopped, dispatchers that go away, and a queue that loses everything: nothing is lost, and nothing
+// is done twice.
+
+import { Client } from "pg";
+import { verifies } from "#laws";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
+import {
+  countFacts,
+  HELD,
+  ONE,
+  openCluster,
+  openQueueOf,
+  readFacts,
+  script,
+  verifyAll,
+  waitForJobs,
+  waitForStep,
+} from "./cluster-stage.ts";
+
+let bundle: CliBundle;
+
+beforeAll(async () => {
+  bundle = await bundleCli();
+});
+
+afterAll(() => bundle.remove());
+
+const held = { plays: script(HELD) };
+const TWO = [...ONE, { step_id: "next" }];
+const CHAIN = [...ONE, { step_id: "next", depends_on: ["plan"] }];
+
+describe("a worker", () => {
+  it("that is killed in the middle of a step loses it to another, which does it once", async () => {
+    verifies("DIST-2", "TASK-4");
+    const { store, plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [first, second, lead] = await Promise.all([machine(), machine(), machine()]);
+    const killed = await first.worker(held);
+    const driving = lead.drive(task.id);
+    await first.has("ran");
+    await second.write("gate", "");
+    const other = await second.worker(held);
+    await other.printed("takes work");
+    await killed.stop("SIGKILL");
+    expect(await driving.ended).toMatchObject({ code: 0 });
+    const step = await task.step("plan");
+    expect(step).toMatchObject({ status: "completed", attempts: 2 });
+    expect(step.earlier).toMatchObject([{ attempt: 1, outcome: "lease_lost" }]);
+    expect([await first.read("ran"), await second.read("ran")]).toEqual(["x\n", "x\n"]);
+    expect(await countFacts(store, "task.step.completed")).toEqual({ plan: 1 });
+    expect(await verifyAll(store)).toBe(3);
+    // The dispatching session names both runs, and the end of the one that did it.
+    const facts = await readFacts(store, task.session_id);
+    const ids = facts.flatMap((fact) =>
+      fact.type === "worker.dispatched" ? [fact.data.run_id] : [],
+    );
+    expect(ids).toEqual([step.earlier?.[0]?.run_id, step.last_run_id]);
+    const ended = facts.flatMap((fact) =>
+      fact.type === "agent.child.completed" ? [fact.data.child_run_id] : [],
+    );
+    expect(ended).toEqual([step.last_run_id]);
+  });
+
+  it("finishes its step after SIGTERM, takes nothing more, and ends with 0", async () => {
+    verifies("DIST-1");
+    const { plan, machine } = await openCluster(bundle);
+    const task = await plan(TWO);
+    const [first, second, lead] = await Promise.all([machine(), machine(), machine()]);
+    const worker = await first.worker(held);
+    const driving = lead.drive(task.id);
+    await first.has("ran");
+    worker.child.kill("SIGTERM");
+    await worker.printed("Takes nothing more");
+    await first.write("gate", "");
+    expect(await worker.ended).toMatchObject({ code: 0 });
+    expect(worker.output().match(/→/g)).toHaveLength(1);
+    await second.worker();
+    expect(await driving.ended).toMatchObject({ code: 0 });
+    expect(await task.step("plan")).toMatchObject({ attempts: 1 });
+    expect(await task.step("next")).toMatchObject({ attempts: 1 });
+  });
+
+  it("gives its step back at once where it has no time to finish, and that is no attempt", async () => {
+    verifies("DIST-1");
+    const { store, plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [first, second, lead] = await Promise.all([machine(), machine(), machine()]);
+    const worker = await first.worker({ ...held, args: ["--grace", "0"] });
+    const driving = lead.drive(task.id);
+    await first.has("ran");
+    expect(await worker.stop("SIGTERM")).toMatchObject({ code: 130 });
+    expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
+    await second.worker();
+    expect(await driving.ended).toMatchObject({ code: 0 });
+    expect(await task.step("plan")).toMatchObject({
+      status: "completed",
+      attempts: 1,
+      earlier: [{ outcome: "stopped" }],
+    });
+    expect(await countFacts(store, "task.step.completed")).toEqual({ plan: 1 });
+  });
+});
+
+describe("a dispatch", () => {
+  it("that is stopped stops its worker, and the step is ready when it has ended", async () => {
+    verifies("DIST-1", "TASK-6");
+    const { store, plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    const worker = await there.worker(held);
+    const driving = lead.drive(task.id);
+    await there.has("ran");
+    expect(await driving.stop("SIGINT")).toMatchObject({ code: 130 });
+    expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
+    await worker.printed("← plan");
+    expect(await countFacts(store, "run.aborted")).not.toEqual({});
+    // The worker itself continues with what comes next.
+    await there.write("gate", "");
+    expect(await lead.drive(task.id).ended).toMatchObject({ code: 0 });
+    expect(await worker.stop("SIGTERM")).toMatchObject({ code: 0 });
+  });
+
+  it("that is gone is not worked on when its job comes late", async () => {
+    verifies("DIST-1");
+    const cluster = await openCluster(bundle);
+    const { store, plan, machine } = cluster;
+    const task = await plan(ONE);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    const queue = await openQueueOf(cluster);
+    const driving = lead.drive(task.id);
+    await waitForJobs(queue, 1);
+    await driving.stop("SIGKILL");
+    await waitForStep(async () => expect(await store.heldSessions([task.session_id])).toEqual([]));
+    const worker = await there.worker();
+    await waitForJobs(queue, 0);
+    expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
+    expect(worker.output()).not.toContain("→");
+  });
+
+  it("goes on when the tables of the queue are dropped", async () => {
+    verifies("DIST-1");
+    const { url, plan, machine } = await openCluster(bundle);
+    const task = await plan(CHAIN);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    await there.worker(held);
+    const driving = lead.drive(task.id);
+    await there.has("ran");
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query("drop schema bullmq cascade");
+    await client.end();
+    await there.write("gate", "");
+    expect(await driving.ended).toMatchObject({ code: 0 });
+    expect(await task.step("next")).toMatchObject({ status: "completed", attempts: 1 });
+  });
+});
