@@ -99,7 +99,7 @@ describe("work", () => {
     verifies("DIST-1");
     const { plan, machine } = await openCluster(bundle);
     const task = await plan(ONE);
-    const lead = await machine("[agents]\nchild_timeout_ms = 1000\n");
+    const lead = await machine("[agents]\nchild_timeout_ms = 4000\n");
     const { code, stdout, stderr } = await lead.drive(task.id).ended;
     expect(code).toBe(1);
     const sentence =

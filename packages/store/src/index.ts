@@ -1,4 +1,5 @@
-// @soong/store: what outlives a process: journal, conversation, artifacts, tasks and run folders, on SQLite.
+// @soong/store: what outlives a process: journal, conversation, artifacts, tasks and run folders, on SQLite or PostgreSQL.
+// Named one by one: a bundler that does not split loses what comes by a star and is also loaded later.
 
 export {
   openFileArtifacts,
@@ -6,11 +7,17 @@ export {
   type FileArtifactsOptions,
 } from "./artifacts/file-artifacts.ts";
 export type * from "./contract/cluster.ts";
-export * from "./contract/store-error.ts";
+export {
+  CRASH_POINTS,
+  StoreError,
+  type AtCrashPoint,
+  type CrashPoint,
+  type StoreErrorCode,
+} from "./contract/store-error.ts";
 export type * from "./contract/store.ts";
 export type * from "./contract/describe.ts";
-export * from "./open/describe-store.ts";
-export * from "./open/open-store.ts";
+export { describeStore } from "./open/describe-store.ts";
+export { openStore, type StoreOptions } from "./open/open-store.ts";
 export {
   copySession,
   copyTombstones,

@@ -108,14 +108,16 @@ export async function checkCampaign(
   }
 
   /** Undefined where its worker finished after all. */
-  function measureTakeover({ fault, run_id, at }: Takeover): Measured | undefined {
-    const own = claims.find((claim) => claim.run_id === run_id);
-    const next = own && findNext(own);
-    if (next === undefined) return undefined;
-    const step = steps.find((one) => `${one.task_id}/${one.step_id}` === next.step);
+  function measureTakeover(taken: Takeover): Measured | undefined {
+    const { fault, run_id, at } = taken;
+    const key = `${taken.task_id}/${taken.step_id}`;
+    const step = steps.find((one) => `${one.task_id}/${one.step_id}` === key);
     const lost = step?.earlier?.find((one) => one.run_id === run_id);
-    const lostMs = Date.parse(lost?.at ?? "") - at;
-    return { fault, step: next.step, ms: next.at - at, lostMs };
+    if (lost === undefined) return undefined;
+    const later = machines.flatMap(({ begun }) =>
+      begun.flatMap((one) => (one.step === key && one.at > at ? [one.at] : [])),
+    );
+    return { fault, step: key, ms: Math.min(...later) - at, lostMs: Date.parse(lost.at) - at };
   }
 }
 

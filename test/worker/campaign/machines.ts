@@ -74,9 +74,17 @@ export interface Machine extends Pick<Desk, "project"> {
   /** Undefined while it starts. */
   readonly worker_id: string | undefined;
   readonly child: ChildProcess;
+  /** What its workers said they have claimed: one that is killed at once has it nowhere on record. */
+  readonly begun: readonly BegunStep[];
   /** With SIGKILL; it is started again. */
   kill(): void;
   close(): Promise<void>;
+}
+
+export interface BegunStep {
+  /** `<task>/<step>` */
+  readonly step: string;
+  readonly at: number;
 }
 
 export interface MachineOptions {
@@ -122,6 +130,7 @@ export async function startMachine(options: MachineOptions): Promise<Machine> {
   const network = await startProxy(options.url);
   const { folder, project, run } = await createDesk({ ...options, url: network.url });
   const log = createWriteStream(join(folder, "log"), { flags: "a" });
+  const begun: BegunStep[] = [];
   let worker_id: string | undefined;
   let isClosed = false;
   let child = startWorker();
@@ -129,6 +138,7 @@ export async function startMachine(options: MachineOptions): Promise<Machine> {
   return {
     project,
     network,
+    begun,
     get worker_id() {
       return worker_id;
     },
@@ -153,6 +163,9 @@ export async function startMachine(options: MachineOptions): Promise<Machine> {
     started.stdout?.setEncoding("utf8").on("data", (text: string) => {
       worker_id ??= /^Worker (\S+) takes/m.exec(text)?.[1];
       log.write(`${Date.now()} ${text}`);
+      for (const [, step_id, task_id] of text.matchAll(/^→ (\S+) of (\S+):/gm)) {
+        begun.push({ step: `${task_id}/${step_id}`, at: Date.now() });
+      }
     });
     started.stderr?.pipe(log, { end: false });
     started.once("close", (code, signal) => {

@@ -11,9 +11,13 @@ const WORK = {
   from: { session_id: "s", run_id: "r", agent_id: "a", tool_call_id: "c" },
 };
 
-test("a job is read as it was written, and has one id for each attempt", () => {
-  const job = toJob({ ...WORK, allowed_tools: ["code.read_file"], model: "fast" }, 2);
+test("a job is read as it was written, and has one id for each time that its step is ready", () => {
+  const work = { ...WORK, allowed_tools: ["code.read_file"], model: "fast" };
+  const job = toJob(work, { attempts: 1 });
   expect(job.id).toBe("task_1/plan/2");
+  const stopped = { attempt: 2, outcome: "stopped", message: "", run_id: "r" } as const;
+  const earlier = [{ ...stopped, at: "2026-01-01T00:00:00.000Z" }];
+  expect(toJob(work, { attempts: 1, earlier }).id).toBe("task_1/plan/2-mjuohs00");
   expect(readJob(job)).toEqual(job.data);
 });
 

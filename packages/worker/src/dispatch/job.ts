@@ -2,14 +2,21 @@
 
 import type { RemoteWork } from "@soong/agent";
 import { asJson, isJsonObject, type JsonObject, type JsonValue } from "@soong/schema";
+import type { StepRecord } from "@soong/tasks";
 import type { Job } from "../queue/index.ts";
 
 const TEXTS = ["pool", "task_id", "step_id", "agent_definition_id", "definition_digest"] as const;
 const ORIGIN = ["session_id", "run_id", "agent_id", "tool_call_id"] as const;
 
-/** An attempt is one job, however often it is added. */
-export function toJob(work: RemoteWork, attempt: number): Job {
-  return { id: `${work.task_id}/${work.step_id}/${attempt}`, data: asJson(work) };
+/**
+ * One job for each time that the step is ready, however often it is added. A claim that ended uncounted leaves the same attempt:
+ * its job may still be locked or delayed somewhere.
+ */
+export function toJob(work: RemoteWork, step: Pick<StepRecord, "attempts" | "earlier">): Job {
+  const last = step.earlier?.at(-1);
+  const since = last === undefined ? "" : `-${Date.parse(last.at).toString(36)}`;
+  const id = `${work.task_id}/${work.step_id}/${step.attempts + 1}${since}`;
+  return { id, data: asJson(work) };
 }
 
 /** Text says what is wrong with it. */

@@ -18,8 +18,10 @@ export interface RemoteWorkersOptions {
   readonly queue: () => Promise<JobQueue>;
 }
 
-/** Besides being woken. */
-const POLL_MS = 500;
+/** Besides being woken; of a short lease, a part of it. */
+const POLL_MS = 2_000;
+/** Until its run says how it ended. */
+const LAST_WORDS_MS = 100;
 /** How long a pool may be without any worker. */
 const ABSENT_MS = 30_000;
 /** How long a worker may take to stop. */
@@ -37,7 +39,8 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     let addedAt = -Infinity;
     let child: RemoteChild | undefined;
     const attendance = watchAttendance(store, work.pool, watch.startWithinMs);
-    const changes = createWaiter(store, `step/${work.task_id}/${work.step_id}`, signal);
+    const pollMs = Math.min(POLL_MS, tasks.leaseMs / 6);
+    const changes = createWaiter(store, `step/${work.task_id}/${work.step_id}`, { signal, pollMs });
     try {
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
         child = (await findChild(store, step)) ?? child;
@@ -55,6 +58,10 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         await changes.wait();
       }
     } catch (error) {
+      // It may have been claimed just now.
+      child ??= await findStep(work, watch)
+        .then((step) => findChild(store, step))
+        .catch(() => undefined);
       if (child !== undefined) await stopChild(store, work, child, messageOf(error));
       throw error;
     } finally {
@@ -73,7 +80,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
 
   async function add(work: RemoteWork, step: StepRecord): Promise<void> {
     const queue = await options.queue();
-    await queue.add(work.pool, toJob(work, step.attempts + 1));
+    await queue.add(work.pool, toJob(work, step));
   }
 
   async function readEnd(
@@ -95,7 +102,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         const whose = child?.run_id === last ? child : toChild(run, step);
         return { child: whose, ...(end ?? { result: nothingDone(step), answer: "" }) };
       }
-      await delay(POLL_MS / 2, undefined, { signal });
+      await delay(LAST_WORDS_MS, undefined, { signal });
     }
   }
 
@@ -204,7 +211,11 @@ interface Waiter {
 }
 
 /** Until someone says that it changed, or it is time to look. */
-function createWaiter(store: Store, topic: string, signal: AbortSignal): Waiter {
+function createWaiter(
+  store: Store,
+  topic: string,
+  { signal, pollMs }: { readonly signal: AbortSignal; readonly pollMs: number },
+): Waiter {
   let wake = (): void => {};
   let isWoken = false;
   const woken = (): void => {
@@ -217,7 +228,7 @@ function createWaiter(store: Store, topic: string, signal: AbortSignal): Waiter 
     async wait() {
       if (!isWoken && !signal.aborted) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, POLL_MS);
+          const timer = setTimeout(resolve, pollMs);
           wake = () => {
             clearTimeout(timer);
             resolve();

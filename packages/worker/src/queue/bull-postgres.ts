@@ -88,9 +88,9 @@ export async function openPostgresBackends(
     });
     // Each queue listens to the errors of its pool.
     pool.setMaxListeners(0);
-    pool.on("error", report);
+    pool.on("error", (error) => report(error));
     // The pool handles errors of idle clients only: one of a client in use would end the process.
-    pool.on("connect", (client) => client.on("error", report));
+    pool.on("connect", (client) => client.on("error", (error) => report(error)));
     return pool;
   }
 }
