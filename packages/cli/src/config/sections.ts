@@ -489,7 +489,7 @@ export const SECTIONS = {
           "How long a command waits while another process holds the database, or while a database of `url` cannot be reached.",
         ),
         durability: choice(["standard", "full"], "standard").says(
-          "Which records wait for the disk. `standard`: starts and results of calls that may change something, decisions, grants, answers, claims. What calls that only read leave survives a killed process, and its end may be lost with the power. `full`: all of them.",
+          "Which records wait for the disk. `standard`: starts and results of calls that may change something, decisions, grants, answers, claims. What calls that only read leave survives a killed process, and its end may be lost with the power. `full`: all of them. In PostgreSQL all of them do in any case.",
         ),
         retention: {
           says: "What is removed automatically. Default: nothing.",

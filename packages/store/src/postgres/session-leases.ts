@@ -210,7 +210,10 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       values: [leases.map(({ session_no }) => session_no), leases.map(({ epoch }) => epoch)],
     };
     // On a connection that answers no more, not for as long as others wait: there is time for another attempt.
-    const { rows } = await connections.query(statement, AbortSignal.timeout(Math.ceil(leaseMs / 6)));
+    const { rows } = await connections.query(
+      statement,
+      AbortSignal.timeout(Math.ceil(leaseMs / 6)),
+    );
     const renewed = new Set(rows.map((row) => (row as SessionRow).session_no));
     for (const lease of leases) {
       if (renewed.has(lease.session_no)) lease.renewed(sentAt);
