@@ -5,7 +5,7 @@ import type { IQueueBackend } from "bullmq";
 import type { QueueAddress } from "./queue-error.ts";
 
 /** A worker asks for jobs this often even if it is not notified of one. */
-export const POLL_SECONDS = 1;
+export const POLL_SECONDS = 2;
 
 export type Bull = typeof bullmq;
 
