@@ -1,4 +1,4 @@
-// Tries again while the database is away, within a bound that counts from when it went: whoever comes late does not wait for as
+// Tries again while the database is away, within a bound that counts from when it went: who comes late does not wait for as
 // long once more.
 
 import { setTimeout as delay } from "node:timers/promises";

@@ -58,7 +58,7 @@ test("a worker that was lost before its first fact is waited for no longer than 
   verifies("DIST-2");
   const failed = { ...READY, status: "failed", attempts: 1, last_run_id: "run_lost" } as StepRecord;
   const { dispatch } = stage([READY, failed]);
-  expect(await dispatch()).toMatchObject({
+  expect(await dispatch({ startWithinMs: 60_000 })).toMatchObject({
     child: undefined,
     result: { status: "failed", error: { code: "worker_lost", message: "the step is failed" } },
   });

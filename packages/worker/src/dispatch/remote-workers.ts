@@ -58,10 +58,11 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         await changes.wait();
       }
     } catch (error) {
-      // It may have been claimed just now.
-      child ??= await findStep(work, watch)
+      // It may have been claimed just now, also by another run than before.
+      const now = await findStep(work, watch)
         .then((step) => findChild(store, step))
         .catch(() => undefined);
+      child = now ?? child;
       if (child !== undefined) await stopChild(store, work, child, messageOf(error));
       throw error;
     } finally {

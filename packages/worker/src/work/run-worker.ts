@@ -1,4 +1,4 @@
-// A worker process: takes jobs of its pool until it is told to stop, and says every few seconds that it is there and what it does.
+// A worker process: takes jobs of its pool until it is stopped, and says every few seconds that it is there and what it does.
 
 import { hostname } from "node:os";
 import { messageOf } from "@soong/core";
