@@ -1,21 +1,47 @@
-// What an eye would find fault with, found by looking at every element of the page: words that hardly differ from what is
-// behind them, and things to use that are cut off at the side.
+// What an eye or a screen reader would find fault with, found by looking at every element of the page: words that hardly
+// differ from what is behind them, things to use that are cut off at the side, and all that axe-core knows of.
 
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** Of what is shown now: in light and dark, and in a narrow window. */
+type Axe = typeof axe;
+
+/** A desk, a narrow window, and a phone. */
+const SIZES = [
+  { name: "desk", width: 1440, height: 900 },
+  { name: "narrow", width: 800, height: 600 },
+  { name: "phone", width: 390, height: 844 },
+] as const;
+
+/** Of what is shown now: in light and dark, in every size. */
 export async function faultsIn(page: Page, name: string): Promise<string[]> {
   const faults: string[] = [];
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const found = await page.evaluate(hardToRead);
-    faults.push(...found.map((fault) => `${name}, ${colorScheme}: ${fault}`));
+  const before = page.viewportSize();
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    const cut = await page.evaluate(cutOff);
+    faults.push(...cut.map((fault) => `${name}, ${size.name}: ${fault}`));
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const found = [...(await page.evaluate(hardToRead)), ...(await violationsIn(page))];
+      faults.push(...found.map((fault) => `${name}, ${size.name}, ${colorScheme}: ${fault}`));
+    }
   }
-  const size = page.viewportSize() ?? { width: 1280, height: 800 };
-  await page.setViewportSize({ width: 800, height: 600 });
-  const found = await page.evaluate(cutOff);
-  await page.setViewportSize(size);
-  return [...faults, ...found.map((fault) => `${name}, narrow: ${fault}`)];
+  if (before !== null) await page.setViewportSize(before);
+  return faults;
+}
+
+/** What axe-core reports, as sentences. Given to the page from outside, since its policy loads no script of others. */
+async function violationsIn(page: Page): Promise<string[]> {
+  const isThere = await page.evaluate(() => "axe" in globalThis);
+  if (!isThere) await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const here = globalThis as typeof globalThis & { axe: Axe };
+    const { violations } = await here.axe.run(document, { resultTypes: ["violations"] });
+    return violations.flatMap(({ id, help, nodes }) =>
+      nodes.map(({ target, html }) => `${id}: ${help}: ${target.join(" ")}: ${html.slice(0, 120)}`),
+    );
+  });
 }
 
 /** Runs in the page. Words in sight with less than 4.5 times the contrast, as sentences. */

@@ -24,15 +24,20 @@ export function Message(props: {
   );
   return (
     <article class={`message ${role} ${isChosen(tool_call_id) ? "chosen" : ""}`}>
-      <h3>
+      <h2>
         {wordFor(item)}
         {tool_call_id !== undefined && link(tool_call_id, tool_call_id, "mono")}
         {item.is_error === true && <span class="problem"> ✕ error</span>}
-      </h3>
+      </h2>
       {item.content.map((block, index) => {
         const { text, is_code } = blockText(block);
         return (
-          <div key={index} class={is_code || role === "tool" ? "block mono" : "block"}>
+          // A result has a height of its own, so a keyboard has to be able to scroll it.
+          <div
+            key={index}
+            class={is_code || role === "tool" ? "block mono" : "block"}
+            tabIndex={role === "tool" ? 0 : undefined}
+          >
             {visible(text)}
           </div>
         );

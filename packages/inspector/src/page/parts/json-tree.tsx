@@ -2,7 +2,7 @@
 // focus, the arrows lead to the others, and Tab leads past them.
 
 import { visibleLine } from "@soong/core";
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { useFirst } from "./list.tsx";
 import { CutText } from "./text.tsx";
 
@@ -52,19 +52,27 @@ function Branch(props: NodeProps & { entries: readonly [string, unknown][] }) {
   const [shown, more] = useFirst(entries, MOST_AT_ONCE, "", { tabIndex: -1 });
   const isList = Array.isArray(props.value);
   const [before, after] = isList ? ["[", "]"] : ["{", "}"];
-  // Else it would be called by all that is in it.
-  const called = `${name === undefined ? "" : `${visibleLine(name)}: `}${isList ? "list" : "object"} of ${entries.length}`;
+  const kind = `${isList ? "list" : "object"} of ${entries.length}`;
+  const group = useId();
   return (
-    <li role="treeitem" tabIndex={props.isTop ? 0 : -1} aria-expanded={isOpen} aria-label={called}>
-      <button type="button" class="json-toggle" tabIndex={-1} onClick={() => setOpen(!isOpen)}>
+    <li role="none">
+      <div
+        role="treeitem"
+        class="json-toggle"
+        tabIndex={props.isTop ? 0 : -1}
+        aria-expanded={isOpen}
+        aria-owns={isOpen ? group : undefined}
+        aria-label={name === undefined ? kind : `${visibleLine(name)}: ${kind}`}
+        onClick={() => setOpen(!isOpen)}
+      >
         <span aria-hidden="true" class="twisty">
           {isOpen ? "▾" : "▸"}
         </span>
         <Name name={name} />
-        <span class="json-mark">{isOpen ? before : `${before} ${entries.length} ${after}`}</span>
-      </button>
+        <span class="json-mark">{isOpen ? before : kind}</span>
+      </div>
       {isOpen && (
-        <ul role="group">
+        <ul role="group" id={group}>
           {shown.map(([name, value]) => (
             <JsonNode key={name} name={name} value={value} open={open - 1} />
           ))}
@@ -75,7 +83,11 @@ function Branch(props: NodeProps & { entries: readonly [string, unknown][] }) {
           )}
         </ul>
       )}
-      {isOpen && <span class="json-mark">{after}</span>}
+      {isOpen && (
+        <span class="json-mark" aria-hidden="true">
+          {after}
+        </span>
+      )}
     </li>
   );
 }
@@ -89,8 +101,8 @@ export function listEntries(value: unknown): readonly [string, unknown][] | unde
 }
 
 const ITEM = "[role=treeitem]";
-/** What opens an item, or shows more of it. */
-const ACT = ":scope > .json-toggle, :scope > button, :scope > .json-text > button";
+/** What shows more of an item that does not open. */
+const MORE = ":scope > button, :scope > .json-text > button";
 
 function itemAt({ currentTarget: tree, target }: Event) {
   if (!(tree instanceof HTMLElement) || !(target instanceof Element)) return undefined;
@@ -117,15 +129,16 @@ function onKey(event: KeyboardEvent): void {
   const items = [...tree.querySelectorAll<HTMLElement>(ITEM)];
   const at = items.indexOf(item);
   const isOpen = item.getAttribute("aria-expanded");
-  const act = () => item.querySelector<HTMLElement>(ACT)?.click();
+  const act = () => (isOpen === null ? item.querySelector<HTMLElement>(MORE) : item)?.click();
+  const around = () =>
+    item.closest("[role=group]")?.parentElement?.querySelector<HTMLElement>(ITEM)?.focus();
   const actions: Readonly<Record<string, () => void>> = {
     ArrowDown: () => items[at + 1]?.focus(),
     ArrowUp: () => items[at - 1]?.focus(),
     Home: () => items[0]?.focus(),
     End: () => items[items.length - 1]?.focus(),
     ArrowRight: () => (isOpen === "true" ? items[at + 1]?.focus() : isOpen === "false" && act()),
-    ArrowLeft: () =>
-      isOpen === "true" ? act() : item.parentElement?.closest<HTMLElement>(ITEM)?.focus(),
+    ArrowLeft: () => (isOpen === "true" ? act() : around()),
     Enter: act,
     " ": act,
   };

@@ -24,9 +24,9 @@ export function ElicitationQuestion(props: Props) {
   return (
     <>
       <header class="question-head">
-        <h3>
+        <h2>
           <Mono text={tool_name} /> asks for input
-        </h3>
+        </h2>
         <p>
           <WaitingSince asked_at={asked_at} />{" "}
           <a href={linkToTimeline({ session_id, tool_call_id })}>See the call</a>

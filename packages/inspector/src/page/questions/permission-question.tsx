@@ -32,7 +32,7 @@ export function PermissionQuestion(props: QuestionParts & { question: Permission
   return (
     <>
       <header class="question-head">
-        <h3>{describeQuestion(request)}</h3>
+        <h2>{describeQuestion(request)}</h2>
         <p>
           <span class="mono">{exactLine(request.tool_name)}</span>{" "}
           <span class="chip">{request.permission === "write" ? "✎ write" : "readonly"}</span>{" "}

@@ -33,7 +33,7 @@ export function SurfaceView({ session_id, run_id }: { session_id: string; run_id
             <TokenCost tokens={view.tokens} />
             <Revisions session_id={session_id} view={view} onChoose={setRevision} />
             <SurfaceSearch session_id={session_id} run_id={run_id} tools={view.tools} />
-            <h3>Tools</h3>
+            <h2>Tools</h2>
             <TextField
               name="Filter tools"
               type="search"

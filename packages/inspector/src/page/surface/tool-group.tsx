@@ -40,9 +40,9 @@ export function ToolGroup({ group }: { group: ReturnType<typeof groupTools>[numb
   const at = Math.min(page, pages - 1);
   return (
     <section class="tool-group" aria-label={`${name} tools`}>
-      <h4>
+      <h3>
         {name} <span class="quiet">{tools.length}</span>
-      </h4>
+      </h3>
       <p class="quiet">{means}</p>
       {pages > 1 && (
         <div class="pager" role="group" aria-label={`Pages of ${name}`}>
