@@ -296,7 +296,7 @@ describe("a server whose definition changed", () => {
     await says(server.getByRole("alert"), /Nothing was accepted/);
     await says(server, /Adds three numbers\./);
     await untilSent(page, "/accept", () => accept.click(SOON));
-    await says(server, /1 tools.*Accepted: mcp\.shifting\.add/s);
+    await says(server, /1 tool\b.*Accepted: mcp\.shifting\.add/s);
     expect((await inspector.call("mcp.shifting.add", {})).result.status).toBe("succeeded");
   });
 });

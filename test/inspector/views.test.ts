@@ -164,8 +164,19 @@ describe("a task", () => {
     await drawing.getByRole("option", { name: /Plan the house/ }).click();
     await seen(page.getByText("Drawn on a napkin."));
 
-    await page.getByRole("button", { name: "Table" }).click();
-    await says(page.getByRole("row", { name: /Put up the roof/ }), /pending.*walls, pipes/s);
+    // The same steps as rows; the drawing fits beside them, however small the window.
+    const row = page.getByRole("row", { name: /Put up the roof/ });
+    await says(row, /pending.*Build the walls, Lay <i>pipes<\/i>/s);
+    await says(page.getByRole("row", { name: /Plan the house/ }), /completed.*1 of/s);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const room = page.locator(".plan-room");
+    await expect
+      .poll(() => room.evaluate((box) => box.scrollWidth <= box.clientWidth), WAIT)
+      .toBe(true);
+    await page.getByRole("button", { name: "Larger" }).click();
+    expect(await room.evaluate((box) => box.scrollWidth > box.clientWidth)).toBe(true);
+    await page.getByRole("button", { name: "Fit" }).click();
+    expect(await room.evaluate((box) => box.scrollWidth > box.clientWidth)).toBe(false);
     expect(await page.locator("i").count()).toBe(0);
   });
 });

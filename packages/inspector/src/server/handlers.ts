@@ -4,7 +4,14 @@ import type { About } from "../wire/routes.ts";
 import type { Changes } from "../wire/home-records.ts";
 import type { ChangesAsked } from "./changes.ts";
 import { InspectorError, type InspectorPorts } from "./ports.ts";
-import { abortBody, acceptBody, answerBody, playgroundBody, whatIfBody } from "./read-body.ts";
+import {
+  abortBody,
+  acceptBody,
+  answerBody,
+  emptyBody,
+  playgroundBody,
+  whatIfBody,
+} from "./read-body.ts";
 import type { Handlers } from "./router.ts";
 import { sessionHandlers, type SessionHandlerParts } from "./session-handlers.ts";
 
@@ -24,6 +31,7 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
     tasks: tasks !== undefined,
   };
   const givenTasks = () => given(tasks, "tasks are not shown");
+  const givenServers = () => given(servers, "servers are not shown");
   const givenPlayground = () => given(playground, "tools cannot be tried");
 
   return {
@@ -82,11 +90,23 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
       handle: async ({ body }) =>
         given(whatIf, "runs cannot be decided again under another config")(body),
     },
-    "GET /api/servers": { handle: async () => given(servers, "servers are not shown").list() },
+    "GET /api/playground/history": { handle: async () => givenPlayground().history() },
+    "GET /api/servers": { handle: async () => givenServers().list() },
+    "POST /api/servers/:server_id/connect": {
+      body: emptyBody,
+      handle: async ({ parts: { server_id } }) => givenServers().connect(server_id),
+    },
+    "GET /api/servers/:server_id/tools/:tool_name": {
+      handle: async ({ parts: { server_id, tool_name } }) =>
+        givenServers().tool(server_id, tool_name),
+    },
+    "GET /api/servers/:server_id/log": {
+      handle: async ({ parts: { server_id } }) => givenServers().log(server_id),
+    },
     "POST /api/servers/:server_id/accept": {
       body: acceptBody,
       handle: async ({ parts: { server_id }, body: { shown } }) =>
-        given(servers, "definitions cannot be accepted").accept(server_id, shown),
+        givenServers().accept(server_id, shown),
     },
   };
 }

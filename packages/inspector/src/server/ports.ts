@@ -10,9 +10,13 @@ import type {
   ChangedTool,
   Explained,
   GrantRow,
+  PlaygroundHistory,
   PlaygroundTools,
   Question,
   ServerList,
+  ServerLog,
+  ServerRow,
+  ServerTool,
   TaskGraph,
   TaskList,
   WhatIf,
@@ -94,9 +98,15 @@ export interface PlaygroundPort {
   /** Begins the call in a kept session of its own. */
   call(tool_name: string, input: JsonValue): Promise<Called>;
   ended(run_id: string): Promise<CallEnded>;
+  history(): Promise<PlaygroundHistory>;
 }
 
 export interface ServersPort {
   list(): Promise<ServerList>;
+  /** Connects that one anew. */
+  connect(server_id: string): Promise<ServerRow>;
+  /** As it was defined when the server was last connected. */
+  tool(server_id: string, tool_name: string): Promise<ServerTool>;
+  log(server_id: string): Promise<ServerLog>;
   accept(server_id: string, shown: readonly ChangedTool[]): Promise<Accepted>;
 }

@@ -58,6 +58,12 @@ function readText(request: IncomingMessage, withinMs: number): Promise<string> {
 
 type Given = { readonly [key: string]: unknown };
 
+/** For what the path says all of. */
+export function emptyBody(given: unknown): Record<string, never> {
+  record(given, "The body");
+  return {};
+}
+
 export function abortBody(given: unknown): { session_id: string } {
   return { session_id: text(record(given, "The body"), "session_id") };
 }

@@ -47,6 +47,12 @@ const ports: InspectorPorts = {
   },
   servers: {
     list: async () => ({ servers: [] }),
+    async connect(server_id) {
+      asked.push(["connect", server_id]);
+      throw new InspectorError("bad_request", "mcp.json names no such server.");
+    },
+    tool: () => Promise.reject(new InspectorError("not_found", "It had no such tool.")),
+    log: async (server_id) => ({ file: `${server_id}.log`, text: "ready\n", omitted: 0 }),
     async accept(server_id, shown) {
       asked.push([server_id, shown]);
       return { accepted: shown };
@@ -60,6 +66,7 @@ const ports: InspectorPorts = {
       return { session_id: "s", run_id: "r" };
     },
     ended: () => Promise.reject(new InspectorError("not_found", "There is no such call.")),
+    history: async () => ({ calls: [] }),
   },
 };
 

@@ -132,6 +132,21 @@ export interface CallEnded extends Called {
   result: ToolResult;
 }
 
+/** What was called on the playground of any inspector of this home, newest first. */
+export interface PlaygroundHistory {
+  calls: readonly PastCall[];
+}
+
+export interface PastCall extends Called {
+  tool_call_id: string;
+  tool_name: string;
+  called_at: string;
+  /** Of its result; absent while it runs, or was never recorded. */
+  status?: string;
+  /** As recorded; absent where it was cut, or is not JSON. */
+  input?: JsonValue;
+}
+
 // Tasks and their steps, as far as the page draws them.
 
 export interface TaskRow {
@@ -187,9 +202,42 @@ export interface ServerRow {
   server_id: string;
   state: string;
   message?: string;
-  tools: number;
+  transport: "stdio" | "http";
+  /** Where it is configured: `FILE:LINE`. */
+  place: string;
+  /** What it says of itself, once connected. */
+  protocol_version?: string;
+  server_info?: { name: string; version: string };
+  /** In its own order, without those that are held back. */
+  tools: readonly ServerToolRow[];
+  /** Why others of its tools are not offered. */
+  excluded: readonly { tool_name: string; reason: string; detail: string }[];
   /** Held back until they are accepted as they are now. */
   changes: readonly ChangedTool[];
+}
+
+export interface ServerToolRow {
+  tool_name: string;
+  /** Its beginning, in one line. */
+  description?: string;
+  /** `unpinned`: no call of it was allowed yet, so the first one pins its definition (MCP-7). */
+  pin: "unpinned" | "same" | "changed";
+}
+
+/** A tool as its server defined it when it was last connected. */
+export interface ServerTool extends Omit<ServerToolRow, "description"> {
+  description?: string;
+  input_schema: JsonObject;
+  output_schema?: JsonObject;
+  hash: string;
+}
+
+/** The end of what a server wrote to its standard error. */
+export interface ServerLog {
+  file: string;
+  text: string;
+  /** Bytes of the file before that. */
+  omitted: number;
 }
 
 export interface ChangedTool {

@@ -10,8 +10,12 @@ import type {
   Changes,
   Explained,
   PlaygroundCall,
+  PlaygroundHistory,
   PlaygroundTools,
   ServerList,
+  ServerLog,
+  ServerRow,
+  ServerTool,
   TaskGraph,
   TaskList,
   WhatIf,
@@ -88,7 +92,12 @@ export interface Routes {
   /** Waits for the end of a call that was begun. */
   "GET /api/playground/calls/:run_id": { answer: CallEnded };
   "POST /api/what-if": { body: WhatIfAsked; answer: WhatIf };
+  "GET /api/playground/history": { answer: PlaygroundHistory };
   "GET /api/servers": { answer: ServerList };
+  /** Connects it anew. */
+  "POST /api/servers/:server_id/connect": { body: Record<string, never>; answer: ServerRow };
+  "GET /api/servers/:server_id/tools/:tool_name": { answer: ServerTool };
+  "GET /api/servers/:server_id/log": { answer: ServerLog };
   "POST /api/servers/:server_id/accept": { body: { shown: ChangedTool[] }; answer: Accepted };
 }
 

@@ -13,6 +13,7 @@ import {
   type McpServerStatus,
   type MoreTools,
   type RecordServerFact,
+  type ServerDefinition,
   type ServerSource,
 } from "./server-source.ts";
 
@@ -46,6 +47,8 @@ export interface McpServers {
    * entries, and of a server vouched for as a whole those it has now and does not itself warn of (MCP-6).
    */
   readonlyTools(): readonly string[];
+  /** What a server offers now, and what is held back because it changed; nothing of one that is not connected. */
+  definitions(server_id: string): readonly ServerDefinition[];
   /** The definitions of a server that changed after they were allowed, as they are now. */
   changes(server_id: string): readonly AcceptedChange[];
   /** Allows those, and says which they were (MCP-7). Rejects when they are no longer those that were `shown`. */
@@ -85,6 +88,7 @@ export function openMcpServers(options: McpServersOptions): McpServers {
         .flatMap(({ state, server_id }) => (state === "connecting" ? [server_id] : [])),
     status: () => servers.map((server) => server.status()),
     readonlyTools: () => servers.flatMap((server) => server.readonlyTools()),
+    definitions: (server_id) => find(server_id).definitions(),
     changes: (server_id) => find(server_id).changes(),
     accept: async (server_id, shown) => find(server_id).accept(shown),
     alsoOffer(more) {

@@ -12,6 +12,7 @@ import {
   type ExcludedTool,
   type FactContent,
   type FactType,
+  type JsonObject,
   type JsonValue,
   type Redactor,
   type Registry,
@@ -20,7 +21,7 @@ import {
 import { omitUndefined } from "@soong/schema";
 import { inTime } from "@soong/platform";
 import { buildCatalog, canonicalName, type Catalog } from "../catalog/build-catalog.ts";
-import { definitionHash, type Pins } from "../catalog/pins.ts";
+import { definitionHash, type Pins, type PinState } from "../catalog/pins.ts";
 import { listTools, type ListedTools } from "../catalog/list-tools.ts";
 import { safeLine, safeText } from "../catalog/safe-text.ts";
 import type { McpHost } from "../call/ask-server.ts";
@@ -56,6 +57,17 @@ export interface AcceptedChange {
   /** Of the definition as it is now. */
   readonly hash: string;
   readonly changes: readonly string[];
+}
+
+/** A tool as the server defines it now, and whether that is what was allowed (MCP-7). */
+export interface ServerDefinition {
+  readonly tool_name: string;
+  readonly description?: string;
+  readonly input_schema: JsonObject;
+  readonly output_schema?: JsonObject;
+  readonly hash: string;
+  /** `unpinned`: no call of it was allowed yet. */
+  readonly pin: PinState["kind"];
 }
 
 /** Tools beside those a server lists; a name that is taken, or switched off in the entry, is omitted. */
@@ -148,6 +160,7 @@ export function openServerSource(parts: ServerSourceParts) {
     refresh,
     status,
     readonlyTools,
+    definitions,
     changes,
     accept,
     /** Nothing where it is disabled. */
@@ -263,6 +276,20 @@ export function openServerSource(parts: ServerSourceParts) {
       return { server, offered: listed.catalog.offered };
     }
     throw new Error(failure ?? "its tools could not be listed");
+  }
+
+  function definitions(): readonly ServerDefinition[] {
+    const { offered, changed = [] } = listed?.catalog ?? {};
+    return [...(offered?.values() ?? []), ...changed].map((tool) => {
+      const { name, description, input_schema, output_schema } = tool;
+      return {
+        tool_name: canonicalName(server_id, name),
+        input_schema,
+        hash: definitionHash(tool),
+        pin: pins.check(server_id, tool).kind,
+        ...omitUndefined({ description, output_schema }),
+      };
+    });
   }
 
   function changes(): readonly AcceptedChange[] {

@@ -38,7 +38,7 @@ export const serveInspectorPage: Handler<"inspect"> = async (
   const store = (await openForReading(place)) ?? (await makeStore(place));
   return untilSignal(context, async (ended) => {
     const live = withRemoteSessions(openLivePort(home), store, place);
-    const playground = openPlayground(place, (session_id) => live.attended(session_id));
+    const playground = openPlayground(place, store, (session_id) => live.attended(session_id));
     const servers = openServersPort(place);
     try {
       const { serveInspector } = await import("@soong/inspector");

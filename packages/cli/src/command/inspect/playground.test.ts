@@ -5,12 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
+import type { Store } from "@soong/store";
+import { openHomeStore } from "../../runtime/home.ts";
 import { loadConfig } from "../../config/index.ts";
 import type { InspectedHome } from "./inspected-home.ts";
 import { AT_ONCE, openPlayground } from "./playground.ts";
 
 let folder: string;
 let place: InspectedHome;
+let store: Store;
 
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "soong-playground-")));
@@ -19,13 +22,19 @@ beforeEach(async () => {
   await mkdir(cwd);
   const config = (): ReturnType<typeof loadConfig> => loadConfig({ home });
   place = { env: { HOME: folder, SOONG_AGENT_HOME: home }, home, cwd, config, note: () => {} };
+  store = await openHomeStore(place);
 });
 
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 test("a call begins once its questions would be put to the page", async () => {
   verifies("UI-2");
-  const playground = openPlayground(place, () => writeFile(join(place.cwd, "a.txt"), "by then"));
+  const playground = openPlayground(place, store, () =>
+    writeFile(join(place.cwd, "a.txt"), "by then"),
+  );
   const { run_id } = await playground.call("code.read_file", { path: "a.txt" });
   const { result } = await playground.ended(run_id);
   expect(JSON.stringify(result)).toContain("by then");
@@ -38,7 +47,7 @@ test("a call that had not begun when the playground was closed is on record as a
   const attended = new Promise<void>((resolve) => {
     go = resolve;
   });
-  const playground = openPlayground(place, () => attended);
+  const playground = openPlayground(place, store, () => attended);
   const { run_id } = await playground.call("code.list_dir", {});
   const closed = playground.close();
   go();
@@ -55,6 +64,7 @@ test("a limited number of calls may be active, and one that ends makes space for
   const begun: (() => void)[] = [];
   const playground = openPlayground(
     place,
+    store,
     () =>
       new Promise<void>((resolve) => {
         begun.push(resolve);

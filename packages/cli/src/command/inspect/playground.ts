@@ -13,10 +13,12 @@ import {
   type PlaygroundTool,
 } from "@soong/inspector";
 import { createApprovalBroker } from "@soong/control";
+import type { Store } from "@soong/store";
 import { openRuntime, type StoredSession, type Runtime } from "../../runtime/open-runtime.ts";
 import { chooseServers } from "../context.ts";
 import { explainCall } from "../tools/explain.ts";
 import { refuseUnknownTool } from "../tools/tool-input.ts";
+import { PLAYGROUND_TITLE, readPlaygroundHistory } from "./playground-history.ts";
 import { withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
 
 export interface Playground extends PlaygroundPort {
@@ -31,6 +33,7 @@ export const AT_ONCE = 8;
 
 export function openPlayground(
   { env, cwd, config, note }: InspectedHome,
+  store: Store,
   /** Resolves once questions of that session are put to the page, or no one looks at it. */
   attended: (session_id: string) => Promise<void>,
 ): Playground {
@@ -66,6 +69,7 @@ export function openPlayground(
           };
         }),
       ),
+    history: () => withInspectorErrors(() => readPlaygroundHistory(store)),
     call: (tool_name, input) => withInspectorErrors(() => begin(tool_name, input)),
     ended: (run_id) =>
       withInspectorErrors(async () => {
@@ -131,7 +135,7 @@ export function openPlayground(
     });
     try {
       refuseUnknownTool(runtime, tool_name);
-      const held = await runtime.openSession({ title: "playground" });
+      const held = await runtime.openSession({ title: PLAYGROUND_TITLE });
       const run = await held.session.startRun();
       const { run_id } = run.identity;
       const call = { ended: carriedOut(runtime, held, run, tool_name, input), isOver: false };

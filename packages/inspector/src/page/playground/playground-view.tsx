@@ -2,17 +2,28 @@
 
 import { visibleLine } from "@soong/core";
 import { useMemo, useState } from "preact/hooks";
-import type { PlaygroundTool } from "../../wire/home-records.ts";
+import type { PastCall, PlaygroundTool } from "../../wire/home-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
+import { useInspector } from "../app/inspector.ts";
 import { TextInput } from "../parts/input.tsx";
-import { Loaded, Mono, splitWords } from "../parts/text.tsx";
+import { Loaded, Mono, ProblemText, splitWords } from "../parts/text.tsx";
 import { writeHash } from "../route/hash-route.ts";
-import { ToolTrial } from "./tool-trial.tsx";
+import { CallHistory } from "./call-history.tsx";
+import { setDraft, ToolTrial } from "./tool-trial.tsx";
 
 export function PlaygroundView({ tool_name }: { tool_name: string | undefined }) {
+  const { go } = useInspector();
   const loaded = useAnswer("GET /api/playground/tools", {});
+  const past = useAnswer("GET /api/playground/history", {});
+  const history = past.value?.calls ?? [];
   const { value } = loaded;
   const tool = value?.tools.find((one) => one.tool_name === tool_name);
+
+  function useAgain(call: PastCall): void {
+    if (call.input !== undefined) setDraft(call.tool_name, call.input);
+    go({ view: "playground", tool_name: call.tool_name });
+  }
+
   return (
     <section class="view playground">
       <div class="playground-tools">
@@ -25,20 +36,30 @@ export function PlaygroundView({ tool_name }: { tool_name: string | undefined })
                   ⚠ {visibleLine(problem)}
                 </p>
               ))}
-              <ToolList tools={tools} chosen={tool_name} />
+              <ToolList tools={tools} chosen={tool_name} history={history} />
             </>
           )}
         </Loaded>
       </div>
       <div class="playground-trial">
-        {tool && <ToolTrial key={tool_name} tool={tool} cwd={value?.cwd ?? ""} />}
+        {tool && (
+          <ToolTrial
+            key={tool_name}
+            tool={tool}
+            cwd={value?.cwd ?? ""}
+            history={history}
+            onCalled={past.reload}
+          />
+        )}
         {value && tool === undefined && (
           <p class="quiet">
             {tool_name === undefined
-              ? "Choose a tool."
+              ? "Choose a tool: its form is made from its schema. Explain shows what would decide the call; Run makes it."
               : `There is no tool ${visibleLine(tool_name)} here.`}
           </p>
         )}
+        {tool === undefined && <CallHistory calls={history} onUse={useAgain} namesTools />}
+        <ProblemText text={past.problem} onRetry={past.reload} />
       </div>
     </section>
   );
@@ -46,10 +67,15 @@ export function PlaygroundView({ tool_name }: { tool_name: string | undefined })
 
 const MOST_TOOLS = 200;
 
-function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | undefined }) {
+function ToolList(props: {
+  tools: readonly PlaygroundTool[];
+  chosen: string | undefined;
+  history: readonly PastCall[];
+}) {
   const { tools, chosen } = props;
   const [typed, setTyped] = useState("");
   const found = useMemo(() => findTools(tools, typed), [tools, typed]);
+  const first = useMemo(() => chooseFirst(tools, props.history), [tools, props.history]);
   const left = found.length - MOST_TOOLS;
   return (
     <>
@@ -63,25 +89,62 @@ function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | un
           onText={setTyped}
         />
       </label>
-      <ul class="plain tool-names" aria-label="Tools">
-        {found.slice(0, MOST_TOOLS).map(({ tool_name, permission }) => (
-          <li key={tool_name}>
-            <a
-              href={writeHash({ view: "playground", tool_name })}
-              aria-current={tool_name === chosen ? "true" : undefined}
-            >
-              <Mono text={tool_name} />{" "}
-              {permission === "write" && <span class="quiet">✎ write</span>}
-            </a>
-          </li>
-        ))}
-      </ul>
+      {typed === "" && (
+        <>
+          <h2>Try first</h2>
+          <ToolNames label="Tools to try first" tools={first} chosen={chosen} />
+          <h2>All tools</h2>
+        </>
+      )}
+      <ToolNames label="Tools" tools={found.slice(0, MOST_TOOLS)} chosen={chosen} />
       <p class="quiet" role="status">
         {found.length === 0 && "No tool matches."}
         {left > 0 && `${left} more: type to narrow them down.`}
       </p>
     </>
   );
+}
+
+function ToolNames(props: {
+  label: string;
+  tools: readonly PlaygroundTool[];
+  chosen: string | undefined;
+}) {
+  return (
+    <ul class="plain tool-names" aria-label={props.label}>
+      {props.tools.map(({ tool_name, permission }) => (
+        <li key={tool_name}>
+          <a
+            href={writeHash({ view: "playground", tool_name })}
+            aria-current={tool_name === props.chosen ? "true" : undefined}
+          >
+            <Mono text={tool_name} /> {permission === "write" && <span class="quiet">✎ write</span>}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const FIRST_TOOLS = 6;
+/** What most people begin with. */
+const USUAL_TOOLS = [
+  "code.read_file",
+  "code.list_dir",
+  "code.search",
+  "code.run_command",
+  "code.edit_file",
+  "web.fetch",
+];
+
+/** Those called here lately, then the usual ones. */
+export function chooseFirst(
+  tools: readonly PlaygroundTool[],
+  history: readonly Pick<PastCall, "tool_name">[],
+): PlaygroundTool[] {
+  const names = new Set([...history.map(({ tool_name }) => tool_name), ...USUAL_TOOLS]);
+  const known = new Map(tools.map((tool) => [tool.tool_name, tool]));
+  return [...names].flatMap((name) => known.get(name) ?? []).slice(0, FIRST_TOOLS);
 }
 
 /** Those with the words in their name first, then those that mention them. */

@@ -3,7 +3,7 @@
 import { type JsonValue, visibleLine } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Called, Explained, PlaygroundTool } from "../../wire/home-records.ts";
+import type { Called, Explained, PastCall, PlaygroundTool } from "../../wire/home-records.ts";
 import { errorText } from "../api/client.ts";
 import { useAction, useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
@@ -17,6 +17,7 @@ import { SignMark } from "../parts/signs.tsx";
 import { Mono, ProblemText, Prose, spacedText } from "../parts/text.tsx";
 import { QuestionList } from "../questions/question-list.tsx";
 import { linkToTimeline } from "../route/hash-route.ts";
+import { CallHistory } from "./call-history.tsx";
 import { RawField } from "./plain-fields.tsx";
 import { SchemaForm } from "./schema-form.tsx";
 import { startValue } from "./value.ts";
@@ -24,7 +25,20 @@ import { startValue } from "./value.ts";
 /** What was filled in for each tool, while the page is open. */
 const drafts = new Map<string, JsonValue | undefined>();
 
-export function ToolTrial({ tool, cwd }: { tool: PlaygroundTool; cwd: string }) {
+/** The form of that tool begins with this. */
+export function setDraft(tool_name: string, input: JsonValue): void {
+  drafts.set(tool_name, input);
+}
+
+export function ToolTrial(props: {
+  tool: PlaygroundTool;
+  cwd: string;
+  /** Earlier calls of any tool, newest first. */
+  history: readonly PastCall[];
+  /** A call has ended: there is one more of them. */
+  onCalled: () => void;
+}) {
+  const { tool, cwd } = props;
   const { tool_name, input_schema } = tool;
   const { api, announce } = useInspector();
   const [value, setValue] = useState<JsonValue | undefined>(() =>
@@ -62,7 +76,8 @@ export function ToolTrial({ tool, cwd }: { tool: PlaygroundTool; cwd: string }) 
   const run = () =>
     ask(async () => {
       const called = await api.ask("POST /api/playground/call", { body });
-      return <RunningCall key={called.run_id} called={called} tool_name={tool_name} />;
+      const parts = { called, tool_name, onEnded: props.onCalled };
+      return <RunningCall key={called.run_id} {...parts} />;
     });
 
   return (
@@ -117,6 +132,10 @@ export function ToolTrial({ tool, cwd }: { tool: PlaygroundTool; cwd: string }) 
       <section class="trial-outcome" aria-label="Outcome">
         {isAsking ? <p class="quiet">Asking…</p> : outcome}
       </section>
+      <CallHistory
+        calls={props.history.filter((call) => call.tool_name === tool_name)}
+        onUse={({ input }) => change(input)}
+      />
     </>
   );
 }
@@ -176,7 +195,8 @@ function ExplainedCall({ explained }: { explained: Explained }) {
 }
 
 /** A call that was begun here: its questions while it waits, then its result, and the way to its session. */
-function RunningCall({ called, tool_name }: { called: Called; tool_name: string }) {
+function RunningCall(props: { called: Called; tool_name: string; onEnded: () => void }) {
+  const { called, tool_name } = props;
   const { session_id, run_id } = called;
   const { api, announce } = useInspector();
   const aborting = useAction();
@@ -196,6 +216,7 @@ function RunningCall({ called, tool_name }: { called: Called; tool_name: string 
     if (ended === undefined) return;
     setOver(true);
     announce(`${tool_name}: ${ended.result.status}.`);
+    props.onEnded();
   }, [ended]);
 
   const abort = () =>

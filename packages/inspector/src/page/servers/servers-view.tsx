@@ -1,14 +1,15 @@
-// MCP servers of the home, and definitions they changed after they were allowed (MCP-7). What is accepted is what is
-// shown: the server is sent back exactly these lines and hashes.
+// MCP servers of the home, a card each: how it is, its tools with their schemas and pins, what it changed after it was
+// allowed (MCP-7), its log.
 
 import { visibleLine } from "@soong/core";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ChangedTool, ServerRow } from "../../wire/home-records.ts";
 import { useAction, useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { Button } from "../parts/button.tsx";
-import { Loaded, Mono, ProblemText, spacedText } from "../parts/text.tsx";
-import { isDeliberate, useLastMoved } from "../questions/answer-guard.ts";
+import { Loaded, LongText, Mono, ProblemText, sizeText, spacedText } from "../parts/text.tsx";
+import { ChangedTools } from "./changed-tools.tsx";
+import { ExcludedTools, ServerTools } from "./server-tools.tsx";
 
 export function ServersView() {
   const loaded = useAnswer("GET /api/servers", {});
@@ -18,20 +19,20 @@ export function ServersView() {
       <h1>Servers</h1>
       <p>
         <Button disabled={is_loading} onClick={() => reload()}>
-          {is_loading ? "Asking the servers…" : "Ask again"}
+          {is_loading ? "Connecting the servers…" : "Reconnect all"}
         </Button>
       </p>
       <Loaded from={loaded} what="the servers">
         {({ servers }) => (
           <>
-            {servers.length === 0 && <p class="quiet">No server is set up.</p>}
+            {servers.length === 0 && (
+              <p class="quiet">
+                No server is configured. <code>soong mcp add NAME -- COMMAND</code> adds one to
+                mcp.json of your home.
+              </p>
+            )}
             {servers.map((server) => (
-              <Server
-                key={server.server_id}
-                server={server}
-                isOld={is_loading}
-                onAccepted={reload}
-              />
+              <Server key={server.server_id} server={server} isOld={is_loading} />
             ))}
           </>
         )}
@@ -43,22 +44,33 @@ export function ServersView() {
 const STATES: Readonly<Record<string, string>> = {
   connected: "✓ connected",
   connecting: "… connecting",
-  idle: "○ not asked yet",
+  idle: "○ not connected yet",
   failed: "✕ failed",
   closed: "■ closed",
   disabled: "– disabled",
 };
 
-/** `isOld`: it is being asked again how it is. */
-function Server(props: { server: ServerRow; isOld: boolean; onAccepted: () => void }) {
-  const { server_id, state, tools, message, changes } = props.server;
+/** `isOld`: all servers are being connected again. */
+function Server(props: { server: ServerRow; isOld: boolean }) {
+  const { server_id } = props.server;
   const { api, announce } = useInspector();
+  const [row, setRow] = useState(props.server);
   const [done, setDone] = useState<string>();
-  const { isRunning, problem, run } = useAction();
+  const connecting = useAction();
+  const accepting = useAction();
+  useEffect(() => setRow(props.server), [props.server]);
+
+  const reconnect = () =>
+    connecting.run(async () => {
+      const path = { server_id };
+      const now = await api.ask("POST /api/servers/:server_id/connect", { path, body: {} });
+      setRow(now);
+      announce(`${server_id}: ${spacedText(now.state)}.`);
+    });
 
   async function accept(shown: readonly ChangedTool[]): Promise<void> {
     setDone(undefined);
-    await run(async () => {
+    await accepting.run(async () => {
       const { accepted } = await api.ask("POST /api/servers/:server_id/accept", {
         path: { server_id },
         body: { shown: [...shown] },
@@ -68,75 +80,88 @@ function Server(props: { server: ServerRow; isOld: boolean; onAccepted: () => vo
       setDone(text);
       announce(text);
     });
-    props.onAccepted();
+    await reconnect();
   }
 
+  const { state, tools, message, changes, excluded } = row;
+  const isBusy = connecting.isRunning || accepting.isRunning || props.isOld;
   return (
     <article class="card" aria-label={`Server ${server_id}`}>
-      <h2>
-        <Mono text={server_id} /> <span class="chip">{STATES[state] ?? spacedText(state)}</span>{" "}
-        <span class="quiet">{tools} tools</span>
-      </h2>
+      <div class="server-head">
+        <h2>
+          <Mono text={server_id} /> <span class="chip">{STATES[state] ?? spacedText(state)}</span>{" "}
+          <span class="quiet">{tools.length === 1 ? "1 tool" : `${tools.length} tools`}</span>
+        </h2>
+        {state !== "disabled" && (
+          <Button
+            aria-label={`Reconnect ${server_id}`}
+            disabled={isBusy}
+            onClick={() => void reconnect()}
+          >
+            {connecting.isRunning ? "Connecting…" : "Reconnect"}
+          </Button>
+        )}
+      </div>
+      <p class="quiet">{visibleLine(describeServer(row))}</p>
       {message !== undefined && <p class="prose">{visibleLine(message)}</p>}
+      <ProblemText text={connecting.problem} />
       {changes.length > 0 && (
-        <Changed
+        <ChangedTools
           changes={changes}
-          isResting={isRunning || props.isOld}
+          isResting={isBusy}
           onAccept={(shown) => void accept(shown)}
         />
       )}
-      <ProblemText text={problem} />
+      <ProblemText text={accepting.problem} />
       {done !== undefined && <p role="status">✓ {visibleLine(done)}</p>}
+      <ServerTools server_id={server_id} tools={tools} />
+      <ExcludedTools excluded={excluded} />
+      <ServerLogEnd server_id={server_id} />
     </article>
   );
 }
 
-function Changed(props: {
-  changes: readonly ChangedTool[];
-  /** What was accepted may be shown for as long as it takes to ask again. */
-  isResting: boolean;
-  onAccept: (shown: readonly ChangedTool[]) => void;
-}) {
-  const { changes, isResting } = props;
-  const place = useRef<HTMLDivElement>(null);
-  const lastMoved = useLastMoved(() => place.current);
-  const shown_at = useRef(performance.now());
-  useLayoutEffect(() => {
-    shown_at.current = performance.now();
-  }, [JSON.stringify(changes)]);
+function describeServer({ transport, protocol_version, server_info, place }: ServerRow): string {
+  const parts = [
+    server_info && `${server_info.name} ${server_info.version}`,
+    protocol_version && `MCP ${protocol_version}`,
+    transport === "http" ? "over HTTP" : "a program on this machine",
+    place,
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
 
-  /** What came under the pointer just now was not read. */
-  function accept(shown: readonly ChangedTool[]): void {
-    const seen = { shown_at: Math.max(shown_at.current, lastMoved()) };
-    const isMeant = isDeliberate(seen, performance.now(), { is_repeat: false });
-    if (isMeant && !isResting) props.onAccept(shown);
-  }
-
+/** Read when it is opened, and again on demand. */
+function ServerLogEnd({ server_id }: { server_id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const loaded = useAnswer(
+    "GET /api/servers/:server_id/log",
+    { path: { server_id } },
+    { isPaused: !isOpen },
+  );
   return (
-    <div ref={place}>
-      <p>
-        ⚠ {changes.length === 1 ? "One definition is" : `${changes.length} definitions are`} not as
-        allowed. What changed is held back until you accept it as it is now.
-      </p>
-      {changes.map((tool) => (
-        <section key={tool.tool_name} class="changed-tool" aria-label={tool.tool_name}>
-          <h3>
-            <Mono text={tool.tool_name} />{" "}
-            <span class="quiet mono" title={tool.hash}>
-              {visibleLine(tool.hash.slice(0, 16))}
-            </span>
-          </h3>
-          <pre class="code">{tool.changes.map((line) => `${visibleLine(line)}\n`)}</pre>
-          <Button aria-disabled={isResting} onClick={() => accept([tool])}>
-            Accept this as it is shown
-          </Button>
-        </section>
-      ))}
-      {changes.length > 1 && (
-        <Button aria-disabled={isResting} onClick={() => accept(changes)}>
-          Accept all {changes.length} as they are shown
-        </Button>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Log</summary>
+      {isOpen && (
+        <Loaded from={loaded} what="the log">
+          {({ file, text, omitted }) => (
+            <>
+              <p class="quiet">
+                <Mono text={file} />
+                {omitted > 0 && `, its end; ${sizeText(omitted)} before that are not shown`}{" "}
+                <Button disabled={loaded.is_loading} onClick={() => loaded.reload()}>
+                  Read again
+                </Button>
+              </p>
+              {text === "" ? (
+                <p class="quiet">The server wrote nothing to its standard error.</p>
+              ) : (
+                <LongText text={text} label={`Log of ${server_id}`} />
+              )}
+            </>
+          )}
+        </Loaded>
       )}
-    </div>
+    </details>
   );
 }

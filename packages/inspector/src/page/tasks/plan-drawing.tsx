@@ -1,7 +1,8 @@
 // The plan as a drawing: a box a step, an arrow a dependency. One step has the focus; arrow keys lead along the arrows.
 
 import { visibleLine } from "@soong/core";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { StepRow } from "../../wire/home-records.ts";
 import { Button } from "../parts/button.tsx";
 import { findSign, toneStyle } from "../parts/signs.tsx";
@@ -23,7 +24,10 @@ const KEYS: Readonly<Record<string, Direction>> = {
   End: "last",
 };
 const ZOOMS = [0.25, 0.4, 0.6, 0.8, 1, 1.25, 1.6];
-const WHOLE = ZOOMS.indexOf(1);
+/** Smaller, no one could tell the steps apart: then it scrolls. */
+const LEAST_ZOOM = 0.25;
+/** Of the height of the window; the rest is for the rows below. */
+const MOST_OF_WINDOW = 0.5;
 
 /** The steps of a plan, of which one can be chosen. */
 export interface StepChoice {
@@ -34,22 +38,18 @@ export interface StepChoice {
 
 export function PlanDrawing(props: StepChoice & { drawing: Drawing }) {
   const { drawing, chosen } = props;
-  const [zoomAt, setZoomAt] = useState(WHOLE);
-  const zoom = ZOOMS[zoomAt] ?? 1;
+  /** Undefined: as large as fits. */
+  const [chosenZoom, setZoom] = useState<number>();
   const box = useRef<HTMLDivElement>(null);
+  const room = useRoom(box);
+  const zoom = chosenZoom ?? fitZoom(drawing, room);
+  const smaller = ZOOMS.findLast((one) => one < zoom);
+  const larger = ZOOMS.find((one) => one > zoom);
   const rows = useMemo(
     () => new Map(props.steps.map((step) => [step.step_id, step])),
     [props.steps],
   );
   const entry = chosen !== undefined && drawing.steps.has(chosen) ? chosen : drawing.layers[0]?.[0];
-
-  function fit(): void {
-    const room = box.current;
-    if (room === null) return;
-    const most = Math.min(room.clientWidth / drawing.width, room.clientHeight / drawing.height);
-    const fits = ZOOMS.findLastIndex((one) => one <= most);
-    setZoomAt(Math.max(0, fits));
-  }
 
   function onKeyDown(event: KeyboardEvent): void {
     const direction = KEYS[event.key];
@@ -71,22 +71,24 @@ export function PlanDrawing(props: StepChoice & { drawing: Drawing }) {
     // The first step of a broad plan is far from the corner.
     const node = box.current?.querySelector<SVGGElement>("[role=option][tabindex='0']");
     node?.scrollIntoView({ block: "center", inline: "nearest" });
-  }, [zoomAt]);
+  }, [chosenZoom]);
 
   return (
     <div class="plan-drawing">
       <div class="pager" role="group" aria-label="Size of the drawing">
-        <Button aria-label="Smaller" disabled={zoomAt === 0} onClick={() => setZoomAt(zoomAt - 1)}>
+        <Button
+          aria-label="Smaller"
+          disabled={smaller === undefined}
+          onClick={() => setZoom(smaller)}
+        >
           −
         </Button>
-        <Button
-          aria-label="Larger"
-          disabled={zoomAt === ZOOMS.length - 1}
-          onClick={() => setZoomAt(zoomAt + 1)}
-        >
+        <Button aria-label="Larger" disabled={larger === undefined} onClick={() => setZoom(larger)}>
           +
         </Button>
-        <Button onClick={fit}>Fit</Button>
+        <Button aria-pressed={chosenZoom === undefined} onClick={() => setZoom(undefined)}>
+          Fit
+        </Button>
         <span class="quiet">{Math.round(zoom * 100)} %</span>
       </div>
       <div class="plan-room" ref={box}>
@@ -137,6 +139,41 @@ export function PlanDrawing(props: StepChoice & { drawing: Drawing }) {
       </div>
     </div>
   );
+}
+
+interface Room {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What there is for the drawing: as wide as its place, and a part of the window's height. */
+function useRoom(box: RefObject<HTMLElement | null>): Room | undefined {
+  const [room, setRoom] = useState<Room>();
+  useLayoutEffect(() => {
+    const place = box.current;
+    if (place === null) return;
+    const measure = () =>
+      setRoom({ width: place.clientWidth, height: innerHeight * MOST_OF_WINDOW });
+    const observer = new ResizeObserver(measure);
+    observer.observe(place);
+    addEventListener("resize", measure);
+    measure();
+    return () => {
+      observer.disconnect();
+      removeEventListener("resize", measure);
+    };
+  }, []);
+  return room;
+}
+
+/** So that the whole drawing is seen; never larger than it was drawn. */
+export function fitZoom(
+  drawing: Pick<Drawing, "width" | "height">,
+  room: Room | undefined,
+): number {
+  if (room === undefined) return 1;
+  const most = Math.min(1, room.width / drawing.width, room.height / drawing.height);
+  return Math.max(LEAST_ZOOM, Math.floor(most * 100) / 100);
 }
 
 const TITLE_CHARS = 25;

@@ -1,4 +1,4 @@
-// Tasks: the list of them, and the plan of one, drawn or as a table, with the record of the step that is chosen. Asked
+// Tasks: the list of them, and the plan of one, drawn and as rows, with the record of the step that is chosen. Asked
 // again whenever a task or a step changed.
 
 import { visibleLine } from "@soong/core";
@@ -6,11 +6,11 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { StepRow, TaskGraph, TaskRow } from "../../wire/home-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
-import { ChoiceButtons, LinkButton } from "../parts/button.tsx";
+import { LinkButton } from "../parts/button.tsx";
 import { Pairs, Table } from "../parts/list.tsx";
 import { SignMark } from "../parts/signs.tsx";
 import { CutText, Loaded, Mono, Prose } from "../parts/text.tsx";
-import { clockText, recordedMoment } from "../parts/time.ts";
+import { clockText, durationText, recordedMoment, useClock } from "../parts/time.ts";
 import { writeHash, linkToTimeline } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 import { type Drawing, drawPlan } from "./layout.ts";
@@ -79,7 +79,6 @@ function TaskPlan({ task_id, version }: { task_id: string; version: number }) {
 }
 
 function Plan({ graph: { task, steps } }: { graph: TaskGraph }) {
-  const [look, setLook] = useState<"drawing" | "table">("drawing");
   const [chosen, setChosen] = useState<string>();
   const drawing = useDrawing(steps);
   const step = steps.find(({ step_id }) => step_id === chosen);
@@ -98,19 +97,11 @@ function Plan({ graph: { task, steps } }: { graph: TaskGraph }) {
       <Prose text={task.reason} />
       <Prose text={task.summary} />
       <PlanProblems drawing={drawing} />
-      <div class="plan-look" role="group" aria-label="How it is shown">
-        <ChoiceButtons
-          choices={{ drawing: "Drawing", table: "Table" }}
-          chosen={look}
-          onChoose={setLook}
-        />
-      </div>
       <div class="plan">
-        {look === "drawing" ? (
+        <div class="plan-parts">
           <PlanDrawing drawing={drawing} {...shared} />
-        ) : (
           <PlanTable {...shared} />
-        )}
+        </div>
         {step && <StepRecord step={step} steps={steps} onChoose={setChosen} />}
       </div>
     </>
@@ -160,14 +151,20 @@ function Counts({ counts }: Pick<TaskRow, "counts">) {
   );
 }
 
-/** The same steps for those who do not look at drawings. */
+/** The same steps as rows, in the order of the plan. */
 function PlanTable(props: StepChoice) {
   const isChosen = ({ step_id }: StepRow) => step_id === props.chosen;
+  const now = useClock(props.steps.some(isUnderWay) ? 1_000 : undefined);
+  const titles = useMemo(
+    () => new Map(props.steps.map(({ step_id, title }) => [step_id, title])),
+    [props.steps],
+  );
   return (
-    <div class="plan-room">
+    <div class="plan-rows">
       <Table
+        class="step-rows"
         caption="The steps of the task"
-        head={["Step", "Status", "Depends on", "Tries", "Worker"]}
+        head={["Step", "Status", "Depends on", "Tries", "Worker", "Time"]}
         rows={props.steps}
         isMarked={isChosen}
         cells={(step) => [
@@ -175,13 +172,25 @@ function PlanTable(props: StepChoice) {
             {visibleLine(step.title)}
           </LinkButton>,
           <SignMark state={step.status} />,
-          <Mono text={step.depends_on.join(", ")} />,
-          `${step.attempts} of ${step.max_attempts}`,
+          visibleLine(step.depends_on.map((id) => titles.get(id) ?? id).join(", ")),
+          step.attempts === 0 ? "" : `${step.attempts} of ${step.max_attempts}`,
           <Mono text={step.claimed_by} />,
+          takenTime(step, now),
         ]}
       />
     </div>
   );
+}
+
+function isUnderWay({ started_at, ended_at }: StepRow): boolean {
+  return started_at !== undefined && ended_at === undefined;
+}
+
+function takenTime(step: StepRow, now: number): string {
+  const { started_at, ended_at } = step;
+  if (started_at === undefined) return "";
+  const until = ended_at === undefined ? now : Date.parse(ended_at);
+  return durationText(Math.max(0, until - Date.parse(started_at)));
 }
 
 /** What is to be done, who works on it until when, how often it was tried, what came of it. */
