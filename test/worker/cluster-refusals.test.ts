@@ -43,9 +43,12 @@ describe("the policy of a worker", () => {
     const { store, plan, machine } = await openCluster(bundle);
     const task = await plan(ONE);
     const there = await machine(deny("own"));
-    const lead = await machine(deny("secret") + deny("$PROJECT/vault"));
+    const lead = await machine(deny("secret") + deny("$PROJECT/vault") + deny("$LINK/linked"));
     const config = join(lead.home, "config.toml");
-    await lead.write(config, (await lead.read(config)).replace("$PROJECT", lead.project));
+    const link = join(lead.home, "link");
+    await symlink(lead.project, link);
+    const rules = await lead.read(config);
+    await lead.write(config, rules.replace("$PROJECT", lead.project).replace("$LINK", link));
     const inside = (path: string): string => join(there.project, path);
     await mkdir(inside("secret"));
     await symlink("secret", inside("link"));
@@ -56,13 +59,14 @@ describe("the policy of a worker", () => {
       "own/d",
       "vault/e",
       inside("vault/f"),
+      "linked/h",
     ];
     const calls = [...denied, "free/g"].map(write);
     const worker = await there.worker({ plays: script(work(...calls)) });
     expect(await lead.drive(task.id).ended).toMatchObject({ code: 0 });
     expect(await worker.stop("SIGTERM")).toMatchObject({ code: 0 });
-    const files = ["secret/a", "secret/b", "secret/c", "own/d", "vault/e", "vault/f", "free/g"];
-    expect(files.filter((file) => existsSync(inside(file)))).toEqual(["free/g"]);
+    const files = ["secret/a", "secret/b", "secret/c", "own/d", "vault/e", "vault/f", "linked/h"];
+    expect([...files, "free/g"].filter((file) => existsSync(inside(file)))).toEqual(["free/g"]);
     expect(await countFacts(store, "tool.denied")).toEqual({ "": denied.length });
   });
 });

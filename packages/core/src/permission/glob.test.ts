@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import { compileGlob, escapeGlob, globProblem, literalPrefix } from "./glob.ts";
+import { compileGlob, escapeGlob, globProblem, globsInside, literalPrefix } from "./glob.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 20_000 : 2_000;
 
@@ -111,3 +111,42 @@ function asRegExp(glob: string): RegExp {
     });
   return new RegExp(`^${parts.join("")}$`, "u");
 }
+
+describe("what a glob says of the inside of a directory", () => {
+  const restricts = (glob: string) => (path: string) =>
+    compileGlob(glob)(path) || compileGlob(/\/(?:\*\*)?$/.test(glob) ? glob : `${glob}/**`)(path);
+
+  test.each([
+    ["/p/a/x", "/p/a", ["x"]],
+    ["/p/a", "/p/a", [""]],
+    ["/p", "/p/a", [""]],
+    ["/p/*/x*", "/p/a", ["x*"]],
+    ["/**/a/x", "/p/a", ["x", "**/a/x"]],
+    ["/q/**", "/p/a", []],
+    ["/pp/a/x", "/p/a", []],
+  ])("%s says of %s: %j", (glob, directory, expected) => {
+    verifies("PERM-12");
+    expect(globsInside(glob, directory)).toEqual(expected);
+  });
+
+  test("is the same for every path in it", () => {
+    verifies("PERM-12");
+    const name = fc.constantFrom("a", "b", "ab");
+    const names = (least: number) =>
+      fc.array(name, { minLength: least, maxLength: 3 }).map((list) => `/${list.join("/")}`);
+    const segment = fc.constantFrom("a", "b", "*", "a*", "?", "**");
+    const glob = fc
+      .array(segment, { minLength: 1, maxLength: 4 })
+      .map((list) => `/${list.join("/")}`);
+    fc.assert(
+      fc.property(glob, names(1), names(1), (given, directory, below) => {
+        const inside = globsInside(given, directory);
+        const moved = inside.map((rest) => (rest === "" ? "/here" : `/here/${rest}`));
+        expect(moved.some((one) => restricts(one)(`/here${below}`))).toBe(
+          restricts(given)(`${directory}${below}`),
+        );
+      }),
+      { numRuns },
+    );
+  });
+});

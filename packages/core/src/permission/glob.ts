@@ -43,6 +43,45 @@ export function literalPrefix(glob: string): { path: string; rest: string } {
   return { path: literal === "" ? "/" : literal, rest: wild !== -1 && rest === "" ? "**" : rest };
 }
 
+/**
+ * What a glob that restricts says of the inside of a directory: globs relative to it, and "" where the directory itself is
+ * restricted. None where it says nothing of it. `fold`: how names are compared.
+ */
+export function globsInside(
+  glob: string,
+  directory: string,
+  fold: (text: string) => string = (text) => text,
+): string[] {
+  const pattern = glob.split("/");
+  const names = directory === "/" ? [""] : directory.split("/");
+  const found = new Set<string>();
+  const seen = new Set<string>();
+  follow(0, 0);
+  return [...found];
+
+  /** `pattern` from `p` on, against what is left of the directory. */
+  function follow(p: number, n: number): void {
+    const key = `${p} ${n}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    const text = pattern[p];
+    // Of what is restricted, all is that is inside.
+    if (text === undefined || n === names.length) {
+      found.add(pattern.slice(p).join("/"));
+      return;
+    }
+    const isRun = text === "**" || (text === "" && p > 0);
+    if (isRun) {
+      follow(p + 1, n);
+      follow(p, n + 1);
+    } else if (fits(text, names[n] as string)) follow(p + 1, n + 1);
+  }
+
+  function fits(text: string, name: string): boolean {
+    return text === "" || name === "" ? text === name : compileGlob(fold(text))(fold(name));
+  }
+}
+
 const ANY_RUN = Symbol("*");
 const ANY_ONE = Symbol("?");
 type Token = string | typeof ANY_RUN | typeof ANY_ONE;

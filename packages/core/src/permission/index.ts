@@ -12,14 +12,14 @@ export { compileRecordedPolicy, describePolicy } from "./policy.ts";
 export { evaluate } from "./evaluate.ts";
 export type { PermissionFacts, ToolFacts } from "./facts.ts";
 export type { PolicyProblem } from "./policy-problems.ts";
-export { compileGlob, escapeGlob, globProblem, literalPrefix } from "./glob.ts";
+export { compileGlob, escapeGlob, globProblem, globsInside, literalPrefix } from "./glob.ts";
 export type { GrantScope } from "./grants.ts";
 export { describeScopes, scopeKey } from "./grants.ts";
 export type { GrantLookup, Grants, ToolGrant } from "./grants.ts";
 export { createGrants, NO_GRANTS } from "./grants.ts";
 export { canonicalHost, hostOf, hostPatternProblem, matchesHost } from "./host.ts";
 export { mergePolicies } from "./policy.ts";
-export { baseName, isWithin } from "./path.ts";
+export { baseName, foldCase, isWithin, joined } from "./path.ts";
 export type {
   CompiledPolicy,
   NetworkPolicy,
@@ -29,7 +29,12 @@ export type {
 } from "./policy.ts";
 export { compilePolicy, frozenCopy, isMarkedReadonly, readLinks } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";
-export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
+export {
+  compilePathPattern,
+  linkedPrefix,
+  pathPatternProblem,
+  patternPlaces,
+} from "./path-pattern.ts";
 export type { FoundOption, KnownCommand, OptionTable, ReadArguments } from "./argv/index.ts";
 export {
   innerCommands,

@@ -4,11 +4,13 @@
 import {
   bufferFacts,
   digestDefinition,
+  findToolsBeyond,
   type Agents,
   type LoopLimits,
   type Model,
   type RemoteWork,
   type ToolProvider,
+  type WorkerPool,
 } from "@soong/agent";
 import {
   messageOf,
@@ -22,7 +24,8 @@ import type { CallRecord, Store } from "@soong/store";
 import { TaskRefused, type ClaimKeeper, type Tasks } from "@soong/tasks";
 import { readJob } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
-import { readCeiling, type MachinePlaces } from "./ceiling.ts";
+import { readCeiling } from "./ceiling.ts";
+import type { MachinePlaces } from "./move-policy.ts";
 import { createReadCalls } from "./read-calls.ts";
 
 /** What a worker process works with. */
@@ -35,6 +38,8 @@ export interface WorkerHost {
   readonly limits: LoopLimits;
   readonly toolProvider?: ToolProvider | undefined;
   readonly places: MachinePlaces;
+  /** The name of a tool, of an alias the one it is for. */
+  canonicalTool(name: string): string;
   /** Throws where this machine has no such model. */
   checkModel(reference: string): Promise<unknown>;
   /** A session of this process, for one step. */
@@ -67,14 +72,19 @@ export async function workOnJob(
     host.report(`The job ${job.id} was dropped: ${work}.`);
     return "done";
   }
-  const why = await findMismatch(host, work);
+  const pool = host.agents.workers.pools.find(({ name }) => name === work.pool);
+  if (pool === undefined) {
+    host.report(`The job ${job.id} was dropped: it is for another pool.`);
+    return "done";
+  }
+  const why = await findMismatch(host, work, pool);
   if (why !== undefined) {
     if (!unfit.has(why)) host.report(`The job ${job.id} was left to others: ${why}`);
     unfit.add(why);
     return { retryInMs: ELSEWHERE_MS };
   }
   const ids = randomIds();
-  const { task_id, step_id, pool } = work;
+  const { task_id, step_id } = work;
   const ceiling = readCeiling(host.store, work.from, host.places);
   // Where the work is not wanted, it does not matter.
   ceiling.catch(() => {});
@@ -86,7 +96,7 @@ export async function workOnJob(
   // Whoever wanted it may have given up, and the job was late.
   if (!isStillWanted || task === undefined) return "done";
   const taken = host.agents.workers.take(
-    { pool },
+    { pool: pool.name },
     {
       session_id: task.session_id,
       agent_id: ids.next("agent"),
@@ -180,12 +190,29 @@ async function claimAndWork(
   }
 }
 
-async function findMismatch(host: WorkerHost, work: RemoteWork): Promise<string | undefined> {
-  const { agent_definition_id: id } = work;
+/** Whoever can write the queue can write anything into a job: what this machine says of the pool bounds it. */
+async function findMismatch(
+  host: WorkerHost,
+  work: RemoteWork,
+  pool: WorkerPool,
+): Promise<string | undefined> {
+  const { agent_definition_id: id, allowed_tools: asked = [] } = work;
+  const { name, agent_definition_id: own = id } = pool;
   const definition = host.agents.catalog.definitions.get(id);
   if (definition === undefined) return `there is no agent definition ${id} here.`;
   if (digestDefinition(definition) !== work.definition_digest) {
     return `the agent definition ${id} is another one here. Give all machines the same file, and start this worker again.`;
+  }
+  if (id !== own) {
+    return `it is for the agent ${id}, and the pool ${name} has ${own} here. Give all machines the same config, and start this worker again.`;
+  }
+  for (const [most, whose] of [
+    [pool.allowed_tools, `the pool ${name}`],
+    [definition.allowed_tools, `the agent ${id}`],
+  ] as const) {
+    const beyond = most && findToolsBeyond(most, asked, (tool) => host.canonicalTool(tool));
+    if (most === undefined || beyond?.length === 0) continue;
+    return `it allows ${beyond?.join(", ")}, and ${whose} has ${most.join(", ") || "no tools"} at the most here.`;
   }
   const model = work.model ?? definition.model;
   if (model === undefined) return undefined;

@@ -1,0 +1,112 @@
+// The policy of another machine on this one. What it says of the project there holds for the project here; all other paths mean
+// what they say.
+
+import {
+  compilePolicy,
+  type CompiledPolicy,
+  type PermissionRule,
+  type Policy,
+  type PolicyInput,
+  type Roots,
+} from "@soong/core";
+import {
+  compilePathPattern,
+  escapeGlob,
+  foldCase,
+  globsInside,
+  isWithin,
+  joined,
+  literalPrefix,
+  patternPlaces,
+  readLinks,
+} from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
+
+/** What a policy says about a machine. */
+export interface MachinePlaces extends Pick<
+  PolicyInput,
+  "home" | "tmp_dir" | "protected_roots" | "case_insensitive_paths"
+> {
+  readonly roots: Roots;
+  /** Where a path leads, through links. */
+  readonly resolvePath: (path: string) => string | undefined;
+}
+
+/** All of its ceilings, too. */
+export function movePolicy({ input, rules, ceiling }: Policy, here: MachinePlaces): CompiledPolicy {
+  const above = ceiling && movePolicy(ceiling, here);
+  if (above?.ok === false) return above;
+  const { roots, resolvePath, tmp_dir, ...places } = here;
+  const { roots: there, links: _links, tmp_dir: tmpThere, ...rest } = input;
+  const move = createMove(input, there?.project, roots.project);
+  const moved: PolicyInput = {
+    ...rest,
+    ...places,
+    // Where writing to it is ordinary on both machines.
+    ...(tmp_dir !== undefined && tmpThere !== undefined && { tmp_dir }),
+    roots: { ...roots, write: roots.write.filter((root) => there?.write.includes(root) === true) },
+    rules: rules.flatMap(({ rule }) => move.rule(rule)),
+    sensitive_paths: (input.sensitive_paths ?? []).flatMap((pattern) =>
+      ANCHORED.test(pattern) ? move.pattern(pattern) : [pattern],
+    ),
+  };
+  const links = readLinks(moved, resolvePath);
+  return compilePolicy({ ...moved, links, ...(above !== undefined && { ceiling: above.policy }) });
+}
+
+interface Move {
+  rule(rule: PermissionRule): PermissionRule[];
+  /** Of a pattern that restricts, those that restrict as much here. */
+  pattern(pattern: string): string[];
+}
+
+function createMove(input: PolicyInput, there: string | undefined, here: string): Move {
+  if (there === undefined) return { rule: (rule) => [rule], pattern: (pattern) => [pattern] };
+  const places = patternPlaces(input);
+  const fold = places.caseInsensitive === true ? foldCase : (text: string) => text.normalize("NFC");
+  return {
+    rule(rule) {
+      const { path, project, argv, decision } = rule;
+      // Of another project: it did not hold for the dispatch.
+      if (project !== undefined && trimSlash(project) !== there) return [];
+      const own = project === undefined ? rule : { ...rule, project: here };
+      const isAllowed = decision === "allow";
+      const program = argv?.map((item) => move(item, there, here));
+      const programs = program && (isAllowed ? [program] : [argv, program]);
+      const allowed = path && [move(path, escapeGlob(there), escapeGlob(here))];
+      const paths = path && (isAllowed ? allowed : movePattern(path, there));
+      const variants = (programs ?? [undefined]).flatMap((one) =>
+        (paths || [undefined]).map((at) => omitUndefined({ ...own, argv: one, path: at })),
+      );
+      return [...new Map(variants.map((one) => [JSON.stringify(one), one])).values()];
+    },
+    pattern: (pattern) => movePattern(pattern, there),
+  };
+
+  /** As it is, and all that it says of the project there, also through links, said of the project here. */
+  function movePattern(pattern: string, project: string): string[] {
+    const moved = compilePathPattern(pattern, "restricts", places).globs.flatMap((glob, index) => {
+      const given = index === 0 ? pattern : glob;
+      if (!ANCHORED.test(given)) return [given];
+      const isInside = given.startsWith("/") && isWithin(project, literalPrefix(glob).path);
+      const inside = globsInside(glob, project, fold).map((rest) =>
+        rest === "" ? escapeGlob(here) : joined(escapeGlob(here), rest),
+      );
+      return isInside ? inside : [given, ...inside];
+    });
+    return [...new Set(moved)];
+  }
+}
+
+/** Not relative to the project. */
+const ANCHORED = /^~?\//;
+
+function move(path: string, there: string, here: string): string {
+  if (path === there) return here;
+  const below = there === "/" ? there : `${there}/`;
+  return path.startsWith(below) ? joined(here, path.slice(below.length)) : path;
+}
+
+function trimSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, "");
+}
