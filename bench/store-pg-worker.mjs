@@ -52,6 +52,7 @@ const running = runWorker({
     models: [scriptedModel({ turns: [], agents: { default_worker_agent: playStarts() } })],
     limits: loopLimits({}),
     places: { roots: { project: directory, write: [] }, resolvePath: (path) => path },
+    canonicalTool: (name) => name,
     checkModel: async () => {},
     openSession,
     report(line) {

@@ -1,7 +1,7 @@
 // An orchestrator with tasks and a pool of workers.
 
 import { randomIds, type Clock, type HeldClock } from "@soong/core";
-import { type Agents, type Script, type WorkerPool } from "@soong/agent";
+import type { Agents, RemoteWorkers, Script, WorkerPool } from "@soong/agent";
 import {
   createClaimKeeper,
   createMemoryTasks,
@@ -23,7 +23,11 @@ export const TASK = "task_1";
 
 export async function openWorkerStage(
   script: Script,
-  { pools = [POOL], ...options }: AgentStageOptions & { pools?: readonly WorkerPool[] } = {},
+  {
+    pools = [POOL],
+    remote,
+    ...options
+  }: AgentStageOptions & { pools?: readonly WorkerPool[]; remote?: RemoteWorkers } = {},
 ): Promise<WorkerStage> {
   const holder: { clock?: HeldClock; agents?: Agents } = {};
   const clock: Clock = {
@@ -41,7 +45,7 @@ export async function openWorkerStage(
   const stage = await openAgentStage(script, {
     ...options,
     run: { mode: "orchestrator", ...options.run },
-    more: () => ({ pools, tasks: { tasks, keeper } }),
+    more: () => ({ pools, tasks: { tasks, keeper }, ...(remote !== undefined && { remote }) }),
     sources: [
       taskTools({
         tasks,

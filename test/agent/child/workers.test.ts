@@ -248,6 +248,35 @@ function slowToLeave({ keeper, clock }: WorkerStage): void {
   });
 }
 
+test("a dispatch asks no worker elsewhere for more tools than its pool has, which none would take", async () => {
+  verifies("DIST-1", "SURF-4");
+  const asked: unknown[] = [];
+  const stage = await openWorkerStage(
+    {
+      turns: [
+        newTask("a"),
+        { calls: [dispatch({ step_id: "a", allowed_tools: ["code.write"] })] },
+        { text: "Then not." },
+      ],
+    },
+    {
+      tools: [readTool("code.look", () => ""), writeTool("code.write", [])],
+      pools: [{ name: "hands", size: 1, remote: true, allowed_tools: ["code.look"] }],
+      remote: {
+        async dispatch(work) {
+          asked.push(work);
+          throw new Error("There is no one.");
+        },
+      },
+    },
+  );
+  await stage.finish(stage.conversation.send("go"));
+  expect(results(stage)[0]?.error?.message).toContain(
+    '"hands" may be given code.look at the most, and allowed_tools names code.write.',
+  );
+  expect(asked).toEqual([]);
+});
+
 test("a dispatch that cannot be is refused before anything begins, and leaves no worker busy", async () => {
   verifies("SURF-4", "SURF-6", "AGENT-3");
   const stage = await openWorkerStage(

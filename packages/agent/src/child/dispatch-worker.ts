@@ -189,6 +189,8 @@ function dispatchRemotely(remote: RemoteWorkers): typeof runWorker {
       pool.agent_definition_id ?? DEFAULT_WORKER_AGENT,
       "worker",
     );
+    // Its workers hold to what their own config says of the pool, so no one would take it.
+    resolveAllowedTools(active, { ...pool, id: pool.name }, input.allowed_tools);
     const asked = mergeNames(pool.allowed_tools, input.allowed_tools);
     const allowed_tools = resolveAllowedTools(active, definition, asked);
     const { session_id, run_id, agent_id } = active.run.identity;

@@ -364,22 +364,30 @@ export function findDefinition(
  */
 export function resolveAllowedTools(
   { run }: ActiveRun,
-  { id, allowed_tools: most }: AgentDefinition,
+  { id, allowed_tools: most }: Pick<AgentDefinition, "id" | "allowed_tools">,
   asked: readonly string[] | undefined,
 ): readonly string[] | undefined {
   if (asked === undefined || most === undefined) return asked ?? most;
   const canonical = (name: string): string => run.surface.aliases.get(name) ?? name;
-  // What a pattern matches, spelled as a pattern, it has all of.
-  const isWithin = (allowed: string, name: string): boolean =>
-    allowed === name || matchesName(allowed, name);
-  const beyond = asked.filter(
-    (name) => !most.some((allowed) => isWithin(canonical(allowed), canonical(name))),
-  );
+  const beyond = findToolsBeyond(most, asked, canonical);
   if (beyond.length === 0) return asked.map(canonical);
   throw refuseStart(
     `"${id}" may be given ${most.join(", ")} at the most, and allowed_tools names ${beyond.join(", ")}.`,
     "invalid_allowed_tools",
     beyond.map((tool_name) => ({ code: "not_in_definition", tool_name })),
+  );
+}
+
+/** Which of them `most` does not allow. What a pattern matches, spelled as a pattern, it has all of. */
+export function findToolsBeyond(
+  most: readonly string[],
+  asked: readonly string[],
+  canonical: (name: string) => string,
+): string[] {
+  const isWithin = (allowed: string, name: string): boolean =>
+    allowed === name || matchesName(allowed, name);
+  return asked.filter(
+    (name) => !most.some((allowed) => isWithin(canonical(allowed), canonical(name))),
   );
 }
 

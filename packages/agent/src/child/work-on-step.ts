@@ -103,6 +103,7 @@ export async function workOnStep(
     stop.abort(`It did not end within ${timeoutMs} ms.`);
   });
   const { max_turns = limits.max_turns } = definition;
+  const allowed = work.allowed_tools ?? definition.allowed_tools;
   const conversation = await openConversation({
     session,
     models: await findModels(parts, work.model ?? definition.model, place.models),
@@ -121,9 +122,7 @@ export async function workOnStep(
       ...(definition.mode !== undefined &&
         definition.mode !== "orchestrator" && { mode: definition.mode }),
       ...(definition.rules !== undefined && { policy: { rules: definition.rules } }),
-      ...(work.allowed_tools !== undefined && {
-        allowedTools: [...new Set([...TASK_TOOLS, ...work.allowed_tools])],
-      }),
+      ...(allowed !== undefined && { allowedTools: [...new Set([...TASK_TOOLS, ...allowed])] }),
       ...(definition.suggested_tools !== undefined && {
         suggestedTools: definition.suggested_tools,
       }),

@@ -345,7 +345,7 @@ const agentsSection = {
             "The model they ask. Default: that of the definition, or of the run that gives them work.",
           ),
           allowed_tools: texts(TOOL_PATTERN).says(
-            "The tools they have beside those for their task. Default: those of the definition, or the file tools that only read.",
+            "The tools they have beside those for their task. Default: those of the definition, or the file tools that only read. Of a remote pool, a worker takes no work that is given more than its own config says.",
           ),
         },
       },

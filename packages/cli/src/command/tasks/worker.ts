@@ -102,6 +102,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
       keeper: agents.keeper,
       agents: agents.agents,
       models: opened,
+      canonicalTool: (name) => runtime.kernel.registry.snapshot().aliases.get(name) ?? name,
       checkModel: (reference) => openModels(config.values, env, reference),
       limits: loopLimits(buildLoopLimits(config.values)),
       toolProvider: createToolProvider(runtime, config.values.mcp),
