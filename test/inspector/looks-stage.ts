@@ -1,10 +1,14 @@
 // What an eye or a screen reader would find fault with, found by looking at every element of the page: words that hardly
 // differ from what is behind them, things to use that are cut off at the side, and all that axe-core knows of.
 
+import { join } from "node:path";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
 type Axe = typeof axe;
+
+/** A folder: every view is put there as it looks, for someone to look at. */
+const { SOONG_PICTURES: pictures } = process.env;
 
 /** A desk, a narrow window, and a phone. */
 const SIZES = [
@@ -13,16 +17,25 @@ const SIZES = [
   { name: "phone", width: 390, height: 844 },
 ] as const;
 
-/** Of what is shown now: in light and dark, in every size. */
-export async function faultsIn(page: Page, name: string): Promise<string[]> {
+/** Of what is shown now: in light and dark, in every size or in one. */
+export async function faultsIn(
+  page: Page,
+  name: string,
+  only?: (typeof SIZES)[number]["name"],
+): Promise<string[]> {
   const faults: string[] = [];
   const before = page.viewportSize();
-  for (const size of SIZES) {
+  for (const size of SIZES.filter(({ name }) => only === undefined || only === name)) {
     await page.setViewportSize(size);
+    await page.evaluate(twoPictures);
     const cut = await page.evaluate(cutOff);
     faults.push(...cut.map((fault) => `${name}, ${size.name}: ${fault}`));
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
+      if (pictures !== undefined) {
+        const file = `${name.replaceAll(" ", "-")}-${size.name}-${colorScheme}.png`;
+        await page.screenshot({ path: join(pictures, file), animations: "disabled" });
+      }
       const found = [...(await page.evaluate(hardToRead)), ...(await violationsIn(page))];
       faults.push(...found.map((fault) => `${name}, ${size.name}, ${colorScheme}: ${fault}`));
     }
@@ -42,6 +55,15 @@ async function violationsIn(page: Page): Promise<string[]> {
       nodes.map(({ target, html }) => `${id}: ${help}: ${target.join(" ")}: ${html.slice(0, 120)}`),
     );
   });
+}
+
+/** Runs in the page: it has seen its new size, and is drawn for it. */
+async function twoPictures(): Promise<void> {
+  for (let i = 0; i < 2; i += 1) {
+    await new Promise((resolve) => {
+      requestAnimationFrame(resolve);
+    });
+  }
 }
 
 /** Runs in the page. Words in sight with less than 4.5 times the contrast, as sentences. */
@@ -126,6 +148,11 @@ function hardToRead(): string[] {
 function cutOff(): string[] {
   const { scrollWidth, clientWidth } = document.documentElement;
   const found = scrollWidth > clientWidth ? [`the page is ${scrollWidth} wide`] : [];
+  for (const part of document.querySelectorAll("main, .view, .side-body, .menu-body, dialog")) {
+    if (part.scrollWidth > part.clientWidth + 1) {
+      found.push(`${part.className} is ${part.scrollWidth} wide in ${part.clientWidth}`);
+    }
+  }
   for (const element of document.querySelectorAll("a, button, input, select, h1, h2, [role=tab]")) {
     const { left, right, width } = element.getBoundingClientRect();
     if (width === 0 || (left >= -1 && right <= clientWidth + 1) || isScrolled(element)) continue;

@@ -27,7 +27,7 @@ export async function gateIn({ project }: Place, name = "gate"): Promise<Gate> {
 
 export async function openPage(page: Page, inspector: RunningInspector): Promise<void> {
   await page.goto(String(inspector.record["url"]));
-  await seen(page.getByRole("navigation", { name: "Views" }));
+  await seen(page.getByRole("banner"));
 }
 
 /** By the address, as a bookmark would. */

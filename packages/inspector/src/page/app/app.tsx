@@ -1,31 +1,25 @@
 // The page once it has its token: header, sessions at the left, the view that the address says.
 
 import { visibleLine } from "@soong/core";
-import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { About } from "../../wire/routes.ts";
 import type { Api } from "../api/client.ts";
-import { PlaygroundView } from "../playground/playground-view.tsx";
-import { QuestionsView } from "../questions/question-list.tsx";
+import { usePhone } from "../parts/phone.ts";
 import { writeQuestionKey } from "../questions/shown-questions.ts";
 import type { Route } from "../route/hash-route.ts";
-import { ServersView } from "../servers/servers-view.tsx";
-import { SessionList } from "../sessions/session-list.tsx";
-import { SessionView } from "../sessions/session-view.tsx";
 import type { Connection } from "../state/changes-loop.ts";
 import { createStore, type Store, useStore } from "../state/store.ts";
-import { TasksView } from "../tasks/tasks-view.tsx";
-import { WhatIfView } from "../what-if/what-if-view.tsx";
 import { type Inspector, InspectorContext, startInspector, useInspector } from "./inspector.ts";
 import { Header } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
-import { listenToKeys, PageKeys } from "./keys.ts";
-import { Welcome } from "./welcome.tsx";
+import { listenToKeys } from "./keys.ts";
+import { focusFirst, PageKeys } from "./page-keys.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { renderView, viewName } from "./views.tsx";
 
 export function App(props: { api: Api; about: About; connection: Store<Connection> }) {
   const [announcement] = useState(() => createStore(""));
   const [inspector, setInspector] = useState<Inspector>();
-  const [isHelpOpen, setHelpOpen] = useState(false);
   useEffect(() => {
     const started = startInspector({ ...props, announcement });
     const unlisten = listenToKeys();
@@ -38,24 +32,51 @@ export function App(props: { api: Api; about: About; connection: Store<Connectio
   if (inspector === undefined) return null;
   return (
     <InspectorContext.Provider value={inspector}>
-      <PageKeys onHelp={() => setHelpOpen(true)} />
       <NewQuestions />
       <PageTitle />
+      <Shell connection={props.connection} />
+      <Announcement text={announcement} />
+    </InspectorContext.Provider>
+  );
+}
+
+function Shell({ connection }: { connection: Store<Connection> }) {
+  const isPhone = usePhone();
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  useEffect(() => {
+    if (!isPhone) setMenuOpen(false);
+  }, [isPhone]);
+  const help = () => {
+    setMenuOpen(false);
+    setHelpOpen(true);
+  };
+  const toSessions = () => {
+    if (isPhone) setMenuOpen(true);
+    else focusFirst("#sessions a[tabindex='0']", "#sessions input");
+  };
+  return (
+    <>
+      <PageKeys onHelp={help} onSessions={toSessions} />
       <a class="skip" href="#main" onClick={skip}>
         Skip to the view
       </a>
-      <Header onHelp={() => setHelpOpen(true)} />
-      <ConnectionBanner connection={props.connection} />
+      <Header isPhone={isPhone} onHelp={help} onMenu={() => setMenuOpen(true)} />
+      <ConnectionBanner connection={connection} />
       <HomeProblems />
-      <div class="body">
-        <SessionList />
+      <div class="body" data-columns>
+        <Sidebar
+          isPhone={isPhone}
+          isOpen={isMenuOpen}
+          onClose={() => setMenuOpen(false)}
+          onHelp={help}
+        />
         <main id="main" tabIndex={-1}>
           <MainView />
         </main>
       </div>
-      <Announcement text={announcement} />
       {isHelpOpen && <HelpDialog onClose={() => setHelpOpen(false)} />}
-    </InspectorContext.Provider>
+    </>
   );
 }
 
@@ -111,25 +132,8 @@ function MainView() {
   const { about, route: shown } = useInspector();
   const route = useStore(shown);
   useFocusKept(route.view);
-  const lacking = Object.hasOwn(OPTIONAL, route.view)
-    ? OPTIONAL[route.view as keyof typeof OPTIONAL]
-    : undefined;
-  if (lacking === undefined || about.can[lacking.part]) return renderView(route);
-  return (
-    <section class="view">
-      <h1>{capitalize(route.view)}</h1>
-      <p>This inspector {lacking.is}.</p>
-    </section>
-  );
+  return renderView(route.view, route, about.can);
 }
-
-/** What the inspector may have been started without. */
-const OPTIONAL = {
-  questions: { part: "answer", is: "is not connected to live runtimes" },
-  tasks: { part: "tasks", is: "was started without tasks" },
-  playground: { part: "playground", is: "was started without a playground" },
-  servers: { part: "servers", is: "was started without servers" },
-} as const;
 
 /** What had the focus may be gone with its view: then it is at the beginning of the new one. */
 function useFocusKept(view: Route["view"]): void {
@@ -139,25 +143,6 @@ function useFocusKept(view: Route["view"]): void {
     before.current = view;
     if (document.activeElement === document.body) document.getElementById("main")?.focus();
   }, [view]);
-}
-
-function renderView(route: Route): JSX.Element {
-  switch (route.view) {
-    case "sessions":
-      return <Welcome />;
-    case "session":
-      return <SessionView key={route.session_id} route={route} />;
-    case "questions":
-      return <QuestionsView />;
-    case "tasks":
-      return <TasksView task_id={route.task_id} />;
-    case "playground":
-      return <PlaygroundView tool_name={route.tool_name} />;
-    case "what-if":
-      return <WhatIfView key={route.run_id} session_id={route.session_id} run_id={route.run_id} />;
-    case "servers":
-      return <ServersView />;
-  }
 }
 
 const LONGEST_NAME = 60;
@@ -177,9 +162,9 @@ function PageTitle() {
 }
 
 function titleParts(route: Route, session: string): readonly string[] {
-  if (route.view === "sessions") return [];
-  if (route.view === "what-if") return ["What if", session];
-  if (route.view !== "session") return [capitalize(route.view)];
+  if (route.view === "home") return [];
+  if (route.view === "what-if") return [viewName(route.view), session];
+  if (route.view !== "session") return [viewName(route.view)];
   return route.tab === "timeline" ? [session] : [capitalize(route.tab), session];
 }
 

@@ -3,8 +3,13 @@
 import { useEffect, useRef } from "preact/hooks";
 import { zoneText } from "../parts/time.ts";
 import { Legend } from "../timeline/spans.tsx";
+import { useInspector } from "./inspector.ts";
+import { listViewLinks } from "./views.tsx";
 
 export function HelpDialog(props: { onClose: () => void }) {
+  const { can } = useInspector().about;
+  const views = listViewLinks(can).map(({ key, name }) => [`g ${key}`, name] as const);
+  const groups = { ...GROUPS, Views: [...views, ["g s", "the list of sessions"] as const] };
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement;
@@ -22,7 +27,7 @@ export function HelpDialog(props: { onClose: () => void }) {
         </button>
       </form>
       <div class="help-body">
-        {Object.entries(GROUPS).map(([title, keys]) => (
+        {Object.entries<Keys>(groups).map(([title, keys]) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>
@@ -47,17 +52,15 @@ export function HelpDialog(props: { onClose: () => void }) {
   );
 }
 
-const GROUPS: Readonly<Record<string, readonly (readonly [key: string, words: string])[]>> = {
+type Keys = readonly (readonly [key: string, words: string])[];
+
+const GROUPS: Readonly<Record<string, Keys>> = {
   Everywhere: [
     ["?", "this list"],
     ["/", "search the current view"],
     ["Esc", "close what was opened last"],
     ["t", "theme: system, light, dark"],
     ["q", "questions waiting for an answer"],
-    ["g s", "the list of sessions"],
-    ["g k", "tasks"],
-    ["g p", "playground"],
-    ["g v", "servers"],
   ],
   "In a session": [
     ["g t", "timeline"],

@@ -1,9 +1,6 @@
 // The keys of the page: single ones and sequences like `g s`. They rest while the user writes, and while a dialog is open.
 
 import { useEffect, useRef } from "preact/hooks";
-import type { Route, SessionTab } from "../route/hash-route.ts";
-import { useInspector } from "./inspector.ts";
-import { nextTheme } from "./theme.ts";
 
 /** By key, or by sequence: `g s`. */
 export type KeyActions = Readonly<Record<string, () => void>>;
@@ -95,52 +92,4 @@ function rests({ target, key }: KeyboardEvent): boolean {
   if (key === "ArrowDown" && target !== document.body && target.id !== "main") return true;
   const isTyped = target.isContentEditable || target.matches(`textarea, select, ${TYPED}`);
   return isTyped && key !== "Escape";
-}
-
-/** The keys that work everywhere. None of them answers a question. */
-export function PageKeys(props: { onHelp: () => void }) {
-  const { about, route, go, announce } = useInspector();
-  const tab = (tab: SessionTab) => () => {
-    const now = route.get();
-    if (now.view === "session") go({ ...now, tab });
-    else if (now.view === "what-if") go({ ...now, view: "session", tab });
-    // It is there with the next picture.
-    requestAnimationFrame(() => requestAnimationFrame(intoList));
-  };
-  const to =
-    (next: Route, can = true) =>
-    () => {
-      if (can) go(next);
-    };
-  useKeys({
-    "?": props.onHelp,
-    t: () => announce(`Theme: ${nextTheme()}`),
-    q: to({ view: "questions" }),
-    "g q": to({ view: "questions" }),
-    "g s": () => focusFirst("#sessions a[tabindex='0']", "#sessions input"),
-    "g t": tab("timeline"),
-    "g f": tab("facts"),
-    "g u": tab("surface"),
-    "g a": tab("artifacts"),
-    "g k": to({ view: "tasks" }, about.can.tasks),
-    "g p": to({ view: "playground" }, about.can.playground),
-    "g v": to({ view: "servers" }, about.can.servers),
-    "/": () => focusFirst("main [data-search]", "#sessions input"),
-    j: intoList,
-    ArrowDown: intoList,
-  });
-  return null;
-}
-
-/** To the rows of what is shown, where the keys of a list work. */
-function intoList(): void {
-  focusFirst("main .virtual", "#main");
-}
-
-function focusFirst(...selectors: readonly string[]): void {
-  for (const selector of selectors) {
-    const found = document.querySelector<HTMLElement>(selector);
-    found?.focus();
-    if (found !== null) return;
-  }
 }

@@ -6,8 +6,9 @@ import type { FactRow } from "../../wire/session-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { useKeys } from "../app/keys.ts";
-import { CloseButton } from "../parts/button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
+import { usePhone } from "../parts/phone.ts";
+import { SidePane } from "../parts/side-pane.tsx";
 import { countText, Loaded, Mono, ProblemText } from "../parts/text.tsx";
 import { clockText } from "../parts/time.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
@@ -16,7 +17,7 @@ import { RunPicker } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
 import { useFactPages } from "./fact-pages.ts";
 
-const ROW_HEIGHT = 22;
+const ROW_HEIGHT = { desk: 22, phone: 46 } as const;
 
 export function FactsView({ route, model }: { route: SessionRoute; model: SessionModel }) {
   const { go } = useInspector();
@@ -36,7 +37,9 @@ export function FactsView({ route, model }: { route: SessionRoute; model: Sessio
     if (isThere && seq !== undefined && run_id === undefined) showRow(seq - 1);
   }, [isThere]);
 
-  const open = (seq: number | undefined) => go({ ...route, seq }, "replace");
+  // The way back leads to the list, not through every fact that was looked at.
+  const open = (next: number | undefined) =>
+    go({ ...route, seq: next }, seq === undefined ? undefined : "replace");
   const close = () => {
     open(undefined);
     document.getElementById("facts")?.focus();
@@ -44,7 +47,7 @@ export function FactsView({ route, model }: { route: SessionRoute; model: Sessio
   useKeys(seq === undefined ? {} : { Escape: close });
 
   return (
-    <div class={seq === undefined ? "facts" : "facts with-side"}>
+    <div class={seq === undefined ? "facts" : "facts with-side"} data-columns>
       <div class="chart">
         <div class="toolbar" role="toolbar" aria-label="Facts">
           <RunPicker model={model} route={route} all="The whole session" />
@@ -59,7 +62,7 @@ export function FactsView({ route, model }: { route: SessionRoute; model: Sessio
           label="Facts"
           role="grid"
           count={facts.total}
-          row_height={ROW_HEIGHT}
+          row_height={ROW_HEIGHT[usePhone() ? "phone" : "desk"]}
           active={active}
           onActive={setActive}
           onOpen={(index) => open(facts.row(index)?.seq)}
@@ -150,28 +153,27 @@ function FactDetails(props: { session_id: string; seq: number; onClose: () => vo
     path: { session_id, seq: String(seq) },
   });
   return (
-    <section class="side" aria-label={`Fact ${seq}`}>
-      <div class="side-head">
+    <SidePane
+      label={`Fact ${seq}`}
+      head={
         <h2>
           Fact {seq} {loaded.value && <Mono text={loaded.value.fact.type} />}
         </h2>
-        <span class="gap" />
-        <CloseButton onClose={props.onClose} />
-      </div>
-      <div class="side-body" tabIndex={0}>
-        <Loaded from={loaded} what="the fact">
-          {({ fact }) => (
-            <>
-              {fact.run_id !== undefined && fact.tool_call_id !== undefined && (
-                <p>
-                  <a href={linkToTimeline({ ...fact, session_id })}>Its call in the timeline</a>
-                </p>
-              )}
-              <JsonTree value={fact} label={`Fact ${seq}`} open={2} />
-            </>
-          )}
-        </Loaded>
-      </div>
-    </section>
+      }
+      onClose={props.onClose}
+    >
+      <Loaded from={loaded} what="the fact">
+        {({ fact }) => (
+          <>
+            {fact.run_id !== undefined && fact.tool_call_id !== undefined && (
+              <p>
+                <a href={linkToTimeline({ ...fact, session_id })}>Its call in the timeline</a>
+              </p>
+            )}
+            <JsonTree value={fact} label={`Fact ${seq}`} open={2} />
+          </>
+        )}
+      </Loaded>
+    </SidePane>
   );
 }

@@ -2,7 +2,7 @@
 // work. Routes begin with `#/`; a token (`#token=…`) is none.
 
 export type Route =
-  | { view: "sessions" }
+  | { view: "home" }
   | SessionRoute
   | { view: "questions" }
   | { view: "tasks"; task_id?: string }
@@ -48,7 +48,7 @@ export function linkToTimeline(at: Pick<SessionRoute, "session_id" | "run_id" | 
   return writeHash({ view: "session", tab: "timeline", session_id, run_id, tool_call_id });
 }
 
-/** What is no route is the list of sessions. */
+/** What is no route is the first view. */
 export function readHash(hashText: string): Route {
   const [path = "", queryText = ""] = hashText.replace(/^#\/?/, "").split("?", 2);
   const [view = "", first = "", second = ""] = path.split("/").map(decodePart);
@@ -58,7 +58,7 @@ export function readHash(hashText: string): Route {
   if (view === "questions" || view === "servers") return { view };
   if (view === "tasks") return { view, task_id: first || undefined };
   if (view === "playground") return { view, tool_name: asked("tool") };
-  if (view !== "session" || first === "") return { view: "sessions" };
+  if (view !== "session" || first === "") return { view: "home" };
   if (second === "what-if" && run_id !== undefined) {
     return { view: "what-if", session_id: first, run_id };
   }

@@ -1,6 +1,7 @@
 // The sessions at the left: live ones first, then those used last, with how many questions wait in them.
 
 import { visible, visibleLine } from "@soong/core";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionRow } from "../../wire/session-records.ts";
 import { useAction } from "../api/use-answer.ts";
@@ -11,7 +12,7 @@ import { momentText, useClock } from "../parts/time.ts";
 import { linkToTimeline } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 
-export function SessionList() {
+export function SessionList(props: { children?: ComponentChildren }) {
   const { home, route } = useInspector();
   const recent = useStore(home, (home) => home?.sessions);
   const chosen = useStore(route, (route) => ("session_id" in route ? route.session_id : undefined));
@@ -24,37 +25,40 @@ export function SessionList() {
   const now = useClock(60_000);
   return (
     <aside id="sessions" class="sessions" aria-label="Sessions">
-      <TextInput
-        type="search"
-        data-search
-        placeholder="Filter sessions"
-        aria-label="Filter sessions"
-        value={filter}
-        onText={setFilter}
-      />
-      <ul ref={list} onKeyDown={(event) => onKey(event, list.current)}>
-        {sessions.map((session) => (
-          <li key={session.session_id}>
-            <SessionLink
-              session={session}
-              isChosen={session.session_id === chosen}
-              isEntry={session.session_id === entry}
-              now={now}
-            />
-          </li>
-        ))}
-      </ul>
-      {recent === undefined && <p class="quiet">Loading sessions…</p>}
-      {sessions.length === 0 && filter !== "" && <p class="quiet">No session matches.</p>}
-      {filter !== "" && !older.is_all && (
-        <p class="quiet">Older sessions are searched once they are shown.</p>
-      )}
-      <ProblemText text={older.problem} />
-      {!older.is_all && (recent?.length ?? 0) > 0 && (
-        <button type="button" class="link more" disabled={older.isRunning} onClick={older.more}>
-          {older.isRunning ? "Loading…" : "Show older sessions"}
-        </button>
-      )}
+      <div class="sessions-body">
+        <TextInput
+          type="search"
+          data-search
+          placeholder="Filter sessions"
+          aria-label="Filter sessions"
+          value={filter}
+          onText={setFilter}
+        />
+        <ul ref={list} onKeyDown={(event) => onKey(event, list.current)}>
+          {sessions.map((session) => (
+            <li key={session.session_id}>
+              <SessionLink
+                session={session}
+                isChosen={session.session_id === chosen}
+                isEntry={session.session_id === entry}
+                now={now}
+              />
+            </li>
+          ))}
+        </ul>
+        {recent === undefined && <p class="quiet">Loading sessions…</p>}
+        {sessions.length === 0 && filter !== "" && <p class="quiet">No session matches.</p>}
+        {filter !== "" && !older.is_all && (
+          <p class="quiet">Older sessions are searched once they are shown.</p>
+        )}
+        <ProblemText text={older.problem} />
+        {!older.is_all && (recent?.length ?? 0) > 0 && (
+          <button type="button" class="link more" disabled={older.isRunning} onClick={older.more}>
+            {older.isRunning ? "Loading…" : "Show older sessions"}
+          </button>
+        )}
+      </div>
+      {props.children}
     </aside>
   );
 }

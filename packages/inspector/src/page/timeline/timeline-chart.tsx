@@ -2,6 +2,8 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "../app/keys.ts";
+import { Separator } from "../parts/columns.tsx";
+import { usePhone } from "../parts/phone.ts";
 import { useNow } from "../parts/time.ts";
 import { type RowWindow, VirtualList } from "../parts/virtual-list.tsx";
 import type { SessionModel } from "../state/session-model.ts";
@@ -11,7 +13,7 @@ import { Legend } from "./spans.tsx";
 import { rowLabel, useDrawnRows } from "./timeline-row.tsx";
 import { createLaneFilter, type LaneFilter, TimelineTools } from "./timeline-tools.tsx";
 
-const ROW_HEIGHT = 24;
+const ROW_HEIGHT = { desk: 24, phone: 44 } as const;
 
 export function TimelineChart(props: {
   model: SessionModel;
@@ -117,7 +119,7 @@ export function TimelineChart(props: {
         label="Runs and calls"
         role="treegrid"
         count={rows.length}
-        row_height={ROW_HEIGHT}
+        row_height={ROW_HEIGHT[usePhone() ? "phone" : "desk"]}
         active={activeKey === undefined ? undefined : places.get(activeKey)}
         onActive={(index) => setActiveKey(rows[index]?.key)}
         onOpen={(index) => rows[index] && props.onChoose(rows[index])}
@@ -162,8 +164,11 @@ function TimelineHead(props: { extent: Extent; origin: number; now: number | und
   const { extent, origin, now = Number.NaN } = props;
   const nowAt = placeTime(extent, now);
   return (
-    <div class="timeline-head" role="row">
-      <span role="columnheader">Run and call</span>
+    <div class="timeline-head" role="row" data-columns>
+      <span role="columnheader" class="names-head">
+        Run and call
+        <Separator name="names" />
+      </span>
       <span role="columnheader" class="ticks" aria-label="Time since the session began">
         {placeTicks(extent, origin, MOST_TICKS).map(({ time, label }, index) => (
           <span key={index} class="tick" style={{ left: `${placeTime(extent, time)}%` }}>

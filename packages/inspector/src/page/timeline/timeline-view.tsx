@@ -1,12 +1,12 @@
 // A session as a timeline, with the conversation or the details of what was chosen beside it.
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useInspector } from "../app/inspector.ts";
 import { useKeys } from "../app/keys.ts";
 import { CallView } from "../call/call-view.tsx";
 import { ConversationPane } from "../conversation/conversation-pane.tsx";
-import { CloseButton } from "../parts/button.tsx";
+import { useBackCloses, usePhone } from "../parts/phone.ts";
+import { SidePane } from "../parts/side-pane.tsx";
 import type { SessionRoute } from "../route/hash-route.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
 import type { Row } from "./rows.ts";
@@ -49,13 +49,15 @@ export function TimelineView({ route, model }: { route: SessionRoute; model: Ses
     document.getElementById("timeline")?.focus();
   }
 
+  // The details are in the address.
+  useBackCloses(usePhone() && side === "conversation", () => setSide("closed"));
   useKeys({
     c: () => setSide(side === "conversation" ? "closed" : "conversation"),
     ...(side === "closed" ? {} : { Escape: close }),
   });
 
   return (
-    <div class={side === "closed" ? "timeline" : "timeline with-side"}>
+    <div class={side === "closed" ? "timeline" : "timeline with-side"} data-columns>
       <TimelineChart
         model={model}
         chosen={chosen}
@@ -64,7 +66,11 @@ export function TimelineView({ route, model }: { route: SessionRoute; model: Ses
         onSide={() => setSide("conversation")}
       />
       {side !== "closed" && (
-        <SidePane shown={side} hasDetails={run_id !== undefined} onShow={setSide} onClose={close}>
+        <SidePane
+          label={side === "details" ? "Details" : "Conversation"}
+          head={<SideTabs shown={side} hasDetails={run_id !== undefined} onShow={setSide} />}
+          onClose={close}
+        >
           {side === "conversation" && <ConversationPane route={route} model={model} />}
           {side === "details" && run_id !== undefined && tool_call_id !== undefined && (
             <CallView key={chosen} {...{ session_id, run_id, tool_call_id }} />
@@ -83,13 +89,8 @@ function startsOpen(): Side {
   return matchMedia("(min-width: 1100px)").matches ? "conversation" : "closed";
 }
 
-function SidePane(props: {
-  shown: Side;
-  hasDetails: boolean;
-  onShow: (shown: Side) => void;
-  onClose: () => void;
-  children: ComponentChildren;
-}) {
+/** Which of both is shown. */
+function SideTabs(props: { shown: Side; hasDetails: boolean; onShow: (shown: Side) => void }) {
   const { shown, onShow } = props;
   const tab = (side: Side, name: string) => (
     <button
@@ -102,14 +103,9 @@ function SidePane(props: {
     </button>
   );
   return (
-    <section class="side" aria-label={shown === "details" ? "Details" : "Conversation"}>
-      <div class="side-head">
-        {tab("conversation", "Conversation")}
-        {props.hasDetails && tab("details", "Details")}
-        <span class="gap" />
-        <CloseButton onClose={props.onClose} />
-      </div>
-      <div class="side-body">{props.children}</div>
-    </section>
+    <>
+      {tab("conversation", "Conversation")}
+      {props.hasDetails && tab("details", "Details")}
+    </>
   );
 }
