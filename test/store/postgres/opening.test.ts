@@ -38,6 +38,30 @@ test("tables of another program with the same names are not touched", async () =
   expect(made?.count).toBe("2");
 });
 
+test.each(["bullmq", "pg_mine", "information_schema", "Mixed", 'a"; DROP TABLE x', ""])(
+  "a schema that is no place for a store is refused (%j)",
+  async (schema) => {
+    verifies("STORE-1");
+    const url = withParameter(await usePostgres(), "schema", schema);
+    expect(await refusal(() => storeAt(url))).toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringMatching(
+        /^The URL of the store cannot be used\. Its schema /,
+      ) as string,
+    });
+  },
+);
+
+test("a machine whose clock is ahead removes nothing early: the age of sessions is by the database's", async () => {
+  verifies("ART-4");
+  const url = await usePostgres();
+  const store = await storeAt(url);
+  await (await store.createSession({ session_id: "s1" })).close();
+  const ahead = await storeAt(url, { clock: { now: () => Date.now() + 100 * 86_400_000 } });
+  expect(await ahead.applyRetention({ max_age_days: 30 })).toMatchObject({ removed: [] });
+  expect(await store.sessions()).toHaveLength(1);
+});
+
 test("two stores in two schemas of one database know nothing of each other", async () => {
   verifies("STORE-1");
   const url = await usePostgres();
@@ -59,7 +83,7 @@ test("a user without rights on the database is refused, and works once the schem
     expect(await refusal(() => storeAt(theirs.href))).toMatchObject({
       code: "store_read_only",
       message: expect.stringMatching(
-        /may not do that; grant it the rights on the schema/,
+        /may not do that; GRANT it CONNECT and CREATE on the database/,
       ) as string,
     });
     await ask(url, `CREATE SCHEMA soong AUTHORIZATION ${role}`);

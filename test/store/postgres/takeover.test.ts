@@ -27,6 +27,12 @@ test.each<[string, string, (holder: Record<string, unknown>) => object, number]>
     0,
   ],
   [
+    "is in use when its holder has nothing but the name of its host, which two machines may have",
+    "session_in_use",
+    (holder) => ({ ...holder, boot_id: null, pid_namespace: null }),
+    0,
+  ],
+  [
     "is in use when someone has locked it since, to remove or rebuild it",
     "session_in_use",
     (holder) => holder,

@@ -39,6 +39,21 @@ async function kept(): Promise<string[]> {
   return (await store.sessions()).map(({ session_id }) => session_id);
 }
 
+test("of a store that machines share, ages are counted by its clock", async () => {
+  verifies("ART-4");
+  await session("young", 25);
+  await session("new", 0);
+  const offset = (days: number) => ({ clockOffsetMs: async () => days * DAY });
+  const shared = { ...store, cluster: offset(6) } as unknown as Store;
+  const parts = { home, values: AGE, used: [] };
+  expect(await keepRetention({ ...parts, store: shared, now: NOW + 6 * DAY })).toBeUndefined();
+  expect(await kept()).toEqual(["new", "young"]);
+  await rm(join(home, "store", "retention.json"));
+  expect(await keepRetention({ ...parts, store, now: NOW + 6 * DAY })).toContain(
+    "1 session was removed",
+  );
+});
+
 describe("a clock that jumped", () => {
   test.each([
     { says: "years", jump: 3650 },

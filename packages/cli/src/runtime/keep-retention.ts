@@ -21,14 +21,18 @@ export interface RetentionParts {
 export async function keepRetention(parts: RetentionParts): Promise<string | undefined> {
   const retention = readRetention(parts.values);
   if (retention === undefined) return undefined;
-  const { home, now = Date.now() } = parts;
+  const { home } = parts;
+  const today = parts.now ?? Date.now();
   const stamp = join(home, "store", "retention.json");
   try {
     const last = await readMark(stamp);
-    if (isDone(last, retention, now)) return undefined;
+    if (isDone(last, retention, today)) return undefined;
+    // A store that machines share has one clock: that of this machine must not decide for all.
+    const offsetMs = (await parts.store.cluster?.clockOffsetMs()) ?? 0;
+    const now = today - offsetMs;
     const asOf = await believedTime(parts, last, now);
     const mark: Mark = {
-      applied_at: new Date(now).toISOString(),
+      applied_at: new Date(today).toISOString(),
       as_of: new Date(asOf).toISOString(),
       ...retention,
     };

@@ -59,7 +59,12 @@ export function readAddress(given: string): StoreAddress {
     throw badUrl(`It begins with ${url.protocol}//`);
   }
   const schema = url.searchParams.get("schema") ?? DEFAULT_SCHEMA;
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) throw badUrl("Its schema is no plain name");
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw badUrl("Its schema has other characters than a-z, 0-9 and _");
+  }
+  if (/^(?:bullmq$|information_schema$|pg_)/.test(schema)) {
+    throw badUrl(`Its schema is ${schema}, which is not for a store`);
+  }
   url.searchParams.delete("schema");
   // As a parameter of the URL they would take the place of ours.
   const options = url.searchParams.get("options") ?? "";

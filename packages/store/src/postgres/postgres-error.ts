@@ -18,6 +18,14 @@ const BUSY: Meaning = [
   "store_unavailable",
   "it takes no more connections; end some, or raise max_connections",
 ];
+const FORBIDDEN: Meaning = [
+  "store_read_only",
+  "this user may not do that; GRANT it the rights on the schema and its tables",
+];
+const FORBIDDEN_DATABASE: Meaning = [
+  "store_read_only",
+  "this user may not do that; GRANT it CONNECT and CREATE on the database",
+];
 const FULL: Meaning = ["store_full", "it has no room left; free some space there"];
 
 /** By SQLSTATE, the longer one first. */
@@ -25,7 +33,7 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   "28P01": REFUSED,
   "28000": REFUSED,
   "3D000": ["store_unavailable", "there is no such database; create it, or correct the URL"],
-  "42501": ["store_read_only", "this user may not do that; grant it the rights on the schema"],
+  "42501": FORBIDDEN,
   "25006": ["store_read_only", "it can only be read"],
   "53100": FULL,
   "53200": ["store_unavailable", "it has no memory left"],
@@ -92,7 +100,9 @@ export function asPostgresError(error: unknown, name: string): Error {
     code?: string;
     constraint?: string;
   };
-  const meaning = MEANING[state] ?? MEANING[state.slice(0, 2)];
+  const known = MEANING[state] ?? MEANING[state.slice(0, 2)];
+  const isOfDatabase = known === FORBIDDEN && message.includes("for database");
+  const meaning = isOfDatabase ? FORBIDDEN_DATABASE : known;
   const isAway =
     meaning === AWAY || meaning === BUSY || NETWORK.has(state) || NETWORK_WORDS.test(message);
   const isDatabase = meaning !== undefined || isAway || /^[0-9A-Z]{5}$/.test(state);

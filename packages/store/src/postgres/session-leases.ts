@@ -266,6 +266,8 @@ function isGone(row: LeasedRow): boolean {
   const holder = readHolder(row);
   // Who removes or rebuilds it leaves no name, and has an epoch of its own.
   if (holder?.process === undefined || holder.epoch !== row.epoch) return false;
+  // Where only the host has a name, that may be the name of another machine, too.
+  if (holder.process.boot_id === null || holder.process.pid_namespace === null) return false;
   return checkLife(holder.process) === "dead";
 }
 

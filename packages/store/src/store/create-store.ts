@@ -73,7 +73,16 @@ export async function createStore(parts: StoreParts, setting: StoreSetting): Pro
   try {
     const { directory: home, ids, clock, at } = setting;
     if (writing !== undefined) {
-      writer = await createStoreWriter({ ...writing, database, tables, home, ids, clock, at });
+      writer = await createStoreWriter({
+        ...writing,
+        database,
+        tables,
+        home,
+        ids,
+        clock,
+        readClock,
+        at,
+      });
     }
   } catch (error) {
     await parts.close();

@@ -8,6 +8,7 @@ import type { RunFolders } from "../folder/run-folders.ts";
 import { placeOfSession, type SessionRow } from "../session/rows.ts";
 import { asColumn } from "../sql/columns.ts";
 import { raw, sql, sqlRow, type SqlDatabase, type SqlWriter, type Steps } from "../sql/sql.ts";
+import type { ReadClock } from "../tasks/task-tables.ts";
 import { isStillHeld, type SessionHold } from "../session/open-session.ts";
 
 export interface Removal {
@@ -27,6 +28,8 @@ export interface RemovalParts {
   readonly files: RemovedFiles;
   readonly folders: RunFolders;
   readonly clock: { now(): number };
+  /** Of a database that machines share: how old a session is, no machine's own clock decides. */
+  readonly readClock?: ReadClock | undefined;
   readonly at?: AtCrashPoint | undefined;
 }
 
@@ -69,8 +72,10 @@ export function createRemoval(parts: RemovalParts): Removal {
         `Session ${row.session_id} is in use and cannot be removed. End that first.`,
       );
     },
-    async applyRetention({ max_age_days, max_bytes, now = clock.now() }) {
+    async applyRetention({ max_age_days, max_bytes, now: given }) {
       refuseNonsense({ max_age_days, max_bytes });
+      const { readClock } = parts;
+      const now = given ?? (readClock ? await database.run(readClock()) : clock.now());
       const removed: Tombstone[] = [];
       const heldRows = new Set<string>();
       if (max_age_days !== undefined) {

@@ -19,7 +19,7 @@ import type { SessionTables } from "../session/session-tables.ts";
 import { asColumn, isPlain } from "../sql/columns.ts";
 import { sql, sqlRow, type SqlDatabase, type SqlWriter, type Steps } from "../sql/sql.ts";
 import { rebuildTables } from "./rebuild-tables.ts";
-import { createRemoval, type RemovedFiles } from "./removal.ts";
+import { createRemoval, type RemovalParts, type RemovedFiles } from "./removal.ts";
 import type { StoreTables } from "./store-tables.ts";
 
 export type StoreWriter = Pick<
@@ -45,6 +45,7 @@ export interface StoreWriterParts {
   readonly home: string;
   readonly ids: IdSource;
   readonly clock: Pick<Clock, "now">;
+  readonly readClock?: RemovalParts["readClock"];
   readonly at?: AtCrashPoint | undefined;
 }
 
@@ -79,6 +80,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     files: parts.files,
     folders,
     clock,
+    readClock: parts.readClock,
     at,
   });
   await removal.finishOthers();
