@@ -208,6 +208,7 @@ describe("soong store copy", () => {
 
   it.each([
     [["$NOT_SET", "backup"], 2, "$NOT_SET is not set"],
+    [["backup", ""], 2, "TO is empty. Name a directory or a database."],
     [["mysql://me:hunter2hunter2@db/x", "backup"], 2, "FROM is neither a directory nor"],
     [["postgres://me:hunter2hunter2@db:port/x", "backup"], 2, "FROM is not a valid address"],
     [["backup", "./backup/"], 2, "FROM and TO are the same store"],

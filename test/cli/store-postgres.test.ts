@@ -92,6 +92,9 @@ describe("a home with a database elsewhere", () => {
 
     const [session] = await place.records("sessions");
     const session_id = String(session?.["session_id"]);
+    expect(await place.records("store")).toMatchObject([
+      { schema: "soong.store/1", kind: "postgres", database_schema: "soong", sessions: 1 },
+    ]);
     expect((await place.run(["show"])).stdout).toContain("Change it");
     expect((await place.run(["sessions", "search", "all done"])).stdout).toContain(session_id);
     expect((await place.run(["events"])).stdout).toContain("code.write_file");

@@ -113,9 +113,11 @@ describe("work", () => {
     expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
   });
 
-  it("needs a store that machines share", async () => {
+  it("needs a store that machines share, and a pool that the config knows, or says so", async () => {
     verifies("DIST-1");
     const { machine } = await openCluster(bundle);
+    const unknown = await (await machine("", "")).worker();
+    await unknown.printed("warning: config.toml of this home has no remote pool builders;");
     const place = await machine();
     const env = { SOONG_STORE_URL: "" };
     const refused = await place.worker({ env });

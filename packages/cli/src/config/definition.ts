@@ -172,6 +172,16 @@ export const WEB_ADDRESS: TextForm = {
   },
 };
 
+/** Of these, require, prefer and verify-ca mean verify-full. */
+const SSL_MODES = new Set([
+  "disable",
+  "no-verify",
+  "prefer",
+  "require",
+  "verify-ca",
+  "verify-full",
+]);
+
 /** A password may be before the host, or a parameter. */
 export const STORE_ADDRESS: TextForm = {
   words: "`postgres://` address",
@@ -185,9 +195,12 @@ export const STORE_ADDRESS: TextForm = {
     const { password, searchParams } = new URL(given);
     const hasPassword =
       password !== "" || searchParams.has("password") || searchParams.has("sslpassword");
-    return hasPassword
-      ? "has a password, and none is ever written here: set an environment variable to it and name that in password_env, or set SOONG_STORE_URL to the whole address"
-      : undefined;
+    if (hasPassword) {
+      return "has a password, and none is ever written here: set an environment variable to it and name that in password_env, or set SOONG_STORE_URL to the whole address";
+    }
+    return searchParams.getAll("sslmode").every((mode) => SSL_MODES.has(mode))
+      ? undefined
+      : "has an unknown sslmode: it is verify-full, no-verify (encrypted, but the server is not checked) or disable";
   },
 };
 

@@ -47,6 +47,24 @@ describe("the database of a home", () => {
     );
   });
 
+  test.each(["require", "prefer", "verify-ca"])(
+    "is checked when it is to be encrypted (%s), and the driver has nothing to warn of",
+    (mode) => {
+      verifies("STORE-1");
+      const strict = "postgres://db/soong?sslmode=verify-full";
+      const given = `postgres://db/soong?sslmode=${mode}`;
+      expect(findStoreUrl(EMPTY, { SOONG_STORE_URL: given })).toBe(strict);
+      const config = parseConfig(`[store]\nurl = "${given}"\n`, "config.toml");
+      expect(findStoreUrl(config, {})).toBe(strict);
+    },
+  );
+
+  test("is refused with a mode of encryption that is none", () => {
+    verifies("CONF-2");
+    const env = { SOONG_STORE_URL: "postgres://db/soong?sslmode=requires" };
+    expect(() => findStoreUrl(EMPTY, env)).toThrow("SOONG_STORE_URL has an unknown sslmode: it is");
+  });
+
   test.each(["mysql://me:hunter2@db/soong", "db/soong:hunter2", "postgres://me:hunt#er2@db/soong"])(
     "a SOONG_STORE_URL that is none (%s) is refused without repeating it",
     (url) => {

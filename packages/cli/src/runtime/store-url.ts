@@ -14,7 +14,8 @@ export function findStoreUrl(
 ): string | undefined {
   const whole = env[STORE_URL_NAME] ?? "";
   if (whole !== "") return checkStoreUrl(whole, STORE_URL_NAME);
-  const { url, password_env: name } = values?.store ?? {};
+  const { url: given, password_env: name } = values?.store ?? {};
+  const url = given && checkServerToo(given);
   if (url === undefined || name === undefined) return url;
   const password = env[name] ?? "";
   if (password === "") {
@@ -28,8 +29,17 @@ export function findStoreUrl(
 /** `what`: how the user gave it. The text itself is never repeated: it may hold a password. */
 export function checkStoreUrl(url: string, what: string): string {
   const problem = STORE_ADDRESS.problem(stripPassword(url));
-  if (problem === undefined) return url;
+  if (problem === undefined) return checkServerToo(url);
   throw invalid(`${what} ${problem}.`);
+}
+
+/** The driver reads these modes so, too, and warns of it: a mode that only encrypts would trust any server. */
+function checkServerToo(text: string): string {
+  const url = new URL(text);
+  const mode = url.searchParams.get("sslmode") ?? "";
+  if (!["prefer", "require", "verify-ca"].includes(mode)) return text;
+  url.searchParams.set("sslmode", "verify-full");
+  return url.href;
 }
 
 function invalid(message: string): SoongError {

@@ -21,6 +21,13 @@ test("an error names the server and the reason, and no secret in any form", () =
   expect(inspect(error, { showHidden: true })).not.toMatch(/s3cr3t|hidden/);
 });
 
+test("a user without rights is told which ones", () => {
+  const thrown = Object.assign(new Error("permission denied for database work"), { code: "42501" });
+  expect(asQueueError(thrown, readQueueUrl("postgres://h/work"), "cannot be opened").message).toBe(
+    "The job queue at postgres://h/work cannot be opened: permission denied for database work. GRANT this user CONNECT and CREATE on the database: the queue has a schema of its own",
+  );
+});
+
 test("a host of which every address refuses is explained", () => {
   const errors = ["::1", "127.0.0.1"].map((host) => new Error(`connect ECONNREFUSED ${host}:1`));
   const error = asQueueError(new AggregateError(errors), readQueueUrl("redis://h"), "is away");

@@ -50,9 +50,16 @@ export function asQueueError(
 ): QueueError {
   if (thrown instanceof QueueError) return thrown;
   let reason = explain(thrown);
+  if ((thrown as { readonly code?: unknown } | undefined)?.code === INSUFFICIENT_PRIVILEGE) {
+    reason +=
+      ". GRANT this user CONNECT and CREATE on the database: the queue has a schema of its own";
+  }
   for (const secret of secrets) reason = reason.replaceAll(secret, "***");
   return new QueueError("queue_failed", `The job queue at ${shown} ${what}: ${reason}`);
 }
+
+/** Of PostgreSQL. */
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 /** In the words of ioredis. */
 const NOT_CONNECTED = /enableOfflineQueue|max retries per request/;

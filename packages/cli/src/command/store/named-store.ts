@@ -35,6 +35,7 @@ export async function readNamedStore(
   role: string,
 ): Promise<NamedStore> {
   const text = readVariable(context, given);
+  if (text === "") throw new UsageError(`${role} is empty. Name a directory or a database.`);
   if (/^postgres(?:ql)?:\/\//.test(text)) return nameDatabase(context, text, role);
   if (/^\w+:\/\//.test(text)) {
     throw new UsageError(
@@ -81,7 +82,9 @@ async function findWholeUrl(context: CommandContext, text: string, home: string)
     () => undefined,
   );
   const { url } = values?.store ?? {};
-  if (url === undefined || new URL(url).href !== new URL(text).href) return text;
+  if (url === undefined) return text;
+  const own = checkStoreUrl(url, "store.url of the config");
+  if (new URL(own).href !== new URL(text).href) return text;
   return findStoreUrl(values, { ...context.env, [STORE_URL_NAME]: undefined }) ?? text;
 }
 

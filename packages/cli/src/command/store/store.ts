@@ -13,11 +13,18 @@ export const showStore: Handler<"store"> = async (context) => {
   const store = await openForReading(place);
   const sessions = (await store?.countSessions()) ?? 0;
   await store?.close();
-  context.print({ ...described, sessions }, () => [
+  context.print(toRecord(described, sessions), () => [
     describeDatabase(described),
     `${formatBytes(described.bytes)} in ${sessions} ${sessions === 1 ? "session" : "sessions"}`,
   ]);
 };
+
+/** `schema` is the name of the record. */
+function toRecord(described: StoreDescription, sessions: number) {
+  if (described.kind === "sqlite") return { ...described, sessions };
+  const { schema: database_schema, ...rest } = described;
+  return { ...rest, database_schema, sessions };
+}
 
 /** Its kind, and its address without credentials. */
 export function describeDatabase(described: StoreDescription): string {

@@ -40,6 +40,11 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
       "A worker needs a store that machines share: set store.url in config.toml, or SOONG_STORE_URL.",
     );
   }
+  if (config.values.agents.worker_pools[pool]?.remote !== true) {
+    output.note(
+      `warning: config.toml of this home has no remote pool ${pool}; the worker takes what others dispatch to a pool of that name, with any tools.`,
+    );
+  }
   const models = await openModels(config.values, env, options.model);
   // Of this process: there may be several on one machine.
   const place = `${hostname()}-${randomUUID().slice(0, 8)}`;
