@@ -32,6 +32,7 @@ test("what is omitted from the samples is omitted on purpose", () => {
     "README.md: takes minutes",
     "docs/cli.md: changes the shell that it is typed in",
     "docs/cli.md: needs a key",
+    "docs/deployment.md: changes the machine",
     "docs/deployment.md: needs a server",
     "docs/deployment.md: needs a server",
     "docs/deployment.md: needs a server",
