@@ -74,6 +74,18 @@ test("a worker that ended without a word is forgotten after a day", async () => 
   expect(await execute(url, "SELECT worker_id FROM soong.workers")).toEqual([{ worker_id: "w1" }]);
 });
 
+test("what another program wrote as a worker keeps no one from listing the others", async () => {
+  const url = await usePostgres();
+  const { cluster } = await openMachine(url);
+  await cluster.reportWorker(WORKER);
+  await cluster.reportWorker({ ...WORKER, worker_id: "w2" });
+  await execute(url, "UPDATE soong.workers SET doing = '{' WHERE worker_id = 'w2'");
+  expect(await cluster.workers()).toMatchObject([
+    { worker_id: "w1", doing: WORKER.doing },
+    { worker_id: "w2", doing: [] },
+  ]);
+});
+
 test("the database's clock is the measure", async () => {
   const { cluster } = await openMachine(await usePostgres());
   expect(Math.abs(await cluster.clockOffsetMs())).toBeLessThan(1_000);

@@ -43,7 +43,10 @@ test.each<[string, string, (holder: Record<string, unknown>) => object, number]>
   const url = await usePostgres();
   const [first, second] = [await storeAt(url), await storeAt(url)];
   await first.createSession({ session_id: "s1" });
-  expect((await refusal(() => second.openSession("s1"))).code).toBe("session_in_use");
+  expect(await refusal(() => second.openSession("s1"))).toMatchObject({
+    code: "session_in_use",
+    message: expect.stringMatching(/\(if that is gone, the session is free in \d\d s\)/) as string,
+  });
   const [row] = await ask<HolderRow>(url, "SELECT holder FROM soong.sessions");
   const holder = JSON.parse(row?.holder ?? "") as { process: Record<string, unknown> };
   const dead = { ...holder, process: change({ ...holder.process, pid: NO_PROCESS }) };

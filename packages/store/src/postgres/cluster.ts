@@ -173,8 +173,18 @@ function toWorkerRecord({ seen_at, doing, ...row }: WorkerRow): WorkerRecord {
   return {
     ...row,
     seen_at: seen_at.toISOString(),
-    doing: JSON.parse(doing) as WorkerRecord["doing"],
+    doing: parseDoing(doing),
   };
+}
+
+/** What one process writes there keeps no other from listing all. */
+function parseDoing(text: string): WorkerRecord["doing"] {
+  try {
+    const doing: unknown = JSON.parse(text);
+    return Array.isArray(doing) ? (doing as WorkerRecord["doing"]) : [];
+  } catch {
+    return [];
+  }
 }
 
 const UNDER_WAY =

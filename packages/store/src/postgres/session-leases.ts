@@ -80,10 +80,17 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       return taken && toHold(keep(taken));
     },
     async describeHolder(session_id) {
-      const holder = readHolder(await runner.run(tables.knownRow(session_id)));
-      if (holder === undefined) return "another process";
+      const row = await runner.run(sqlRow<
+        Pick<SessionRow, "holder"> & { seconds: number | null }
+      >`SELECT
+        holder, CAST(ceil(extract(epoch FROM lease_until - clock_timestamp())) AS BIGINT) AS seconds
+        FROM sessions WHERE session_id = ${session_id}`);
+      const holder = row && readHolder(row);
+      const seconds = Math.max(1, row?.seconds ?? 1);
+      const until = `if that is gone, the session is free in ${seconds} s`;
+      if (holder === undefined) return `another process (${until})`;
       const where = holder.host === undefined ? "" : ` on ${holder.host}`;
-      return `process ${holder.pid}${where}, since ${holder.since}`;
+      return `process ${holder.pid}${where}, since ${holder.since} (${until})`;
     },
     stop() {
       clearTimeout(timer);

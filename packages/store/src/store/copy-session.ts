@@ -113,7 +113,7 @@ function* isThere(
       : `is in ${database.name} already, with another history: ${there.last_seq} facts there, ${last_seq} here`;
   throw new StoreError(
     "session_exists",
-    `Session ${session_id} ${how}. Neither was changed; remove the one that is not needed.`,
+    `Session ${session_id} ${how}. Neither was changed; to have both, copy it to another home, database or schema.`,
   );
 }
 
