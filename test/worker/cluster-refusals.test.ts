@@ -144,6 +144,7 @@ describe("work", () => {
       [[], "Name the pool: `soong worker --pool NAME`."],
       [["--pool", "no pool"], "--pool is no pool; a pool is named with letters, digits, _ and -."],
       [["--pool", "a", "--concurrency", "0"], "--concurrency is 0; it is a number from 1 to 64."],
+      [["--pool", "a", "--project", "/nope"], "with --cwd, of a worker with --project"],
     ] as const) {
       const { code, stderr } = await place.run(["worker", ...args, ...model]);
       expect({ code, stderr }).toMatchObject({

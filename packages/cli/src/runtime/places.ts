@@ -57,7 +57,7 @@ async function resolveProject(cwd: string): Promise<string> {
   if (found?.isDirectory() === true) return project;
   throw new SetupError(
     [`${cwd} is not a directory.`],
-    "Give the directory to work in with --cwd, or go there first.",
+    "Give the directory to work in with --cwd, of a worker with --project, or go there first.",
   );
 }
 
