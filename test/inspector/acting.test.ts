@@ -118,11 +118,11 @@ describe("a question on the page", () => {
     await gate.open();
     const question = page.getByRole("article", { name: "code.write_file asks" });
     await seen(question);
-    await question.getByText("Always allow this").click();
-    await says(question, /added to your own config, not to the project/);
-    const shown = await question.locator("pre.code", { hasText: "decision" }).textContent();
+    await question.getByRole("button", { name: "Always" }).click();
+    await says(question, /Added to your own .*nothing in the project changes/s);
+    const shown = await question.getByLabel("The rule").textContent();
     await untilGone(question, () =>
-      question.getByRole("button", { name: /this project/i }).click(SOON),
+      question.getByRole("button", { name: "Add this rule" }).click(SOON),
     );
     await gate.open();
     // The rule covers all three writes.

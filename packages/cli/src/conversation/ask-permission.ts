@@ -126,7 +126,7 @@ function findCommand({ scopes }: OfferedScope) {
 }
 
 /** The choices of which each has a rule of its own. */
-function findRules({ always_rule, scope_choices = [] }: Asked): readonly OfferedScope[] {
+export function findRules({ always_rule, scope_choices = [] }: Asked): readonly OfferedScope[] {
   const rules = new Map(
     scope_choices
       .filter((choice) => choice.always_rule !== undefined)

@@ -19,7 +19,7 @@ import type { SessionRow, Lane, RunRow } from "./session-records.ts";
 
 export type Question = QuestionParts &
   (
-    | { kind: "permission"; request: PermissionRequest }
+    | { kind: "permission"; request: PermissionRequest; always?: readonly AlwaysOffer[] }
     | {
         kind: "elicitation";
         request: ElicitationRequest & { tool_name: string; tool_call_id: string };
@@ -33,6 +33,14 @@ interface QuestionParts {
   pid: number;
   project: string;
   asked_at: string;
+}
+
+/** A rule that "always" would add to the user's config, as the lines that would be written. */
+export interface AlwaysOffer {
+  /** Goes with the answer; omitted for what a yes covers by default. */
+  scope?: "exact" | "prefix" | "program";
+  project: string;
+  everywhere: string;
 }
 
 export type AnswerGiven =

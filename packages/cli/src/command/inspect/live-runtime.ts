@@ -15,6 +15,7 @@ import {
   type ListedQuestion,
 } from "@soong/control";
 import { inTime } from "@soong/platform";
+import { withAlwaysOffers } from "./always-offers.ts";
 import {
   describeOutcome,
   isGrantList,
@@ -171,7 +172,7 @@ export async function seeRuntime(path: string, changed: () => void) {
 
   function asQuestion(listed: ListedQuestion): Question {
     const of = listed.kind === "permission" ? listed.request.session_id : session_id;
-    return { ...listed, session_id: of, pid, project };
+    return withAlwaysOffers({ ...listed, session_id: of, pid, project });
   }
 
   /** Not forever, and in words for the page. */

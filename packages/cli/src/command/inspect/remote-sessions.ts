@@ -14,6 +14,7 @@ import {
 import type { ClusterStorage, QuestionRecord, Store } from "@soong/store";
 import { openHomeStore } from "../../runtime/home.ts";
 import { findRemoteHolders, listRemoteGrants, revokeRemoteGrant } from "../live/remote-grants.ts";
+import { withAlwaysOffers } from "./always-offers.ts";
 import { withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
 import type { LiveRuntimesPort } from "./live.ts";
 
@@ -172,7 +173,7 @@ async function readRemote(store: Store, here: LiveState): Promise<Remote> {
 function toQuestion(record: QuestionRecord, pid: number, project: string): Question {
   const { question_id, session_id, asked_at } = record;
   const { shows_all: _shows, ...stored } = readStoredRequest(record);
-  return { question_id, session_id, asked_at, pid, project, ...stored };
+  return withAlwaysOffers({ question_id, session_id, asked_at, pid, project, ...stored });
 }
 
 async function answerInStore(

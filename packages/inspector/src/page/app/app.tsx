@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { About } from "../../wire/routes.ts";
 import type { Api } from "../api/client.ts";
 import { usePhone } from "../parts/phone.ts";
+import { notifyOfQuestion } from "../questions/notify.tsx";
 import { writeQuestionKey } from "../questions/shown-questions.ts";
 import type { Route } from "../route/hash-route.ts";
 import type { Connection } from "../state/changes-loop.ts";
@@ -174,7 +175,7 @@ function capitalize(name: string): string {
 
 /** Announces a new question to those who do not look at the list of questions. */
 function NewQuestions() {
-  const { home, announce } = useInspector();
+  const { home, announce, go } = useInspector();
   const questions = useStore(home, (home) => home?.questions);
   const known = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {
@@ -185,6 +186,7 @@ function NewQuestions() {
     if (first === undefined) return;
     const who = fresh.length === 1 ? `${first.request.tool_name} is` : `${fresh.length} calls are`;
     announce(`${who} waiting for your answer. Press q for the questions.`);
+    notifyOfQuestion(fresh, ({ question_id }) => go({ view: "questions", question_id }));
   }, [questions]);
   return null;
 }

@@ -33,7 +33,7 @@ const VIEWS: { readonly [Name in Route["view"]]: View<RouteOf[Name]> } = {
     name: "Questions",
     link: { to: { view: "questions" }, key: "q" },
     needs: { part: "answer", otherwise: "is not connected to live runtimes" },
-    show: () => <QuestionsView />,
+    show: ({ question_id }) => <QuestionsView question_id={question_id} />,
   },
   tasks: {
     name: "Tasks",

@@ -3,34 +3,25 @@
 import { visibleLine, type JsonObject, type JsonValue } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import { useState } from "preact/hooks";
-import type { Question } from "../../wire/home-records.ts";
+import type { AnswerGiven, Question } from "../../wire/home-records.ts";
 import { Mono, ProblemText, Prose } from "../parts/text.tsx";
 import { SchemaForm } from "../playground/schema-form.tsx";
 import { findProblems, startValue } from "../playground/value.ts";
-import { linkToTimeline } from "../route/hash-route.ts";
-import {
-  Answers,
-  DECLINE,
-  WaitingSince,
-  type AnswerChoice,
-  type QuestionParts,
-} from "./question-parts.tsx";
+import { AnswerButton, Answers, WhereAsked, type QuestionParts } from "./question-parts.tsx";
 
 type Props = QuestionParts & { question: Extract<Question, { kind: "elicitation" }> };
 
 export function ElicitationQuestion(props: Props) {
-  const { request, session_id, asked_at, project, pid } = props.question;
-  const { tool_name, tool_call_id } = request;
+  const { request } = props.question;
+  const { tool_name } = request;
+  props.keys.current = { n: () => props.give(DECLINE, "key") };
   return (
     <>
       <header class="question-head">
         <h2>
           <Mono text={tool_name} /> asks for input
         </h2>
-        <p>
-          <WaitingSince asked_at={asked_at} />{" "}
-          <a href={linkToTimeline({ session_id, tool_call_id })}>See the call</a>
-        </p>
+        <WhereAsked question={props.question} />
         <Prose text={request.message} />
       </header>
       {request.mode === "form" ? (
@@ -38,12 +29,11 @@ export function ElicitationQuestion(props: Props) {
       ) : (
         <AddressAnswer url={request.url} {...props} />
       )}
-      <p class="quiet">
-        in <Mono text={project} />, process {pid}. What you write goes to {visibleLine(tool_name)}.
-      </p>
     </>
   );
 }
+
+const DECLINE = { action: "decline" } as const;
 
 function FormAnswer(props: Props & { schema: JsonObject }) {
   const { schema } = props;
@@ -58,12 +48,14 @@ function FormAnswer(props: Props & { schema: JsonObject }) {
         event.preventDefault();
         setChecked(true);
         if (problems.length > 0 || !isJsonObject(value)) return;
-        props.onClick({ action: "accept", content: value });
+        props.give({ action: "accept", content: value }, "click");
       }}
     >
-      <SchemaForm schema={schema} value={value} onChange={setValue} says_missing={isChecked} />
+      <div class="preview-area" role="region" aria-label="What it asks for">
+        <SchemaForm schema={schema} value={value} onChange={setValue} says_missing={isChecked} />
+      </div>
       <ProblemText text={isChecked && wrong !== "" ? `Not sent yet: ${wrong}.` : undefined} />
-      <Answers {...props} choices={choices(undefined)} />
+      <ToolAnswers {...props} accept={undefined} />
     </form>
   );
 }
@@ -102,21 +94,25 @@ function AddressAnswer(props: Props & { url: string }) {
       ) : (
         <p class="problem">{visibleLine(address.why)}</p>
       )}
-      <Answers {...props} choices={choices({ action: "accept" })} />
+      <ToolAnswers {...props} accept={{ action: "accept" }} />
     </>
   );
 }
 
-function choices(accept: AnswerChoice["answer"]): AnswerChoice[] {
-  return [
-    { name: "Accept", covers: "The tool receives your answer.", answer: accept, look: "primary" },
-    DECLINE,
-    {
-      name: "Cancel",
-      covers: "The tool receives that you did not choose.",
-      answer: { action: "cancel" },
-    },
-  ];
+function ToolAnswers(props: Props & { accept: AnswerGiven | undefined }) {
+  return (
+    <Answers {...props}>
+      <div class="answer-row">
+        <AnswerButton {...props} name="Accept" answer={props.accept} look="primary" />
+        <AnswerButton {...props} name="Decline" keyName="n" answer={DECLINE} />
+        <AnswerButton {...props} name="Cancel" answer={{ action: "cancel" }} />
+      </div>
+      <p class="covers quiet">
+        Accept sends it to {visibleLine(props.question.request.tool_name)}. Decline: you do not want
+        to answer. Cancel: you did not choose.
+      </p>
+    </Answers>
+  );
 }
 
 /** An address in parts, so that the host cannot hide in it, and only of kinds that a browser opens as a page. */

@@ -1,176 +1,222 @@
-// Questions one below the other, those of all live sessions or of one, with what was granted. Answering leads to the next
-// that waits.
+// One question at a time, of all live sessions or of one: the others by name, those that are over in a line each. Answering leads to
+// the next that waits.
 
 import { visibleLine } from "@soong/core";
+import { describeQuestion } from "@soong/core/internal";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AnswerGiven, GrantRow, HomeState, Question } from "../../wire/home-records.ts";
-import { RequestFailed } from "../api/client.ts";
-import { useAction } from "../api/use-answer.ts";
-import { useInspector } from "../app/inspector.ts";
-import { ConfirmButton, LinkButton } from "../parts/button.tsx";
-import { Mono, ProblemText } from "../parts/text.tsx";
-import { recordedMoment } from "../parts/time.ts";
-import { linkToTimeline } from "../route/hash-route.ts";
-import { useStore } from "../state/store.ts";
+import type { Question } from "../../wire/home-records.ts";
+import { useKeys } from "../app/keys.ts";
+import { ConfirmButton, LinkButton, SignButton } from "../parts/button.tsx";
+import { useFirst } from "../parts/list.tsx";
+import { GrantList } from "./grant-list.tsx";
+import { lastPart, NotifyToggle } from "./notify.tsx";
 import { QuestionCard } from "./question-card.tsx";
-import {
-  answerText,
-  isOver,
-  writeQuestionKey,
-  stateAfterFailure,
-  withQuestions,
-  withState,
-  type QuestionState,
-  type ShownQuestion,
-} from "./shown-questions.ts";
+import { SettledQuestion } from "./settled-question.tsx";
+import { findCurrent, isOver, writeQuestionKey, type ShownQuestion } from "./shown-questions.ts";
+import { useShownQuestions } from "./use-shown-questions.ts";
 
-export function QuestionsView() {
-  const grants = useStore(useInspector().home, (state) => state?.grants) ?? [];
+export function QuestionsView({ question_id }: { question_id?: string | undefined }) {
   return (
     <section class="view questions">
-      <h1>Questions</h1>
-      <p class="quiet">
-        With the focus on a question: <kbd>y</kbd> allows once, <kbd>s</kbd> for the session,{" "}
-        <kbd>n</kbd> denies, <kbd>r</kbd> moves to the reason. Keys work once the question has been
-        shown long enough to be read.
-      </p>
-      <QuestionList empty="No questions are waiting." />
+      <div class="questions-head">
+        <h1>Questions</h1>
+        <NotifyToggle />
+      </div>
+      <QuestionList empty="No questions are waiting." question_id={question_id} hasKeys />
       <h2>Grants</h2>
-      {grants.length === 0 ? (
-        <p class="quiet">Nothing is granted for a session.</p>
-      ) : (
-        <ul class="grants">
-          {grants.map((grant) => (
-            <li key={`${grant.session_id} ${grant.grant_id}`} class="card">
-              <Grant grant={grant} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <GrantList />
     </section>
   );
 }
 
-export function QuestionList(props: { session_id?: string; empty?: string }) {
+const MOST_SETTLED = 5;
+
+export function QuestionList(props: {
+  session_id?: string;
+  empty?: string;
+  /** The one to begin with. */
+  question_id?: string | undefined;
+  /** Its keys work wherever the focus is. */
+  hasKeys?: boolean;
+}) {
   const { shown, answer, putAway } = useShownQuestions(props.session_id);
   const list = useRef<HTMLDivElement>(null);
-  /** The key of the question that was answered here last, until the next one has the focus. */
-  const answered = useRef<string | undefined>(undefined);
+  const [chosen, choose] = useState<string>();
+  /** Where the focus was: it stays with that question when it is over, or follows an answer to the next. */
+  const held = useRef<{ key: string; isAnswered: boolean } | undefined>(undefined);
+  const waiting = shown.filter((entry) => !isOver(entry));
+  const settled = shown.filter(isOver).toReversed();
+  const [settledFirst, moreSettled] = useFirst(settled, MOST_SETTLED, "questions");
+  const current = findCurrent(shown, chosen);
+  const at = current === undefined ? -1 : waiting.indexOf(current);
+
+  const { question_id } = props;
   useEffect(() => {
-    const own = shown.find(({ question }) => writeQuestionKey(question) === answered.current);
-    if (own === undefined || !isOver(own)) return;
-    answered.current = undefined;
+    const named = shown.find(({ question }) => question.question_id === question_id);
+    if (named !== undefined && !isOver(named)) choose(writeQuestionKey(named.question));
+  }, [question_id, shown.some(({ question }) => question.question_id === question_id)]);
+
+  const currentKey = current && writeQuestionKey(current.question);
+  useEffect(() => {
+    // What is shown stays chosen, also when it is over: then the next one is found from its place.
+    if (currentKey !== undefined) choose(currentKey);
+    if (held.current?.isAnswered !== true || held.current.key === currentKey) return;
+    held.current = undefined;
     // Only after an answer from here: focus that moves automatically would make answers of keys meant for the page.
-    list.current?.querySelector<HTMLElement>("[data-waiting=true]")?.focus();
-  }, [shown]);
+    (focusCard() ?? list.current?.querySelector<HTMLElement>(".settled"))?.focus();
+  }, [currentKey, shown]);
+
+  function focusCard(): HTMLElement | null | undefined {
+    return list.current?.querySelector<HTMLElement>("[data-waiting=true]");
+  }
+
+  function go(step: 1 | -1): void {
+    const next = waiting[(at + step + waiting.length) % waiting.length];
+    if (next === undefined) return;
+    choose(writeQuestionKey(next.question));
+    requestAnimationFrame(() => focusCard()?.focus());
+  }
+  const moves = { j: () => go(1), k: () => go(-1) };
 
   return (
-    <div class="question-list" ref={list}>
-      {shown.every(isOver) && props.empty && <p class="quiet">{props.empty}</p>}
-      {shown.map((entry) => (
+    <div
+      class={waiting.length > 1 ? "question-list several" : "question-list"}
+      ref={list}
+      onFocusIn={() => {
+        if (currentKey !== undefined) held.current = { key: currentKey, isAnswered: false };
+      }}
+      onFocusOut={(event) => {
+        // A card that goes with the focus in it leaves no other place.
+        if (event.relatedTarget !== null) held.current = undefined;
+      }}
+    >
+      {props.hasKeys && waiting.length > 1 && <Keys actions={moves} />}
+      {waiting.length === 0 && props.empty && <p class="quiet">{props.empty}</p>}
+      {waiting.length > 1 && (
+        <nav class="question-pager" aria-label="Questions">
+          <p>
+            <strong>
+              {at + 1} of {waiting.length}
+            </strong>{" "}
+            <SignButton sign="‹" label="Previous question" title="Previous (k)" onClick={moves.k} />{" "}
+            <SignButton sign="›" label="Next question" title="Next (j)" onClick={moves.j} />
+          </p>
+          <Names waiting={waiting} current={current} onChoose={choose} />
+          <DenyAll
+            waiting={waiting}
+            current={current}
+            onDeny={async (questions) => {
+              for (const question of questions) await answer(question, { decision: "deny" });
+            }}
+          />
+        </nav>
+      )}
+      {current !== undefined && (
         <QuestionCard
-          key={writeQuestionKey(entry.question)}
-          shown={entry}
+          key={currentKey}
+          shown={current}
           onAnswer={(given) => {
-            answered.current = writeQuestionKey(entry.question);
-            void answer(entry.question, given);
+            held.current = { key: writeQuestionKey(current.question), isAnswered: true };
+            void answer(current.question, given);
           }}
         />
-      ))}
-      {shown.some(isOver) && (
-        <LinkButton
-          onClick={() => {
-            putAway();
-            document.getElementById("main")?.focus();
-          }}
-        >
-          Clear answered questions
-        </LinkButton>
+      )}
+      {settled.length > 0 && (
+        <div class="settled-list">
+          {settledFirst.map(({ question, state }) => (
+            <SettledQuestion
+              key={writeQuestionKey(question)}
+              question={question}
+              state={state}
+              takesFocus={
+                held.current?.key === writeQuestionKey(question) && !held.current.isAnswered
+              }
+            />
+          ))}
+          {moreSettled}{" "}
+          <LinkButton
+            onClick={() => {
+              putAway();
+              document.getElementById("main")?.focus();
+            }}
+          >
+            Clear answered questions
+          </LinkButton>
+        </div>
       )}
     </div>
   );
 }
 
-/** The questions of all live sessions, or of one, with what became of each that was on the page; and the way to answer. */
-function useShownQuestions(session_id: string | undefined) {
-  const { api, home, announce } = useInspector();
-  const state = useStore(home);
-  const [shown, update] = useState<readonly ShownQuestion[]>([]);
-
-  useEffect(() => {
-    if (state === undefined) return;
-    const own = state.questions.filter(
-      (question) => session_id === undefined || question.session_id === session_id,
-    );
-    update((shown) => withQuestions(shown, own, (question) => isLive(state, question)));
-  }, [state?.questions, state?.sessions, session_id]);
-
-  async function answer(question: Question, answer: AnswerGiven): Promise<void> {
-    const become = (state: QuestionState) => update((shown) => withState(shown, question, state));
-    become({ is: "sending", answer });
-    const { session_id, question_id } = question;
-    try {
-      await api.ask("POST /api/questions/:question_id/answer", {
-        path: { question_id },
-        body: { session_id, answer },
-      });
-      become({ is: "answered", answer });
-      announce(`${question.request.tool_name}: ${answerText(answer)}.`);
-    } catch (error) {
-      const { code, message } =
-        error instanceof RequestFailed ? error : { code: "failed", message: String(error) };
-      become(stateAfterFailure(code, message));
-      announce(message);
-    }
-  }
-
-  return {
-    shown,
-    answer,
-    /** Those that are over. */
-    putAway: () => update((shown) => shown.filter((entry) => !isOver(entry))),
-  };
+function Keys({ actions }: { actions: Readonly<Record<string, () => void>> }) {
+  useKeys(actions);
+  return null;
 }
 
-function isLive({ sessions }: HomeState, { session_id, pid }: Question): boolean {
-  return sessions.some((row) => row.session_id === session_id && row.live?.pid === pid);
-}
-
-function Grant({ grant }: { grant: GrantRow }) {
-  const { session_id, grant_id, tool_name } = grant;
-  const { api, announce } = useInspector();
-  const { problem, run } = useAction();
-  const revoke = () =>
-    run(async () => {
-      await api.ask("DELETE /api/grants/:grant_id", { path: { grant_id }, query: { session_id } });
-      announce(`Revoked: ${tool_name}.`);
-      // It goes from the list, and the focus with it.
-      document.getElementById("main")?.focus();
-    });
-
+function Names(props: {
+  waiting: readonly ShownQuestion[];
+  current: ShownQuestion | undefined;
+  onChoose: (key: string) => void;
+}) {
   return (
-    <>
-      <p>
-        <strong class="mono">{visibleLine(tool_name)}</strong> — {visibleLine(grant.covers)}
-      </p>
-      <p class="quiet">
-        Granted by {visibleLine(grant.granted_by)} at {recordedMoment(grant.granted_at)} in{" "}
-        <Mono text={grant.project} />, process {grant.pid}, session <Mono text={session_id} />.{" "}
-        <a href={linkToTimeline({ session_id, tool_call_id: grant.tool_call_id })}>
-          The call that required approval
-        </a>
-      </p>
-      <ProblemText text={problem} />
-      <ConfirmButton
-        name="Revoke…"
-        label={`Revoke the grant for ${tool_name}`}
-        question="Such calls will require approval again."
-        yes="Revoke it"
-        focus="yes"
-        busy="Revoking…"
-        done="Revoked."
-        onConfirm={revoke}
-      />
-    </>
+    <ol class="question-names" tabIndex={-1}>
+      {props.waiting.map(({ question }, index) => {
+        const isCurrent = question === props.current?.question;
+        return (
+          <li key={writeQuestionKey(question)}>
+            <button
+              type="button"
+              aria-current={isCurrent ? "true" : undefined}
+              ref={isCurrent ? scrollToIt : undefined}
+              onClick={() => props.onChoose(writeQuestionKey(question))}
+            >
+              {index + 1}. {nameQuestion(question)}
+              <span class="quiet"> {lastPart(question.project)}</span>
+            </button>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function scrollToIt(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: "nearest" });
+}
+
+function nameQuestion(question: Question): string {
+  return question.kind === "permission"
+    ? describeQuestion(question.request)
+    : `${visibleLine(question.request.tool_name)} asks for input`;
+}
+
+/** For a run that wants what it should not. */
+function DenyAll(props: {
+  waiting: readonly ShownQuestion[];
+  current: ShownQuestion | undefined;
+  onDeny: (questions: readonly Question[]) => Promise<void>;
+}) {
+  const question = props.current?.question;
+  if (question?.kind !== "permission") return null;
+  const { run_id } = question.request;
+  const same = props.waiting
+    .map((entry) => entry.question)
+    .filter((one) => one.kind === "permission" && one.request.run_id === run_id);
+  if (same.length < 2) return null;
+  return (
+    <ConfirmButton
+      key={run_id}
+      name={`Deny all ${same.length} of this run…`}
+      look="danger"
+      question={`${same.length} calls are not made.`}
+      yes="Deny them"
+      focus="no"
+      busy="Denying…"
+      done="Denied."
+      onConfirm={async () => {
+        await props.onDeny(same);
+        return true;
+      }}
+    />
   );
 }

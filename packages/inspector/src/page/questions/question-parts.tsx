@@ -1,107 +1,100 @@
-// What the kinds of questions share: how long one waits, its answers, and what becomes of the one that is given.
+// What both kinds of questions have: where it is asked, its answers, how long it has waited.
 
-import { visibleLine, type PermissionRequest } from "@soong/core";
+import { visibleLine } from "@soong/core";
 import type { ComponentChildren } from "preact";
-import type { AnswerGiven } from "../../wire/home-records.ts";
+import type { AnswerGiven, Question } from "../../wire/home-records.ts";
+import { useInspector } from "../app/inspector.ts";
 import { Button } from "../parts/button.tsx";
-import { ProblemText } from "../parts/text.tsx";
+import { Mono, ProblemText } from "../parts/text.tsx";
 import { clockText, durationText, useClock } from "../parts/time.ts";
+import { linkToTimeline } from "../route/hash-route.ts";
+import { useStore } from "../state/store.ts";
+import { waitMark, type Waiting } from "./answer-guard.ts";
 
 export interface QuestionParts {
   is_sending: boolean;
   problem: string | undefined;
   /** Gives the answer if it was meant: see answer-guard. */
-  onClick: (answer: AnswerGiven) => void;
+  give: (answer: AnswerGiven, by: "click" | "key") => void;
+  waiting: Waiting;
+  /** What the keys of this question do now. Set when it is drawn. */
+  keys: { current: Readonly<Record<string, () => void>> };
 }
 
-export interface AnswerChoice {
-  name: string;
-  covers: string;
-  /** Undefined: the button submits the form around it. */
-  answer: AnswerGiven | undefined;
-  key?: string;
-  look?: "primary" | "danger";
+/** Of what, in which session, by which agent, on which machine, and since when. */
+export function WhereAsked({ question, who }: { question: Question; who?: string }) {
+  const { session_id, project, request } = question;
+  const session = useStore(useInspector().home, (home) =>
+    home?.sessions.find((row) => row.session_id === session_id),
+  );
+  const host = session?.live?.host;
+  const run_id = question.kind === "permission" ? question.request.run_id : undefined;
+  const { tool_call_id } = request;
+  return (
+    <p class="where">
+      in <Mono text={project} />
+      {" · "}
+      <a href={linkToTimeline({ session_id, run_id, tool_call_id })}>
+        {visibleLine(session?.title ?? "the session")}
+        <span class="unseen">: see the call</span>
+      </a>
+      {who !== undefined && ` · ${who}`}
+      {host !== undefined && (
+        <>
+          {" · on "}
+          <Mono text={host} />
+        </>
+      )}
+      {" · "}
+      <WaitingSince asked_at={question.asked_at} />
+    </p>
+  );
 }
 
-export const DECLINE: AnswerChoice = {
-  name: "Decline",
-  key: "n",
-  covers: "The tool receives that you do not want to answer.",
-  answer: { action: "decline" },
-};
-
-export function permissionChoices(
-  { scopes, session_scope, suggested_decision, scope_choices = [] }: PermissionRequest,
-  reason: string,
-): AnswerChoice[] {
-  const why = reason.trim() === "" ? {} : { reason: reason.trim() };
-  const choices: AnswerChoice[] = [
-    {
-      name: "Allow once",
-      key: "y",
-      covers: "This exact call, as it is shown here, and no other.",
-      answer: { decision: "allow_once", ...why },
-      look: suggested_decision === "allow_once" ? "primary" : undefined,
-    },
-    {
-      name: "Allow for the session",
-      key: "s",
-      covers: session_scope,
-      answer: { decision: "allow_for_session", ...why },
-    },
-    // The first one is what a yes for the session covers by default.
-    ...scope_choices.slice(1).map(({ id, session_scope: covers }) => ({
-      name: SCOPE_NAMES[id],
-      covers,
-      answer: { decision: "allow_for_session" as const, scope: id, ...why },
-    })),
-    {
-      name: "Deny",
-      key: "n",
-      covers: "The call is not made. The model receives your reason.",
-      answer: { decision: "deny", ...why },
-      look: "danger",
-    },
-  ];
-  return choices.filter(({ key }) => key !== "s" || scopes.length > 0);
-}
-
-export const SCOPE_NAMES = {
-  exact: "Session, exactly this",
-  prefix: "Session, all that begin so",
-  program: "Session, any arguments",
-} as const;
-
-export function Answers(
-  props: QuestionParts & { choices: readonly AnswerChoice[]; children?: ComponentChildren },
-) {
-  const { is_sending, problem } = props;
+export function Answers(props: QuestionParts & { children: ComponentChildren }) {
   return (
     <div class="answers" role="group" aria-label="Your answer">
-      {props.choices.map(({ name, covers, answer, key, look }) => (
-        <div key={name} class="answer">
-          <Button
-            look={look}
-            aria-disabled={is_sending}
-            aria-keyshortcuts={key}
-            {...(answer === undefined
-              ? { type: "submit" }
-              : { onClick: () => props.onClick(answer) })}
-          >
-            {name} {key !== undefined && <kbd>{key}</kbd>}
-          </Button>
-          <span>{visibleLine(covers)}</span>
-        </div>
-      ))}
       {props.children}
-      {is_sending && <p role="status">Sending your answer…</p>}
-      <ProblemText text={problem} />
+      {props.is_sending && <p role="status">Sending your answer…</p>}
+      <ProblemText text={props.problem} />
     </div>
   );
 }
 
+/** Without an answer it submits the form around it. While it does not count yet, it fills up. */
+export function AnswerButton(
+  props: QuestionParts & {
+    name: string;
+    answer: AnswerGiven | undefined;
+    keyName?: string;
+    look?: "primary" | "danger" | undefined;
+    describedBy?: string;
+  },
+) {
+  const { waiting, answer, keyName } = props;
+  return (
+    <Button
+      look={props.look}
+      aria-disabled={props.is_sending || waiting.click}
+      aria-keyshortcuts={keyName}
+      aria-describedby={props.describedBy}
+      {...waitMark(waiting.click, waiting)}
+      {...(answer === undefined
+        ? { type: "submit" }
+        : { onClick: () => props.give(answer, "click") })}
+    >
+      {props.name} <KeyHint keyName={keyName} waiting={waiting} />
+    </Button>
+  );
+}
+
+export function KeyHint({ keyName, waiting }: { keyName?: string; waiting: Waiting }) {
+  if (keyName === undefined) return null;
+  return <kbd {...waitMark(waiting.key, waiting)}>{keyName}</kbd>;
+}
+
 /** Counted while it is seen. */
-export function WaitingSince({ asked_at }: { asked_at: string }) {
+function WaitingSince({ asked_at }: { asked_at: string }) {
   const now = useClock(1000);
   const asked = Date.parse(asked_at);
   if (Number.isNaN(asked)) return null;

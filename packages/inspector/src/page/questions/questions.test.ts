@@ -1,10 +1,15 @@
-import type { PermissionRequest } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import type { Question } from "../../wire/home-records.ts";
 import { isDeliberate, READING_MS } from "./answer-guard.ts";
 import { shownAddress } from "./elicitation-question.tsx";
-import { permissionChoices } from "./question-parts.tsx";
-import { isOver, stateAfterFailure, withQuestions, withState } from "./shown-questions.ts";
+import {
+  findCurrent,
+  isOver,
+  stateAfterFailure,
+  withQuestions,
+  withState,
+  writeQuestionKey,
+} from "./shown-questions.ts";
 
 function question(
   question_id: string,
@@ -23,22 +28,19 @@ function question(
 }
 
 describe("a deliberate answer", () => {
-  const press = { is_repeat: false };
-
   test("comes after the question could be read", () => {
-    expect(isDeliberate({ shown_at: 1000 }, 1000 + READING_MS - 1, press)).toBe(false);
-    expect(isDeliberate({ shown_at: 1000 }, 1000 + READING_MS, press)).toBe(true);
+    expect(isDeliberate({ shown_at: 1000 }, 1000 + READING_MS - 1)).toBe(false);
+    expect(isDeliberate({ shown_at: 1000 }, 1000 + READING_MS)).toBe(true);
   });
 
   test("by key comes also after it got the focus", () => {
-    expect(isDeliberate({ shown_at: 0, focused_at: 5000 }, 5100, press)).toBe(false);
-    expect(isDeliberate({ shown_at: 0, focused_at: 5000 }, 5000 + READING_MS, press)).toBe(true);
-    expect(isDeliberate({ shown_at: 5000, focused_at: 0 }, 5100, press)).toBe(false);
+    expect(isDeliberate({ shown_at: 0, focused_at: 5000 }, 5100)).toBe(false);
+    expect(isDeliberate({ shown_at: 0, focused_at: 5000 }, 5000 + READING_MS)).toBe(true);
+    expect(isDeliberate({ shown_at: 5000, focused_at: 0 }, 5100)).toBe(false);
   });
 
-  test("is never a key held down, nor a clock set back", () => {
-    expect(isDeliberate({ shown_at: 0 }, 99_999, { is_repeat: true })).toBe(false);
-    expect(isDeliberate({ shown_at: 5000 }, 10, press)).toBe(false);
+  test("is never of a clock set back", () => {
+    expect(isDeliberate({ shown_at: 5000 }, 10)).toBe(false);
   });
 });
 
@@ -120,21 +122,22 @@ describe("an address", () => {
   });
 });
 
-test("a choice of what a yes for the session covers is an answer of its own", () => {
-  const request = {
-    scopes: [{ kind: "argv", executable: "/npm", argv: ["npm", "test"], cwd: "/p" }],
-    session_scope: "exactly this",
-    suggested_decision: "deny",
-    scope_choices: [
-      { id: "exact", scopes: [], session_scope: "exactly this" },
-      { id: "prefix", scopes: [], session_scope: "all that begin so" },
-    ],
-  } as unknown as PermissionRequest;
-  const chosen = permissionChoices(request, " why ").filter(({ covers }) =>
-    /this$|so$/.test(covers),
-  );
-  expect(chosen.map(({ covers, answer }) => [covers, answer])).toEqual([
-    ["exactly this", { decision: "allow_for_session", reason: "why" }],
-    ["all that begin so", { decision: "allow_for_session", scope: "prefix", reason: "why" }],
-  ]);
+describe("the question that is shown", () => {
+  const shown = withQuestions([], [question("a"), question("b"), question("c")], () => true);
+  const over = (id: string, of = shown) =>
+    withState(of, question(id), { is: "answered", answer: { decision: "deny" } });
+  const current = (of: typeof shown, chosen?: string) =>
+    findCurrent(of, chosen && writeQuestionKey(question(chosen)))?.question.question_id;
+
+  test("is the first, or the one that was chosen", () => {
+    expect(current(shown)).toBe("a");
+    expect(current(shown, "b")).toBe("b");
+    expect(current(shown, "gone")).toBe("a");
+  });
+
+  test("is the next one once it is over, then the one before, then none", () => {
+    expect(current(over("b"), "b")).toBe("c");
+    expect(current(over("c", over("b")), "b")).toBe("a");
+    expect(current(over("a", over("c", over("b"))), "b")).toBeUndefined();
+  });
 });

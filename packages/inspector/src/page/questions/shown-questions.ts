@@ -52,6 +52,19 @@ export function isOver({ state }: ShownQuestion): boolean {
   return state.is !== "waiting" && state.is !== "sending";
 }
 
+/** The one that was chosen while it waits; after that the next one that does, or else the one before. */
+export function findCurrent(
+  shown: readonly ShownQuestion[],
+  chosen: string | undefined,
+): ShownQuestion | undefined {
+  const at = shown.findIndex(({ question }) => writeQuestionKey(question) === chosen);
+  const from = Math.max(0, at);
+  return (
+    shown.slice(from).find((entry) => !isOver(entry)) ??
+    shown.slice(0, from).findLast((entry) => !isOver(entry))
+  );
+}
+
 /** The ids of questions are those of their sessions. */
 export function writeQuestionKey({ session_id, question_id }: Question): string {
   return JSON.stringify([session_id, question_id]);

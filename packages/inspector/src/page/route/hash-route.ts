@@ -4,7 +4,7 @@
 export type Route =
   | { view: "home" }
   | SessionRoute
-  | { view: "questions" }
+  | { view: "questions"; question_id?: string }
   | { view: "tasks"; task_id?: string }
   | { view: "playground"; tool_name?: string }
   | { view: "what-if"; session_id: string; run_id: string }
@@ -37,6 +37,8 @@ export function writeHash(route: Route): string {
       return hash(route.task_id === undefined ? ["tasks"] : ["tasks", route.task_id]);
     case "playground":
       return hash(["playground"], { tool: route.tool_name });
+    case "questions":
+      return hash(["questions"], { question: route.question_id });
     default:
       return hash([route.view]);
   }
@@ -55,7 +57,8 @@ export function readHash(hashText: string): Route {
   const query = new URLSearchParams(queryText);
   const asked = (name: string) => query.get(name) || undefined;
   const run_id = asked("run");
-  if (view === "questions" || view === "servers") return { view };
+  if (view === "questions") return { view, question_id: asked("question") };
+  if (view === "servers") return { view };
   if (view === "tasks") return { view, task_id: first || undefined };
   if (view === "playground") return { view, tool_name: asked("tool") };
   if (view !== "session" || first === "") return { view: "home" };

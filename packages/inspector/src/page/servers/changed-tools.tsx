@@ -2,11 +2,11 @@
 // back exactly these lines and hashes.
 
 import { visibleLine } from "@soong/core";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { ChangedTool } from "../../wire/home-records.ts";
 import { Button } from "../parts/button.tsx";
 import { Mono } from "../parts/text.tsx";
-import { isDeliberate, useLastMoved } from "../questions/answer-guard.ts";
+import { useAnswerGuard, waitMark } from "../questions/answer-guard.ts";
 
 export function ChangedTools(props: {
   changes: readonly ChangedTool[];
@@ -16,17 +16,15 @@ export function ChangedTools(props: {
 }) {
   const { changes, isResting } = props;
   const place = useRef<HTMLDivElement>(null);
-  const lastMoved = useLastMoved(() => place.current);
-  const shown_at = useRef(performance.now());
-  useLayoutEffect(() => {
-    shown_at.current = performance.now();
-  }, [JSON.stringify(changes)]);
+  const { waiting, isMeant } = useAnswerGuard(() => place.current, JSON.stringify(changes));
+  const resting = {
+    "aria-disabled": isResting || waiting.click,
+    ...waitMark(waiting.click, waiting),
+  };
 
   /** What came under the pointer just now was not read. */
   function accept(shown: readonly ChangedTool[]): void {
-    const seen = { shown_at: Math.max(shown_at.current, lastMoved()) };
-    const isMeant = isDeliberate(seen, performance.now(), { is_repeat: false });
-    if (isMeant && !isResting) props.onAccept(shown);
+    if (!isResting && isMeant("click")) props.onAccept(shown);
   }
 
   return (
@@ -44,13 +42,13 @@ export function ChangedTools(props: {
             </span>
           </h3>
           <pre class="code">{tool.changes.map((line) => `${visibleLine(line)}\n`)}</pre>
-          <Button aria-disabled={isResting} onClick={() => accept([tool])}>
+          <Button {...resting} onClick={() => accept([tool])}>
             Accept this as it is shown
           </Button>
         </section>
       ))}
       {changes.length > 1 && (
-        <Button aria-disabled={isResting} onClick={() => accept(changes)}>
+        <Button {...resting} onClick={() => accept(changes)}>
           Accept all {changes.length} as they are shown
         </Button>
       )}
