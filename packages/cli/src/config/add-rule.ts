@@ -2,10 +2,11 @@
 // for byte. What the file would then say is checked before it is written; several processes do it one after the other.
 
 import { existsSync } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
-import { writeTomlValue } from "@soong/platform";
+import { parseDocument, writeTomlValue } from "@soong/platform";
+import { asRecord } from "@soong/schema";
 import { ConfigError, parseConfig } from "./parse-config.ts";
 import { RULE_KEYS } from "./definition.ts";
 import { readSettingsFile } from "./load-config.ts";
@@ -15,28 +16,71 @@ export async function addRule(home: string, rule: PermissionRule): Promise<strin
   return addRules(home, [rule]);
 }
 
-/** All of them in one step, or none. */
-export async function addRules(home: string, rules: readonly PermissionRule[]): Promise<string> {
+/** The file changed since what was to be written was shown. */
+export class ConfigChanged extends Error {
+  override readonly name = "ConfigChanged";
+}
+
+/** What adding rules would make of the config. */
+export interface PlannedRules {
+  readonly file: string;
+  /** Undefined: there is none yet. */
+  readonly before: string | undefined;
+  readonly after: string;
+  /** Where the first of them would begin. */
+  readonly line: number;
+}
+
+/** All of them in one step, or none. `isExpected`: whether that is what was agreed to; otherwise throws a ConfigChanged. */
+export async function addRules(
+  home: string,
+  rules: readonly PermissionRule[],
+  isExpected: (planned: PlannedRules) => boolean = () => true,
+): Promise<string> {
   // Loaded with the first such answer: others do not pay for it.
   const { withFileLock, writeWholeFile } = await import("@soong/platform");
-  const named = join(home, "config.toml");
-  // A link stays a link.
-  const file = existsSync(named) ? await realpath(named) : named;
+  const file = await findConfigFile(home);
   await withFileLock(file, {}, async () => {
-    const text = (await readSettingsFile(file))?.text ?? "";
-    let next = text;
-    for (const rule of rules) {
-      next = withRule(next, rule);
-      checkRuleIsThere(next, file, rule);
-    }
-    await writeWholeFile(file, next);
+    const planned = await planFile(file, rules);
+    if (!isExpected(planned)) throw new ConfigChanged(`${file} has changed.`);
+    await writeWholeFile(file, planned.after);
   });
   return file;
 }
 
+/** Nothing is written. Throws as `addRules` does. */
+export async function planRules(
+  home: string,
+  rules: readonly PermissionRule[],
+): Promise<PlannedRules> {
+  return planFile(await findConfigFile(home), rules);
+}
+
+/** A link stays a link. */
+async function findConfigFile(home: string): Promise<string> {
+  const named = join(home, "config.toml");
+  return existsSync(named) ? realpath(named) : named;
+}
+
+async function planFile(file: string, rules: readonly PermissionRule[]): Promise<PlannedRules> {
+  const before = (await readSettingsFile(file))?.text;
+  // The file is replaced, which its own mode would not prevent.
+  if (before !== undefined && ((await stat(file)).mode & 0o200) === 0) {
+    const added = rules.map(describeRule).join("\n\n");
+    throw new Error(`${file} is read-only; run chmod u+w on it, or add by hand:\n${added}`);
+  }
+  let after = before ?? "";
+  for (const rule of rules) {
+    after = withRule(after, rule);
+    checkRuleIsThere(after, file, rule);
+  }
+  const line = parseConfig(after, file).permissions.rules.at(-rules.length)?.origin?.line ?? 1;
+  return { file, before, after, line };
+}
+
 /** As lines of a config. */
 export function describeRule(rule: PermissionRule): string {
-  return ["[[permissions.rules]]", ...renderFields(rule)].join("\n");
+  return [HEADING, ...renderFields(rule)].join("\n");
 }
 
 /** On one line, to be edited. */
@@ -57,6 +101,39 @@ export function readRuleLine(line: string): PermissionRule | string {
     if (error instanceof ConfigError) return error.problems.map((one) => one.message).join("; ");
     throw error;
   }
+}
+
+const HEADING = "[[permissions.rules]]";
+
+/** One rule as lines of a config, with or without its heading, and nothing else. Throws a ConfigError, with the lines of the text. */
+export function readRule(text: string): PermissionRule {
+  const added = text.includes(HEADING) ? 0 : 1;
+  try {
+    const whole = added === 0 ? text : `${HEADING}\n${text}`;
+    const { rules } = parseConfig(whole, "the rule").permissions;
+    const [given, ...more] = rules;
+    if (given === undefined || more.length > 0 || !isRulesAlone(whole)) {
+      throw new ConfigError([{ file: "the rule", message: "is one rule, and nothing else" }]);
+    }
+    const { origin: _origin, ...rule } = given;
+    return rule;
+  } catch (error) {
+    if (!(error instanceof ConfigError) || added === 0) throw error;
+    throw new ConfigError(
+      error.problems.map(({ line, ...problem }) => ({
+        ...problem,
+        ...(line === undefined ? {} : { line: Math.max(1, line - added) }),
+      })),
+    );
+  }
+}
+
+function isRulesAlone(text: string): boolean {
+  const parsed = parseDocument(text, "the rule", "toml");
+  if (!parsed.ok) return false;
+  const { permissions, ...others } = asRecord(parsed.document.value);
+  const { rules: _rules, ...more } = asRecord(permissions);
+  return Object.keys(others).length + Object.keys(more).length === 0;
 }
 
 function renderFields(rule: PermissionRule): string[] {

@@ -1,7 +1,17 @@
 // The config module: where a user's settings live, what they may say, and what kernel and policy make of them.
 // It reads the agent's home and nothing else; no file of a project is ever opened here (CONF-1).
 
-export { addRule, addRules, describeRule, readRuleLine, ruleLine } from "./add-rule.ts";
+export {
+  addRule,
+  addRules,
+  ConfigChanged,
+  describeRule,
+  planRules,
+  readRule,
+  readRuleLine,
+  ruleLine,
+  type PlannedRules,
+} from "./add-rule.ts";
 export {
   buildLoopLimits,
   buildPolicy,

@@ -3,15 +3,9 @@
 import type { About } from "../wire/routes.ts";
 import type { Changes } from "../wire/home-records.ts";
 import type { ChangesAsked } from "./changes.ts";
-import { InspectorError, type InspectorPorts } from "./ports.ts";
-import {
-  abortBody,
-  acceptBody,
-  answerBody,
-  emptyBody,
-  playgroundBody,
-  whatIfBody,
-} from "./read-body.ts";
+import { given, type InspectorPorts } from "./ports.ts";
+import { abortBody, acceptBody, answerBody, emptyBody, playgroundBody } from "./read-body.ts";
+import { policyHandlers } from "./policy-handlers.ts";
 import type { Handlers } from "./router.ts";
 import { sessionHandlers, type SessionHandlerParts } from "./session-handlers.ts";
 
@@ -22,11 +16,12 @@ interface HandlerParts extends Pick<SessionHandlerParts, "store" | "indexes" | "
 }
 
 export function createHandlers({ about, changes, ports, ...parts }: HandlerParts): Handlers {
-  const { live, tasks, playground, whatIf, servers, factTexts } = ports;
+  const { live, tasks, playground, whatIf, policy, servers, factTexts } = ports;
   const can = {
     answer: live !== undefined,
     playground: playground !== undefined,
     what_if: whatIf !== undefined,
+    policy: policy !== undefined,
     servers: servers !== undefined,
     tasks: tasks !== undefined,
   };
@@ -85,11 +80,7 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
     "GET /api/playground/calls/:run_id": {
       handle: async ({ parts: { run_id } }) => givenPlayground().ended(run_id),
     },
-    "POST /api/what-if": {
-      body: whatIfBody,
-      handle: async ({ body }) =>
-        given(whatIf, "runs cannot be decided again under another config")(body),
-    },
+    ...policyHandlers({ policy, whatIf }),
     "GET /api/playground/history": { handle: async () => givenPlayground().history() },
     "GET /api/servers": { handle: async () => givenServers().list() },
     "POST /api/servers/:server_id/connect": {
@@ -109,9 +100,4 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
         givenServers().accept(server_id, shown),
     },
   };
-}
-
-function given<Port>(port: Port | undefined, otherwise: string): Port {
-  if (port !== undefined) return port;
-  throw new InspectorError("unsupported", `In this inspector ${otherwise}.`);
 }

@@ -6,8 +6,10 @@ export type {
   LivePort,
   LiveState,
   PlaygroundPort,
+  PolicyPort,
   ServersPort,
   TasksPort,
+  WhatIfPort,
 } from "./ports.ts";
 export { serveInspector, type Inspector, type InspectorOptions } from "./serve-inspector.ts";
 export type { OpenStore } from "./home-store.ts";

@@ -20,7 +20,18 @@ import type {
   TaskGraph,
   TaskList,
   WhatIf,
+  WhatIfAsked,
 } from "../wire/home-records.ts";
+import type {
+  PolicyPage,
+  RuleChange,
+  RuleChecked,
+  RuleMatches,
+  RuleTyped,
+  RuleWritten,
+  WhatIfAll,
+  WhatIfAllAsked,
+} from "../wire/policy-records.ts";
 import type { LiveSession } from "../wire/session-records.ts";
 import type { ProblemCode } from "../wire/routes.ts";
 
@@ -51,14 +62,37 @@ export function missing(message: string): InspectorError {
   return new InspectorError("not_found", message);
 }
 
+/** What this inspector was not given is said to be that. */
+export function given<Port>(port: Port | undefined, otherwise: string): Port {
+  if (port !== undefined) return port;
+  throw new InspectorError("unsupported", `In this inspector ${otherwise}.`);
+}
+
 export interface InspectorPorts {
   /** What facts say. Default: those of the kernel; others are described by their fields. */
   readonly factTexts?: Partial<FactTexts>;
   readonly live?: LivePort;
   readonly tasks?: TasksPort;
   readonly playground?: PlaygroundPort;
-  readonly whatIf?: (asked: { run_id: string; config_file: string }) => Promise<WhatIf>;
+  readonly whatIf?: WhatIfPort;
+  readonly policy?: PolicyPort;
   readonly servers?: ServersPort;
+}
+
+/** Stored runs decided again, with another rule or under another config. Nothing is executed. */
+export interface WhatIfPort {
+  run(asked: WhatIfAsked): Promise<WhatIf>;
+  /** A few sessions at a time; ends early when no one waits any more. */
+  all(asked: WhatIfAllAsked, signal: AbortSignal): Promise<WhatIfAll>;
+}
+
+/** The policy of a project, and the one thing that can be changed: a rule more in the user's own config. */
+export interface PolicyPort {
+  page(project: string | undefined): Promise<PolicyPage>;
+  matches(signal: AbortSignal): Promise<RuleMatches>;
+  check(typed: RuleTyped): RuleChecked;
+  change(typed: RuleTyped): Promise<RuleChange>;
+  write(typed: RuleTyped, shown: string): Promise<RuleWritten>;
 }
 
 /** The runtimes of the home that are live: who they are, what they ask, what was granted in them. */

@@ -4,12 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import { readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
 import { isPlainRecord } from "@soong/schema";
-import type {
-  AnswerGiven,
-  ChangedTool,
-  PlaygroundCall,
-  WhatIfAsked,
-} from "../wire/home-records.ts";
+import type { AnswerGiven, ChangedTool, PlaygroundCall } from "../wire/home-records.ts";
 import { bad, InspectorError } from "./ports.ts";
 
 export const MOST_BODY_BYTES = 1024 * 1024;
@@ -79,11 +74,6 @@ export function playgroundBody(given: unknown): PlaygroundCall {
   return { tool_name: text(body, "tool_name"), input: body["input"] as JsonValue };
 }
 
-export function whatIfBody(given: unknown): WhatIfAsked {
-  const body = record(given, "The body");
-  return { run_id: text(body, "run_id"), config_file: text(body, "config_file") };
-}
-
 export function acceptBody(given: unknown): { shown: ChangedTool[] } {
   const { shown } = record(given, "The body");
   if (!Array.isArray(shown)) throw bad("shown must be a list.");
@@ -118,12 +108,12 @@ function answerGiven(given: unknown): AnswerGiven {
   throw bad(`answer needs either a decision or an action (${ACTIONS.join(", ")}), and not both.`);
 }
 
-function record(given: unknown, what: string): Given {
+export function record(given: unknown, what: string): Given {
   if (isPlainRecord(given)) return given;
   throw bad(`${what} must be an object.`);
 }
 
-function text(given: Given, name: string): string {
+export function text(given: Given, name: string): string {
   const value = given[name];
   if (typeof value === "string" && value !== "") return value;
   throw bad(`${name} must be a text.`);

@@ -13,6 +13,7 @@ import type {
   ToolGrant,
   ToolResult,
 } from "@soong/core";
+import type { RuleTyped } from "./policy-records.ts";
 import type { SessionRow, Lane, RunRow } from "./session-records.ts";
 
 // What waits for the user in the live sessions, and what was granted in them.
@@ -262,16 +263,19 @@ export interface Accepted {
 
 // The decisions of a kept run under another config.
 
+/** Either another config or a rule that is added to the recorded ones. */
 export interface WhatIfAsked {
   run_id: string;
+  rule?: RuleTyped;
   /** A path; relative ones from where the inspector was started. */
-  config_file: string;
+  config_file?: string;
 }
 
 export interface WhatIf {
   session_id: string;
   run_id: string;
-  config_file: string;
+  /** The config it was compared with; omitted for a rule. */
+  config_file?: string;
   /** Why the run would not begin at all; then the rest is empty. */
   refused?: string;
   surface: readonly { tool_name: string; was: string; now: string; reason?: string }[];

@@ -22,6 +22,16 @@ import type {
   WhatIfAsked,
 } from "./home-records.ts";
 import type {
+  PolicyPage,
+  RuleChange,
+  RuleChecked,
+  RuleMatches,
+  RuleTyped,
+  RuleWritten,
+  WhatIfAll,
+  WhatIfAllAsked,
+} from "./policy-records.ts";
+import type {
   ArtifactList,
   ArtifactMatches,
   ArtifactPage,
@@ -93,6 +103,14 @@ export interface Routes {
   "GET /api/playground/calls/:run_id": { answer: CallEnded };
   "POST /api/what-if": { body: WhatIfAsked; answer: WhatIf };
   "GET /api/playground/history": { answer: PlaygroundHistory };
+  "POST /api/what-if/all": { body: WhatIfAllAsked; answer: WhatIfAll };
+  /** Of the directory the inspector was started in, or of a project that sessions are about. */
+  "GET /api/policy": { query: { project?: string }; answer: PolicyPage };
+  "GET /api/policy/matches": { answer: RuleMatches };
+  "POST /api/policy/rule/check": { body: RuleTyped; answer: RuleChecked };
+  "POST /api/policy/rule/change": { body: RuleTyped; answer: RuleChange };
+  /** `shown`: the hash of the change that the user saw. */
+  "POST /api/policy/rule/write": { body: { rule: RuleTyped; shown: string }; answer: RuleWritten };
   "GET /api/servers": { answer: ServerList };
   /** Connects it anew. */
   "POST /api/servers/:server_id/connect": { body: Record<string, never>; answer: ServerRow };
@@ -106,7 +124,14 @@ export interface About {
   home: string;
   cwd: string;
   /** What was not given to this inspector is not offered. */
-  can: { answer: boolean; playground: boolean; what_if: boolean; servers: boolean; tasks: boolean };
+  can: {
+    answer: boolean;
+    playground: boolean;
+    what_if: boolean;
+    policy: boolean;
+    servers: boolean;
+    tasks: boolean;
+  };
 }
 
 /** The names in the path of a route. */

@@ -2,9 +2,7 @@
 // signal ends it.
 
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { InspectorError, type InspectorPorts } from "@soong/inspector";
-import { ReplayError } from "@soong/replay";
+import { join } from "node:path";
 import type { Store } from "@soong/store";
 import { CommandError, UsageError, visible, visibleLine } from "../../output/index.ts";
 import { openHomeStore } from "../../runtime/home.ts";
@@ -12,16 +10,17 @@ import { createHomeRedactor } from "../context.ts";
 import { loadFactTexts } from "../facts.ts";
 import type { Handler } from "../handler.ts";
 import { openPage } from "../open-browser.ts";
-import { replayWithConfig } from "../sessions/replay.ts";
 import { untilSignal } from "../signals.ts";
-import { openForReading, openVerifiedSession, resolveRun } from "../stored.ts";
+import { openForReading } from "../stored.ts";
 import { VERSION } from "../version.ts";
-import { openInspectedHome, withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
+import { openInspectedHome, type InspectedHome } from "./inspected-home.ts";
 import { openLivePort } from "./live.ts";
 import { openPlayground } from "./playground.ts";
+import { createPolicyPort } from "./policy.ts";
 import { withRemoteSessions } from "./remote-sessions.ts";
 import { openServersPort } from "./servers.ts";
 import { createTasksPort } from "./tasks.ts";
+import { createWhatIfPort } from "./what-if.ts";
 
 const MAX_PORT = 65_535;
 
@@ -51,6 +50,7 @@ export const serveInspectorPage: Handler<"inspect"> = async (
           playground,
           servers,
           whatIf: createWhatIfPort(store, place),
+          policy: createPolicyPort(store, place),
         },
         assets,
         port,
@@ -115,25 +115,4 @@ function findPageFolder(): string {
 function refuse(error: unknown): never {
   const isTold = error instanceof Error && error.cause !== undefined;
   throw isTold ? new CommandError(visible(error.message)) : error;
-}
-
-/** What a stored run would have come to under another config, as `soong replay RUN --config FILE`. */
-function createWhatIfPort(
-  store: Store,
-  { home, cwd }: InspectedHome,
-): NonNullable<InspectorPorts["whatIf"]> {
-  return ({ run_id, config_file }) =>
-    withInspectorErrors(async () => {
-      if (config_file.trim() === "") {
-        throw new InspectorError("bad_request", "Name the config file to try, such as other.toml.");
-      }
-      const file = resolve(cwd, config_file);
-      try {
-        const run = await resolveRun({ cwd }, store, run_id);
-        const source = await openVerifiedSession(store, run);
-        return { ...(await replayWithConfig({ source, run_id, home, file })), config_file: file };
-      } catch (error) {
-        throw error instanceof ReplayError ? new InspectorError("failed", error.message) : error;
-      }
-    });
 }

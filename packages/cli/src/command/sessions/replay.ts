@@ -11,6 +11,7 @@ import {
   exportRunScript,
   whatIf,
   type ReplayReport,
+  type WhatIfOptions,
   type WhatIfReport,
 } from "@soong/replay";
 import type { SessionReader } from "@soong/store";
@@ -119,7 +120,7 @@ function renderWhatIf({ colours, width }: Output, report: WhatIfReport): string[
   ];
 }
 
-export interface WhatIfConfig {
+interface WhatIfConfig {
   readonly source: SessionReader;
   readonly run_id: string;
   readonly home: string;
@@ -129,10 +130,15 @@ export interface WhatIfConfig {
 
 /** That config's rules and tools in place of the recorded ones. */
 export async function replayWithConfig(options: WhatIfConfig): Promise<WhatIfReport> {
-  const { source, run_id, home, file } = options;
-  const { values } = await loadConfig({ home, file });
-  const config = { tools: pickKernelConfig(values).tools };
-  return whatIf({ source, run_id, policy: replaceRules(values), config });
+  const { source, run_id, ...place } = options;
+  return whatIf({ source, run_id, ...(await readWhatIfConfig(place)) });
+}
+
+export async function readWhatIfConfig(
+  place: Pick<WhatIfConfig, "home" | "file">,
+): Promise<Pick<WhatIfOptions, "policy" | "config">> {
+  const { values } = await loadConfig(place);
+  return { policy: replaceRules(values), config: { tools: pickKernelConfig(values).tools } };
 }
 
 /** The config's rules in place of the recorded ones of a config; what flags and programs said stays, and so do the places. */

@@ -63,7 +63,8 @@ export function renderUnmatched(
   ];
 }
 
-function listPolicySettings(policy: Policy): [string, string][] {
+/** What holds beside the rules, by name. */
+export function listPolicySettings(policy: Policy): [string, string][] {
   const { input, mode, destructive, network, read_only_commands, sandbox } = policy;
   const { roots, protected_roots = [], sensitive_paths = [], readonly_mcp = [] } = input;
   const hosts = network.hosts.length === 0 ? "" : `; ${network.hosts.join(", ")}`;
