@@ -98,7 +98,7 @@ describe("a question on the page", () => {
     await untilGone(question, () => question.getByRole("button", { name: /Deny/ }).click(SOON));
     expect((await run.ended).code).toBe(0);
     expect(existsSync(join(place.project, "c.txt"))).toBe(false);
-    await page.getByRole("article", { name: /over/ }).getByRole("link").last().click();
+    await page.getByRole("article", { name: /over/ }).getByRole("link").first().click();
     await says(page.getByRole("region", { name: "Decision" }), /not this one/);
   });
 

@@ -425,6 +425,18 @@ describe("what is asked of the program", () => {
       ["/api/servers/git/accept", { shown: [{ tool_name: "t", hash: "h", changes: [1] }] }],
       ["/api/servers/git/accept", { shown: [{ tool_name: "t", changes: [] }] }],
       ["/api/what-if", { run_id: "r" }],
+      ["/api/what-if", { config_file: "c.toml" }],
+      ["/api/what-if", { run_id: "r", config_file: "c.toml", rule: { toml: "" } }],
+      ["/api/what-if/all", {}],
+      ["/api/what-if/all", { rule: { toml: "x" }, after: 5 }],
+      ["/api/policy/rule/check", {}],
+      ["/api/policy/rule/check", { toml: 5 }],
+      ["/api/policy/rule/check", { toml: "x".repeat(20_001) }],
+      ["/api/policy/rule/check", { toml: "x", fields: {} }],
+      ["/api/policy/rule/check", { fields: { tool: { a: 1 } } }],
+      ["/api/policy/rule/check", { fields: { argv: [1] } }],
+      ["/api/policy/rule/write", { rule: { toml: "x" } }],
+      ["/api/policy/rule/write", { rule: "x", shown: "h" }],
     ];
     for (const [path, body] of bodies) {
       expect([path, (await post(path, body)).status]).toEqual([path, 400]);
@@ -436,10 +448,20 @@ describe("what is asked of the program", () => {
   test("is not offered where this inspector was not given it", async () => {
     verifies("UI-1");
     expect(await home.get("/api/about")).toMatchObject({
-      can: { answer: true, playground: true, what_if: false, servers: true, tasks: false },
+      can: {
+        answer: true,
+        playground: true,
+        what_if: false,
+        policy: false,
+        servers: true,
+        tasks: false,
+      },
     });
     const whatIf = { run_id: "r", config_file: "c.toml" };
     expect(await post("/api/what-if", whatIf)).toMatchObject({ status: 501, code: "unsupported" });
+    const write = { rule: { toml: "x" }, shown: "h" };
+    expect(await post("/api/policy/rule/write", write)).toMatchObject({ status: 501 });
+    expect(await refusal("/api/policy")).toMatchObject({ status: 501 });
     expect(await refusal("/api/tasks")).toMatchObject({
       status: 501,
       message: "In this inspector tasks are not shown.",

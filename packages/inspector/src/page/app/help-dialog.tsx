@@ -62,6 +62,15 @@ const GROUPS: Readonly<Record<string, Keys>> = {
     ["t", "theme: system, light, dark"],
     ["q", "questions waiting for an answer"],
   ],
+  "At a question": [
+    ["y", "allow once"],
+    ["s", "allow for the session"],
+    ["w", "always, with the rule that is written"],
+    ["n", "deny"],
+    ["r", "the reason"],
+    ["j k", "next and previous question"],
+    ["b", "back to the answers"],
+  ],
   "In a session": [
     ["g t", "timeline"],
     ["g f", "facts"],

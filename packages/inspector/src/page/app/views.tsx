@@ -3,6 +3,7 @@
 
 import type { JSX } from "preact";
 import type { About } from "../../wire/routes.ts";
+import { PolicyView } from "../policy/policy-view.tsx";
 import { PlaygroundView } from "../playground/playground-view.tsx";
 import { QuestionsView } from "../questions/question-list.tsx";
 import type { Route } from "../route/hash-route.ts";
@@ -40,6 +41,12 @@ const VIEWS: { readonly [Name in Route["view"]]: View<RouteOf[Name]> } = {
     link: { to: { view: "tasks" }, key: "k" },
     needs: { part: "tasks", otherwise: "was started without tasks" },
     show: ({ task_id }) => <TasksView task_id={task_id} />,
+  },
+  policy: {
+    name: "Policy",
+    link: { to: { view: "policy" }, key: "y" },
+    needs: { part: "policy", otherwise: "was started without a policy" },
+    show: ({ project }) => <PolicyView project={project} />,
   },
   servers: {
     name: "Servers",

@@ -21,7 +21,7 @@ export function JsonCode(props: {
   const [limit, setLimit] = useState(LINES);
   const lines = useMemo(() => firstLines(value, limit + 1), [value, limit]);
   return (
-    <div class="json-code" role="group" aria-label={props.label}>
+    <div class="json-code" role="group" tabIndex={0} aria-label={props.label}>
       {lines.slice(0, limit).map(({ depth, pointer, text }, index) => {
         const isMarked = marked.some((path) => isWithin(pointer, path));
         const look = isMarked ? `json-line ${sign === "−" ? "removed" : "added"}` : "json-line";

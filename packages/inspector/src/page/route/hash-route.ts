@@ -8,6 +8,7 @@ export type Route =
   | { view: "tasks"; task_id?: string }
   | { view: "playground"; tool_name?: string }
   | { view: "what-if"; session_id: string; run_id: string }
+  | { view: "policy"; project?: string }
   | { view: "servers" };
 
 export interface SessionRoute {
@@ -37,6 +38,8 @@ export function writeHash(route: Route): string {
       return hash(route.task_id === undefined ? ["tasks"] : ["tasks", route.task_id]);
     case "playground":
       return hash(["playground"], { tool: route.tool_name });
+    case "policy":
+      return hash(["policy"], { project: route.project });
     case "questions":
       return hash(["questions"], { question: route.question_id });
     default:
@@ -58,6 +61,7 @@ export function readHash(hashText: string): Route {
   const asked = (name: string) => query.get(name) || undefined;
   const run_id = asked("run");
   if (view === "questions") return { view, question_id: asked("question") };
+  if (view === "policy") return { view, project: asked("project") };
   if (view === "servers") return { view };
   if (view === "tasks") return { view, task_id: first || undefined };
   if (view === "playground") return { view, tool_name: asked("tool") };
