@@ -1,12 +1,21 @@
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { lstatSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { addRule, readRuleLine, ruleLine } from "./add-rule.ts";
+import {
+  addRule,
+  addRules,
+  ConfigChanged,
+  planRules,
+  readRule,
+  readRuleLine,
+  ruleLine,
+} from "./add-rule.ts";
 import { loadConfig } from "./load-config.ts";
+import { ConfigError } from "./parse-config.ts";
 
 let home: string;
 let file: string;
@@ -87,4 +96,47 @@ describe("a rule that is kept", () => {
     expect(readRuleLine("tool")).toEqual(expect.any(String));
     expect(readRuleLine(`${ruleLine(RULE)}, ${ruleLine(RULE)}`)).toContain("one table");
   });
+});
+
+describe("a rule that is planned", () => {
+  it("is written only if the file is still what it was, and never to a read-only one", async () => {
+    verifies("PERM-18");
+    await writeFile(file, "# mine\n", { mode: 0o600 });
+    const planned = await planRules(home, [RULE]);
+    expect(planned).toMatchObject({ file, before: "# mine\n", line: 3 });
+    expect(planned.after.startsWith("# mine\n\n[[permissions.rules]]\n")).toBe(true);
+    await writeFile(file, "# mine, changed\n");
+    const isSame = (now: { after: string }) => now.after === planned.after;
+    await expect(addRules(home, [RULE], isSame)).rejects.toThrow(ConfigChanged);
+    expect(await readFile(file, "utf8")).toBe("# mine, changed\n");
+    await writeFile(file, "# mine\n");
+    await chmod(file, 0o400);
+    await expect(addRule(home, RULE)).rejects.toThrow("is read-only; run chmod u+w");
+    await chmod(file, 0o600);
+    await addRules(home, [RULE], isSame);
+    expect(await readFile(file, "utf8")).toBe(planned.after);
+  });
+
+  it("is read with or without its heading, alone, and with the lines of what was typed", () => {
+    verifies("CONF-4");
+    const lines = 'tool = "code.*"\ndecision = "deny"';
+    expect(readRule(lines)).toEqual({ tool: "code.*", decision: "deny" });
+    expect(readRule(`[[permissions.rules]]\n${lines}`)).toEqual(readRule(lines));
+    expect(() => readRule(`${lines}\n[sandbox]\nmode = "off"`)).toThrow("nothing else");
+    expect(() => readRule(`${lines}\n[[permissions.rules]]\n${lines}`)).toThrow();
+    expect(() => readRule("")).toThrow(ConfigError);
+    const [problem] = problemsOf(`${lines}\ndecison = "deny"`);
+    expect(problem).toMatchObject({ line: 3 });
+    const [mistyped] = problemsOf('tool = "no dot"\ndecision = "deny"');
+    expect(mistyped).toMatchObject({ line: 1, field: "permissions.rules[0].tool" });
+  });
+
+  function problemsOf(text: string) {
+    try {
+      readRule(text);
+    } catch (error) {
+      return (error as ConfigError).problems;
+    }
+    return [];
+  }
 });

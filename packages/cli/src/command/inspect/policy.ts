@@ -228,7 +228,7 @@ function readRules({ data }: Fact<"run.started">): string[] {
   return rules.map((rule) => {
     if (!isPlainRecord(rule)) return "";
     const { origin: _origin, ...own } = rule;
-    return describeRule(own as unknown as PermissionRule);
+    return describeRule(own as Partial<PermissionRule> as PermissionRule);
   });
 }
 
