@@ -62,6 +62,7 @@ export function viewsOf(
         await says(page.getByRole("region", { name: "Outcome" }), /refused/);
       },
     },
+    at("policy", "policy", () => page.getByRole("heading", { name: /^Rules/ })),
     at("servers", "servers", () => page.getByRole("article", { name: "Server server" })),
     {
       name: "help",

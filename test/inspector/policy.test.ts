@@ -64,7 +64,7 @@ describe("the policy", () => {
     await says(docs!, /matched 2 calls, decided 2; latest:/);
     await says(push!, /running `git push` with any further arguments.*never matched/s);
     await says(push!, /<b>people<\/b> push \\u202e/);
-    await says(view, /Matches are of the latest 1 sessions \(3 calls, since /);
+    await says(view, /Matches are of the one session \(3 calls, since /);
     await docs!.getByText("As it is written").click();
     await says(docs!.locator("pre"), /\[\[permissions\.rules\]\]\ntool = "code\.write_file"\npath/);
     expect(await page.locator("main b").count()).toBe(0);
@@ -91,7 +91,7 @@ describe("the policy", () => {
     await says(page.getByRole("alert"), /cannot be used.*config\.toml:1/s);
     const rule = { toml: 'tool = "code.*"\ndecision = "deny"\n' };
     const answer = await inspector.ask("POST", "/api/policy/rule/change", rule);
-    expect(answer).toMatchObject({ error: { message: expect.stringContaining("config.toml:1") } });
+    expect(JSON.stringify(answer)).toContain("config.toml:1");
     const written = await inspector.ask("POST", "/api/policy/rule/write", { rule, shown: "x" });
     expect(written).toMatchObject({ error: { code: "bad_request" } });
     expect(await place.read(file)).toBe("[[permissions.rules]\ntool = 1\n");
@@ -160,7 +160,7 @@ describe("a rule that is typed", () => {
     await writing.getByRole("button", { name: /Write this rule to my config/ }).click();
     await says(
       writing,
-      /allows calls without asking you.*would have allowed 1 recorded calls of code\.write_file in one project/s,
+      /allows calls without asking you.*would have allowed 1 recorded call of code\.write_file in one project/s,
     );
     await says(writing, new RegExp(`added to ${file}:16, your own config`));
     await seen(writing.getByRole("row", { name: /added.*path = "src\/\*\*"/ }));

@@ -98,7 +98,9 @@ describe("a question", () => {
     const question = page.locator("article.question.card");
     await seen(question);
     await expect.poll(() => page.evaluate(() => document.body.dataset["clicked"]), WAIT).toBe("1");
-    const clicked = await page.evaluate(() => ({ ...document.body.dataset }));
+    const clicked = await page.evaluate(() =>
+      Object.fromEntries(Object.entries(document.body.dataset)),
+    );
     expect(clicked).toMatchObject({ disabled: "true", counted: "true", animation: "fill-a" });
     const allow = question.getByRole("button", { name: "Allow once" });
     await expect.poll(() => allow.getAttribute("data-wait"), WAIT).toBeNull();

@@ -123,7 +123,7 @@ describe("a rule that is planned", () => {
     expect(readRule(lines)).toEqual({ tool: "code.*", decision: "deny" });
     expect(readRule(`[[permissions.rules]]\n${lines}`)).toEqual(readRule(lines));
     expect(() => readRule(`${lines}\n[sandbox]\nmode = "off"`)).toThrow("nothing else");
-    expect(() => readRule(`${lines}\n[[permissions.rules]]\n${lines}`)).toThrow();
+    expect(() => readRule(`${lines}\n[[permissions.rules]]\n${lines}`)).toThrow("the rule");
     expect(() => readRule("")).toThrow(ConfigError);
     const [problem] = problemsOf(`${lines}\ndecison = "deny"`);
     expect(problem).toMatchObject({ line: 3 });

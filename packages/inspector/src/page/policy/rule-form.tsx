@@ -122,23 +122,25 @@ function Fields({ draft, problems, onChange }: Parameters<typeof RuleForm>[0]) {
         {FIELDS.map(([name, label, example]) => {
           const wrong = problems.filter(({ field }) => field === name);
           return (
-            <label key={name} class="field">
-              {label}
+            <div key={name} class="field">
+              <label for={`rule-${name}`}>{label}</label>
               <TextInput
+                id={`rule-${name}`}
                 class="mono"
                 autocomplete="off"
                 spellcheck={false}
                 placeholder={example}
                 value={String(draft.fields[name] ?? "")}
                 aria-invalid={wrong.length > 0}
+                aria-describedby={wrong.length > 0 ? `rule-${name}-problem` : undefined}
                 onText={(text) => set(name, text)}
               />
               {wrong.length > 0 && (
-                <span class="problem" role="alert">
+                <span id={`rule-${name}-problem`} class="problem" role="alert">
                   {wrong.map(({ message }) => visibleLine(message)).join("; ")}
                 </span>
               )}
-            </label>
+            </div>
           );
         })}
       </div>

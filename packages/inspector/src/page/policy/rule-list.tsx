@@ -38,7 +38,8 @@ function rangeText({ sessions, calls, since, has_older }: RuleMatches): string {
   if (sessions === 0) return "No session is recorded yet, so no rule has matched.";
   const from = since === undefined ? "" : `, since ${recordedMoment(since)}`;
   const older = has_older ? "; older ones were not read" : "";
-  return `Matches are of the latest ${countText(sessions)} sessions (${countText(calls)} calls${from})${older}.`;
+  const which = sessions === 1 ? "one session" : `latest ${countText(sessions)} sessions`;
+  return `Matches are of the ${which} (${countText(calls)} calls${from})${older}.`;
 }
 
 const NONE: RuleMatch = { matched: 0, decided: 0, latest: [] };

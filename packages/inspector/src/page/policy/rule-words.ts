@@ -15,7 +15,7 @@ export function describeRuleInWords(rule: Rule): string {
 }
 
 function listConditions({ tool, tags, path, argv, exact_argv, host, project }: Rule): string[] {
-  const name = tool === undefined ? "calls of any tool" : `calls of ${visibleLine(String(tool))}`;
+  const name = tool === undefined ? "calls of any tool" : `calls of ${visibleLine(tool)}`;
   return [
     tool === "*" ? "calls of any tool" : name,
     ...(tags === undefined ? [] : [`tagged ${visibleLine(tags.join(" and "))}`]),

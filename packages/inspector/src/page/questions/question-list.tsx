@@ -94,21 +94,21 @@ export function QuestionList(props: {
       {waiting.length === 0 && props.empty && <p class="quiet">{props.empty}</p>}
       {waiting.length > 1 && (
         <nav class="question-pager" aria-label="Questions">
-          <p>
+          <div class="pager-line">
             <strong>
               {at + 1} of {waiting.length}
             </strong>{" "}
             <SignButton sign="‹" label="Previous question" title="Previous (k)" onClick={moves.k} />{" "}
             <SignButton sign="›" label="Next question" title="Next (j)" onClick={moves.j} />
-          </p>
+            <DenyAll
+              waiting={waiting}
+              current={current}
+              onDeny={async (questions) => {
+                for (const question of questions) await answer(question, { decision: "deny" });
+              }}
+            />
+          </div>
           <Names waiting={waiting} current={current} onChoose={choose} />
-          <DenyAll
-            waiting={waiting}
-            current={current}
-            onDeny={async (questions) => {
-              for (const question of questions) await answer(question, { decision: "deny" });
-            }}
-          />
         </nav>
       )}
       {current !== undefined && (

@@ -4,7 +4,12 @@ import { writeHash, type Route, readHash, SESSION_TABS } from "./hash-route.ts";
 
 const id = fc.string({ minLength: 1, unit: "binary" }).filter((text) => isWellFormed(text));
 const routes: fc.Arbitrary<Route> = fc.oneof(
-  fc.constantFrom<Route>({ view: "home" }, { view: "questions" }, { view: "servers" }),
+  fc.constantFrom<Route>({ view: "home" }, { view: "servers" }),
+  fc.record(
+    { view: fc.constant("questions" as const), question_id: id },
+    { requiredKeys: ["view"] },
+  ),
+  fc.record({ view: fc.constant("policy" as const), project: id }, { requiredKeys: ["view"] }),
   fc.record(
     {
       view: fc.constant("session" as const),

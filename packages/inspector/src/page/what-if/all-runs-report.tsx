@@ -24,9 +24,10 @@ export function AllRunsReport(props: { all: AllRuns; isRunning: boolean; onConti
       <p role="status">
         {countText(runs)} {runs === 1 ? "run" : "runs"}
         {since !== "" && ` since ${recordedMoment(since)}`}
-        {isRunning ? " so far" : ""}: <strong>{countText(changed)}</strong> calls decided
-        differently ({countText(counts.allow)} now allowed, {countText(counts.ask)} now asked,{" "}
-        {countText(counts.deny)} now denied), {countText(unchanged)} as they were.
+        {isRunning ? " so far" : ""}: <strong>{countText(changed)}</strong>{" "}
+        {changed === 1 ? "call" : "calls"} decided differently ({countText(counts.allow)} now
+        allowed, {countText(counts.ask)} now asked, {countText(counts.deny)} now denied),{" "}
+        {countText(unchanged)} as they were.
       </p>
       {Object.entries(all.skipped).map(([why, count]) => (
         <p key={why} class="quiet">
@@ -81,10 +82,10 @@ export function describeAllowed(groups: readonly WhatIfGroup[]): string | undefi
   if (allowed.length === 0) return undefined;
   const sum = (of: readonly WhatIfGroup[]) => of.reduce((total, { count }) => total + count, 0);
   const tools = [...new Set(allowed.map(({ tool_name }) => tool_name))].map(visibleLine);
+  const count = sum(allowed);
   const denied = sum(allowed.filter(({ was }) => was === "deny"));
   const projects = new Set(allowed.map(({ project }) => project)).size;
-  return (
-    `${countText(sum(allowed))} recorded calls of ${tools.join(", ")} in ${projects === 1 ? "one project" : `${projects} projects`}` +
-    `${denied === 0 ? "" : `, ${countText(denied)} of which were denied`}`
-  );
+  const where = projects === 1 ? "one project" : `${projects} projects`;
+  const also = denied === 0 ? "" : `, ${countText(denied)} of which were denied`;
+  return `${countText(count)} recorded ${count === 1 ? "call" : "calls"} of ${tools.join(", ")} in ${where}${also}`;
 }

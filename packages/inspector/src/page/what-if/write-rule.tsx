@@ -7,7 +7,7 @@ import type { RuleChange, RuleTyped, WhatIfGroup } from "../../wire/policy-recor
 import { useAction } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { PreviewView } from "../call/preview.tsx";
-import { Button } from "../parts/button.tsx";
+import { Button, focusOnce } from "../parts/button.tsx";
 import { Mono, ProblemText } from "../parts/text.tsx";
 import { useAnswerGuard, waitMark } from "../questions/answer-guard.ts";
 import { describeAllowed } from "./all-runs-report.tsx";
@@ -53,13 +53,13 @@ export function WriteRule(props: {
             </p>
           )}
           {state === "written" ? (
-            <p role="status">
+            <p role="status" tabIndex={-1} ref={focusOnce}>
               ✓ The rule was added at <Mono text={`${change.file}:${change.line}`} />. It holds from
               the next run on.
             </p>
           ) : (
             <>
-              <p>
+              <p tabIndex={-1} ref={focusOnce}>
                 This is added to <Mono text={`${change.file}:${change.line}`} />, your own config.
                 Nothing else changes.
               </p>
