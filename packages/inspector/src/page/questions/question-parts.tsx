@@ -68,7 +68,6 @@ export function AnswerButton(
     answer: AnswerGiven | undefined;
     keyName?: string;
     look?: "primary" | "danger" | undefined;
-    describedBy?: string;
   },
 ) {
   const { waiting, answer, keyName } = props;
@@ -77,7 +76,6 @@ export function AnswerButton(
       look={props.look}
       aria-disabled={props.is_sending || waiting.click}
       aria-keyshortcuts={keyName}
-      aria-describedby={props.describedBy}
       {...waitMark(waiting.click, waiting)}
       {...(answer === undefined
         ? { type: "submit" }
