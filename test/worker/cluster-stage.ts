@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import type { Fact } from "../../packages/core/src/index.ts";
+import type { Runtime } from "../../packages/cli/src/runtime/open-runtime.ts";
 import type { Store } from "../../packages/store/src/index.ts";
 import { openJobQueue, type JobQueue } from "../../packages/worker/src/index.ts";
 import type { StepRecord } from "../../packages/tasks/src/index.ts";
@@ -81,6 +82,8 @@ export interface Process extends Started {
 export interface Cluster {
   readonly url: string;
   readonly store: Store;
+  /** Of this process, with the same store. */
+  readonly runtime: Runtime;
   /** With more config, or with another one. */
   readonly machine: (more?: string, config?: string) => Promise<Machine>;
   readonly plan: (steps: readonly PlannedStep[]) => Promise<PlannedTask>;
@@ -106,11 +109,15 @@ export const DIAMOND: readonly PlannedStep[] = [
 
 export const ONE: readonly PlannedStep[] = [{ step_id: "plan" }];
 
-export async function openCluster(bundle: CliBundle): Promise<Cluster> {
+/** `config`: of this process, beside what all machines have. */
+export async function openCluster(
+  bundle: CliBundle,
+  config: (usual: string) => string = (usual) => usual,
+): Promise<Cluster> {
   const url = await usePostgres();
   const { loadConfig, openRuntime } = await bundle.modules();
   const here = await bundle.place();
-  await here.write(join(here.home, "config.toml"), CONFIG);
+  await here.write(join(here.home, "config.toml"), config(CONFIG));
   const runtime = await openRuntime({
     env: { SOONG_STORE_URL: url },
     cwd: here.project,
@@ -123,6 +130,7 @@ export async function openCluster(bundle: CliBundle): Promise<Cluster> {
   const { tasks } = agents;
   return {
     url,
+    runtime,
     store: await runtime.store(),
     machine: (more = "", config = CONFIG) => createMachine(bundle, url, `${config}${more}`),
     async plan(steps) {

@@ -12,6 +12,7 @@ export {
   bufferFacts,
   type BufferedFacts,
   type ClaimedWork,
+  type WorkCeiling,
   type WorkPlace,
 } from "./child/work-on-step.ts";
 export { describeProblem, type Problem } from "@soong/platform";

@@ -1,7 +1,7 @@
 // What a fact says, in a short phrase for users. Every type has a text: a new one without does not compile.
 
 import type { Fact, FactData, FactPayloads, FactType } from "./journal/index.ts";
-import type { KernelFactPayloads, RunEndData, TerminalData } from "./facts.ts";
+import type { KernelFactPayloads, RunEndData, SessionCreatedData, TerminalData } from "./facts.ts";
 import { readCallClass, type CallClass } from "./schedule/schedule.ts";
 import { primaryArgument } from "./tool/index.ts";
 
@@ -54,7 +54,12 @@ export function countOf(count: number | undefined, one: string, many = `${one}s`
 
 /** The texts of the facts that the kernel writes. */
 export const KERNEL_FACT_TEXTS: FactTexts<keyof KernelFactPayloads> = {
-  "session.created": () => "session created",
+  "session.created": (data) => {
+    const { dispatched_by: by }: SessionCreatedData = data;
+    return by === undefined
+      ? "session created"
+      : `session created for step ${by.step_id} of ${by.task_id}, dispatched by ${by.run_id} of ${by.session_id}`;
+  },
   "run.queued": ({ ahead = 0 }) =>
     ahead === 0 ? "run is next" : `run waits behind ${countOf(ahead, "other")}`,
   "run.started": ({ role, mode }) => phrase(role ?? "a", "run in", mode, "mode"),

@@ -25,7 +25,7 @@ declare module "./journal/fact.js" {
 }
 
 export interface KernelFactPayloads extends Record<TerminalFactType, TerminalData> {
-  "session.created": object;
+  "session.created": object | SessionCreatedData;
   /** It waits behind `ahead` other runs. */
   "run.queued": { ahead?: number };
   "run.started": RunStartData;
@@ -82,6 +82,21 @@ export interface KernelFactPayloads extends Record<TerminalFactType, TerminalDat
   /** `path` is again as it was before the call (CODE-6). Of the session, not of a run. */
   "change.undone": { path: string; of_run?: string };
   error: ErrorData;
+}
+
+export interface SessionCreatedData {
+  dispatched_by?: SessionDispatch;
+}
+
+/** What a session was opened for: a step of a task that a run of another session has dispatched. */
+export interface SessionDispatch {
+  readonly session_id: string;
+  readonly run_id: string;
+  readonly agent_id: string;
+  /** The call that waits for it. */
+  readonly tool_call_id: string;
+  readonly task_id: string;
+  readonly step_id: string;
 }
 
 export interface RunStartData {

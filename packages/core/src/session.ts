@@ -10,6 +10,8 @@ import {
   type KernelConfig,
   type SharedParts,
 } from "./call/index.ts";
+import { omitUndefined } from "@soong/schema";
+import type { SessionDispatch } from "./facts.ts";
 import { Hooks } from "./hook/run-hooks.ts";
 import type { AnyHook } from "./hook/hook.ts";
 import {
@@ -69,6 +71,8 @@ export interface SessionOptions {
   readonly isDirectory?: (path: string) => boolean;
   /** The book to keep grants in. Default: a new one. */
   readonly grants?: Grants;
+  /** Recorded in the first fact of a new session. */
+  readonly dispatchedBy?: SessionDispatch | undefined;
 }
 
 export interface Session {
@@ -166,7 +170,9 @@ export async function openSession(
       return known;
     },
   };
-  if (options.lastSeq === undefined) recorder.record("session.created", {});
+  if (options.lastSeq === undefined) {
+    recorder.record("session.created", omitUndefined({ dispatched_by: options.dispatchedBy }));
+  }
   const started = await observe(parts, recorder, ofSession, "SessionStart", { session_id });
   const context = collectContext(started);
   const listeners = new Set<RunListener>();

@@ -10,6 +10,7 @@ import {
   type InferOutput,
   type ToolContext,
 } from "@soong/core";
+import { matchesName } from "@soong/core/internal";
 import { asJson, omitUndefined } from "@soong/schema";
 import {
   describeEarlierAttempts,
@@ -18,7 +19,7 @@ import {
   type TaskCaller,
   type Tasks,
 } from "@soong/tasks";
-import type { ActiveRun } from "../loop/index.ts";
+import { chargeUsage, checkBudget, type ActiveRun } from "../loop/index.ts";
 import { DEFAULT_WORKER_AGENT } from "./agent-catalog.ts";
 import { toHandlerResult } from "./child-result.ts";
 import { recordRemoteChild } from "./remote-child.ts";
@@ -205,12 +206,25 @@ function dispatchRemotely(remote: RemoteWorkers): typeof runWorker {
       model: pool.model,
       from: { session_id, run_id, agent_id, tool_call_id: context.toolCallId },
     });
+    refuseDenied(active, allowed_tools);
+    const { account, usage, limits } = active;
+    const isUsedUp = checkBudget(limits.budget, account);
+    if (isUsedUp !== undefined) throw startFailure("budget", isUsedUp, { retryable: false });
     const recorder = recordRemoteChild(parts, active, context, work);
     const end = await remote.dispatch(work, {
       caller,
       signal: context.signal,
       startWithinMs: parts.childTimeoutMs,
+      grants: () => active.session.grants(),
+      project: active.run.policy.input.roots?.project,
       onClaimed: (child) => recorder.created(child),
+      onLost: (child, usage) => recorder.lost(child, usage),
+      // Charged as what the requests of local children use.
+      onUsed(used) {
+        chargeUsage(account, used);
+        chargeUsage(usage, used);
+        return checkBudget(limits.budget, account);
+      },
       onWaiting: (message) => context.progress({ message }),
     });
     if (context.signal.aborted) return undefined;
@@ -222,6 +236,22 @@ function dispatchRemotely(remote: RemoteWorkers): typeof runWorker {
       task_id,
     );
   };
+}
+
+/** What is asked for by name and denied would be refused by the worker, after the step was claimed. */
+function refuseDenied(
+  { options: { taskDenied = [] } }: ActiveRun,
+  allowed_tools: readonly string[] = [],
+): void {
+  const denied = allowed_tools.filter((name) =>
+    taskDenied.some((pattern) => matchesName(pattern, name)),
+  );
+  if (denied.length === 0) return;
+  throw startFailure(
+    "invalid_allowed_tools",
+    `No worker was dispatched. The task of this run denies ${denied.join(", ")}.`,
+    { details: { problems: denied.map((tool_name) => ({ code: "policy_blocked", tool_name })) } },
+  );
 }
 
 async function findReadyStep(tasks: Tasks, caller: TaskCaller, task_id: string): Promise<string> {

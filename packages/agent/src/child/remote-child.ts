@@ -3,13 +3,15 @@
 
 import type { FactData, ToolContext } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
-import type { ActiveRun } from "../loop/index.ts";
+import type { ActiveRun, UsageTotal } from "../loop/index.ts";
 import { extractFindings, extractSummary, type ChildResult } from "./child-result.ts";
 import type { RemoteChild, RemoteEnd, RemoteWork } from "./remote-workers.ts";
 import { END_FACTS, type AgentParts } from "./run-child.ts";
 
 export interface RemoteChildRecord {
   created(child: RemoteChild): void;
+  /** Another run takes its place. */
+  lost(child: RemoteChild, usage: UsageTotal): void;
   ended(end: RemoteEnd): ChildResult;
 }
 
@@ -26,29 +28,40 @@ export function recordRemoteChild(
 
   return {
     created,
-    ended({ child, head_hash, result, answer: said }) {
-      if (child !== undefined) created(child);
-      // Its own run has redacted it with the secrets of its machine; this one has others.
-      const answer = run.redactor.text(said);
-      const { run_id = "", agent_id = "" } = child ?? {};
-      const role = "worker" as const;
-      const whole: ChildResult = {
-        ...result,
-        summary: extractSummary(answer),
-        findings: extractFindings(answer),
-        artifacts: [],
-        agent_id,
-        run_id,
-        agent_definition_id,
-        role,
-      };
-      if (child === undefined) return whole;
-      const { agent_id: _agent, run_id: _run, artifacts: _artifacts, ...rest } = whole;
-      const data = { ...describe(child), ...rest, artifacts: [] };
-      run.recorder.record(END_FACTS[result.status], omitUndefined({ ...data, head_hash }), call);
-      return whole;
+    lost(child, usage) {
+      if (!recorded.has(child.run_id)) return;
+      const error = { code: "worker_lost", message: "It ended without a result." };
+      recordEnd({
+        child,
+        result: { status: "failed", usage, reason: "aborted_tools", turns: usage.requests, error },
+        answer: "",
+      });
     },
+    ended: recordEnd,
   };
+
+  function recordEnd({ child, head_hash, result, answer: said }: RemoteEnd): ChildResult {
+    if (child !== undefined) created(child);
+    // Its own run has redacted it with the secrets of its machine; this one has others.
+    const answer = run.redactor.text(said);
+    const { run_id = "", agent_id = "" } = child ?? {};
+    const role = "worker" as const;
+    const whole: ChildResult = {
+      ...result,
+      summary: extractSummary(answer),
+      findings: extractFindings(answer),
+      artifacts: [],
+      agent_id,
+      run_id,
+      agent_definition_id,
+      role,
+    };
+    if (child === undefined) return whole;
+    const { agent_id: _agent, run_id: _run, artifacts: _artifacts, ...rest } = whole;
+    const data = { ...describe(child), ...rest, artifacts: [] };
+    run.recorder.record(END_FACTS[result.status], omitUndefined({ ...data, head_hash }), call);
+    return whole;
+  }
 
   function created(child: RemoteChild): void {
     const { agent_id, run_id, worker } = child;

@@ -1,7 +1,9 @@
 // Workers that are processes of their own, on any machine (DIST-1): what a dispatch says to them, and what comes back.
 
 import { createHash } from "node:crypto";
+import type { ToolGrant } from "@soong/core";
 import type { TaskCaller } from "@soong/tasks";
+import type { UsageTotal } from "../loop/index.ts";
 import type { AgentDefinition } from "./agent-catalog.ts";
 import type { ChildResult } from "./child-result.ts";
 
@@ -53,8 +55,16 @@ export interface RemoteWatch {
   readonly signal: AbortSignal;
   /** How long a worker may take to begin. */
   readonly startWithinMs: number;
+  /** What was allowed for the dispatching session, as it is now: it answers what the worker asks. Never sent anywhere. */
+  grants(): readonly ToolGrant[];
+  /** The project directory that the grants are about. */
+  readonly project: string | undefined;
   /** A run has claimed it; another one, if the first was lost. */
   onClaimed(child: RemoteChild): void;
+  /** What it has used since the last time. A sentence: its run is to be stopped, because no more may be used. */
+  onUsed(used: UsageTotal): string | undefined;
+  /** The run that had claimed it came to nothing, and the step goes to another one. */
+  onLost(child: RemoteChild, usage: UsageTotal): void;
   /** For the user who waits. */
   onWaiting(message: string): void;
 }

@@ -37,6 +37,13 @@ export interface ClaimedWork {
   readonly facts: BufferedFacts;
 }
 
+/** What bounds the work: as the run that dispatched it has it on record. */
+export interface WorkCeiling {
+  readonly policy: Policy;
+  /** Patterns of tools that the task of that run may not use. */
+  readonly taskDenied: readonly string[] | undefined;
+}
+
 export interface WorkPlace {
   readonly session: Session;
   /** For a pool and a definition that name none. */
@@ -45,7 +52,7 @@ export interface WorkPlace {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly toolProvider?: ToolProvider | undefined;
-  readonly ceiling: Policy;
+  readonly ceiling: WorkCeiling;
   /** What earlier attempts did, in whichever session that was. */
   readonly readCalls: TaskCaller["readCalls"];
   readonly signal: AbortSignal;
@@ -117,8 +124,9 @@ export async function workOnStep(
     run: {
       agent_id,
       run_id,
-      parent: { run_id: work.from.run_id, agent_id: work.from.agent_id, policy: ceiling },
+      parent: { run_id: work.from.run_id, agent_id: work.from.agent_id, policy: ceiling.policy },
       role: "worker",
+      ...(ceiling.taskDenied !== undefined && { taskDenied: ceiling.taskDenied }),
       ...(definition.mode !== undefined &&
         definition.mode !== "orchestrator" && { mode: definition.mode }),
       ...(definition.rules !== undefined && { policy: { rules: definition.rules } }),

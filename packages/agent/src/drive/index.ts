@@ -399,6 +399,7 @@ async function dispatchStep(
   const run = await session.startRun({ ...given, parent: { run_id, agent_id } });
   const about = { task_id, step_id, worker };
   const { seq: lastSeq } = run.recorder.record("task.step.dispatched", about);
+  const usage = sumUsage([]);
   // Such a run has no conversation: it is the parent of its workers.
   const active = {
     ...options,
@@ -409,6 +410,7 @@ async function dispatchStep(
     clock,
     ids,
     account,
+    usage,
     lastSeq,
     path: () => [],
     loadedTools: () => [],
@@ -419,7 +421,7 @@ async function dispatchStep(
   try {
     if (signal.aborted) abort();
     const result = await run.call(DISPATCH, about);
-    run.end(signal.aborted ? "aborted" : result.is_error ? "failed" : "completed");
+    run.end(signal.aborted ? "aborted" : result.is_error ? "failed" : "completed", { usage });
     return result;
   } finally {
     signal.removeEventListener("abort", abort);

@@ -8,7 +8,7 @@ export type {
   InstructionTexts,
   SkippedInstructions,
 } from "./instruction-cache.ts";
-export { loopLimits, type LoopLimits, type RunBudget } from "./limits.ts";
+export { checkBudget, loopLimits, type LoopLimits, type RunBudget } from "./limits.ts";
 export { readHistory, type History, type HistoryReader } from "./read-history.ts";
 export type { EndReason, LoopError, LoopEvent, RunEnd } from "./run-events.ts";
 export type {
@@ -22,6 +22,7 @@ export type {
   ToolProvider,
 } from "./running.ts";
 export {
+  chargeUsage,
   describeUsage,
   describeUsageCost,
   readEndUsage,

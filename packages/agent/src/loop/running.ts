@@ -101,6 +101,8 @@ export interface ActiveRun {
   readonly ids: IdSource;
   /** What the run and all it started have used so far; one object for all of them, which each adds to (MODEL-4, EVENT-7). */
   readonly account: UsageTotal;
+  /** The run's own part of it, with that of workers that are processes of their own: their facts are elsewhere. */
+  readonly usage: UsageTotal;
   /** Everything of a run that begins now comes after it in the journal. */
   readonly lastSeq: number;
   /** The conversation as it is now, root first. An answer is on it once it has been read whole. */

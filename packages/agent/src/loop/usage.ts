@@ -47,14 +47,17 @@ export function addUsage(
 /** Of several totals, such as those that runs ended with. */
 export function sumUsage(totals: Iterable<UsageTotal>): UsageTotal {
   const sum = emptyUsage();
-  for (const total of totals) {
-    sum.requests += total.requests;
-    sum.untold += total.untold;
-    sum.unpriced += total.unpriced;
-    for (const one of total.cost ?? []) sum.cost = addCost(sum.cost ?? [], one);
-    addCounts(sum, total);
-  }
+  for (const total of totals) chargeUsage(sum, total);
   return sum;
+}
+
+/** Adds to an account that others add to as well. */
+export function chargeUsage(account: UsageTotal, used: UsageTotal): void {
+  account.requests += used.requests;
+  account.untold += used.untold;
+  account.unpriced += used.unpriced;
+  for (const one of used.cost ?? []) account.cost = addCost(account.cost ?? [], one);
+  addCounts(account, used);
 }
 
 function addCounts(sum: ModelUsage, usage: ModelUsage = {}): void {
@@ -67,7 +70,23 @@ function addCounts(sum: ModelUsage, usage: ModelUsage = {}): void {
 /** What a run's last fact says it used; undefined where it says nothing that can be read as such. */
 export function readEndUsage({ type, data }: Fact): UsageTotal | undefined {
   if (type !== "run.completed" && type !== "run.failed" && type !== "run.aborted") return undefined;
-  const { usage } = data;
+  return readTotal(data.usage);
+}
+
+/** What a worker that is a process of its own used, in its own session: the last fact about it says so. Undefined for others. */
+function readRemoteUsage(fact: Fact): UsageTotal | undefined {
+  const { type, data } = fact;
+  if (
+    type !== "agent.child.completed" &&
+    type !== "agent.child.failed" &&
+    type !== "agent.child.cancelled"
+  ) {
+    return undefined;
+  }
+  return data.child_session_id === undefined ? undefined : readTotal(data.usage);
+}
+
+function readTotal(usage: UsageTotal | undefined): UsageTotal | undefined {
   if (typeof usage !== "object" || usage === null) return undefined;
   const { requests, untold, unpriced, cost } = usage;
   if (!isCount(requests) || !isCount(untold) || !isCount(unpriced)) return undefined;
@@ -82,17 +101,16 @@ export function reportUsage(facts: Iterable<Fact>): UsageReport {
   const session = emptyUsage();
   const runs = new Map<string, UsageTotal>();
   const parents = new Map<string, string>();
-  const requests: { run_id: string; usage: ModelUsage | undefined; cost: Cost | null }[] = [];
+  const used: { run_id: string; total: UsageTotal }[] = [];
   for (const fact of facts) {
     const { run_id, parent_run_id } = fact;
     if (run_id === undefined) continue;
     if (parent_run_id !== undefined) parents.set(run_id, parent_run_id);
-    if (fact.type !== "model.completed" && fact.type !== "model.failed") continue;
-    const { usage, cost } = fact.data;
-    requests.push({ run_id, usage, cost: isCost(cost) ? cost : null });
+    const total = readRequestUsage(fact) ?? readRemoteUsage(fact);
+    if (total !== undefined) used.push({ run_id, total });
   }
-  for (const { run_id, usage, cost } of requests) {
-    addUsage(session, usage, cost);
+  for (const { run_id, total: more } of used) {
+    chargeUsage(session, more);
     const seen = new Set<string>();
     for (let at: string | undefined = run_id; at !== undefined; at = parents.get(at)) {
       // A loop of parents is no tree, but it must not hold us up.
@@ -100,10 +118,18 @@ export function reportUsage(facts: Iterable<Fact>): UsageReport {
       seen.add(at);
       const total = runs.get(at) ?? emptyUsage();
       runs.set(at, total);
-      addUsage(total, usage, cost);
+      chargeUsage(total, more);
     }
   }
   return { session, runs };
+}
+
+function readRequestUsage(fact: Fact): UsageTotal | undefined {
+  if (fact.type !== "model.completed" && fact.type !== "model.failed") return undefined;
+  const { usage, cost } = fact.data;
+  const total = emptyUsage();
+  addUsage(total, usage, isCost(cost) ? cost : null);
+  return total;
 }
 
 function addCost(costs: readonly Cost[], { currency, micros }: Cost): readonly Cost[] {

@@ -11,6 +11,10 @@ const WATCHED: ReadonlySet<FactType> = new Set<FactType>([
   "context.compaction.completed",
   "model.completed",
   "model.failed",
+  // Of workers that are processes of their own.
+  "agent.child.completed",
+  "agent.child.failed",
+  "agent.child.cancelled",
 ]);
 
 /** `isMain`: of the agent that is talked to, not of one that it started. `changed`: after each request. */
@@ -46,9 +50,7 @@ export function createSessionMeter(isMain: (agent_id: string | undefined) => boo
   };
 
   function note(fact: Fact): void {
-    if (fact.type === "model.completed" || fact.type === "model.failed") {
-      usage = sumUsage([usage, reportUsage([fact]).session]);
-    }
+    usage = sumUsage([usage, reportUsage([fact]).session]);
     if (isMain(fact.agent_id)) noteMain(fact);
     changed();
   }

@@ -108,7 +108,7 @@ export interface Runtime extends Pick<OpenedServers, "mcp" | "ready"> {
   /** Opened when first asked for: looking needs none. */
   store(): Promise<Store>;
   /** A session that is stored: a new one, or one that is there, by its id. */
-  openSession(which?: NewSession | { readonly resume: string }): Promise<StoredSession>;
+  openSession(which?: OpenedSession | { readonly resume: string }): Promise<StoredSession>;
   /** The session of this id that is open here. */
   heldSession(session_id: string): Session | undefined;
   /** A session of which nothing is stored and that starts nothing: to look, not to act. */
@@ -116,6 +116,9 @@ export interface Runtime extends Pick<OpenedServers, "mcp" | "ready"> {
   /** Lets go of everything that is open. May be called twice. */
   close(): Promise<void>;
 }
+
+/** A new one. */
+type OpenedSession = NewSession & Pick<SessionOptions, "dispatchedBy">;
 
 export interface StoredSession {
   readonly session: Session;
@@ -222,17 +225,18 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     store,
     async openSession(which = {}) {
       const from = await store();
+      const { dispatchedBy, ...about }: OpenedSession = "resume" in which ? {} : which;
       const kept =
         "resume" in which
           ? await from.openSession(which.resume)
           : await from.createSession({
               project: roots.project,
-              ...which,
+              ...about,
               // A title is often a prompt.
-              title: which.title && createRedactor({ secrets }).text(which.title),
+              title: about.title && createRedactor({ secrets }).text(about.title),
             });
       try {
-        return await hold(kept);
+        return await hold(kept, dispatchedBy);
       } catch (error) {
         await kept.close();
         throw error;
@@ -273,7 +277,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     });
   }
 
-  async function hold(kept: OpenSession): Promise<StoredSession> {
+  async function hold(
+    kept: OpenSession,
+    dispatchedBy: SessionOptions["dispatchedBy"],
+  ): Promise<StoredSession> {
     const { session_id, journal, artifacts, lastSeq } = kept;
     const from = await store();
     const questions = storeQuestions({
@@ -290,6 +297,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       journal,
       artifacts,
       lastSeq,
+      dispatchedBy,
       hooks: [...hooks, ...(options.hooks ?? [])],
       findRequestId: questions.findRequestId,
       ask: async (request, { signal, ...more }) =>

@@ -29,6 +29,8 @@ export {
   compileRecordedPolicy,
   readLinks,
   createGrants,
+  findGrantForQuestion,
+  type GrantScope,
   describeScopes,
   escapeGlob,
   foldCase,

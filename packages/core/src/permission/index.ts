@@ -56,7 +56,7 @@ export type { RestrictedPath } from "./restriction.ts";
 export { restrictedGlobs, findRestriction } from "./restriction.ts";
 export { selfRunningBy } from "./self-running-files.ts";
 export type { ScopeChoice } from "./scopes-of-call.ts";
-export { findScopes, scopeChoices } from "./scopes-of-call.ts";
+export { findGrantForQuestion, findScopes, scopeChoices } from "./scopes-of-call.ts";
 export type { UnmatchedRule } from "./restriction.ts";
 export { unmatchedRules } from "./restriction.ts";
 export { chooseSandbox, commandAlone, subjectUnder } from "./sandbox.ts";

@@ -7,7 +7,7 @@ import {
   type PermissionFacts,
   type Subject,
 } from "./facts.ts";
-import { type GrantScope, scopeKey } from "./grants.ts";
+import { type GrantLookup, type GrantScope, scopeKey, type ToolGrant } from "./grants.ts";
 import { findParent } from "./path.ts";
 import type { Policy } from "./policy.ts";
 import { subjectUnder } from "./sandbox.ts";
@@ -100,7 +100,10 @@ function canHavePrefix(policy: Policy, command: CommandResource): boolean {
   return command.config_runs === undefined && !isForItselfOnly(policy, command);
 }
 
-function toPrefix({ executable, cwd }: CommandResource, words: readonly string[]): GrantScope {
+function toPrefix(
+  { executable, cwd }: Pick<CommandResource, "executable" | "cwd">,
+  words: readonly string[],
+): GrantScope {
   return { kind: "argv_prefix", executable, argv: [...words], cwd };
 }
 
@@ -143,6 +146,29 @@ export function scopeChoices(
     { id: "exact", scopes },
     { id: "prefix", scopes: instead(toPrefix(command, words)) },
   ];
+}
+
+/**
+ * The grant that answers a question which was put elsewhere, as `evaluate` finds the one for a call: what the question offers says
+ * what its policy lets a grant cover.
+ */
+export function findGrantForQuestion(
+  grants: GrantLookup,
+  question: {
+    readonly tool_name: string;
+    readonly scopes: readonly GrantScope[];
+    readonly scope_choices?: readonly ScopeChoice[];
+  },
+): ToolGrant | undefined {
+  const { tool_name, scopes, scope_choices = [] } = question;
+  const offered = (wanted: ScopeChoice["id"]): readonly GrantScope[] =>
+    scope_choices.find(({ id }) => id === wanted)?.scopes ?? [];
+  return grants.covers(tool_name, scopes, (scope) => {
+    if (scope.kind === "executable") return offered("exact").filter(({ kind }) => kind === "argv");
+    // Offered only where a grant for a beginning counts.
+    if (scope.kind !== "argv" || offered("prefix").length === 0) return [];
+    return coveringPrefixes(scope.argv, scope.executable).map((words) => toPrefix(scope, words));
+  });
 }
 
 /** Where a rule, a hook or the runtime asks, the user has to have seen these very arguments. */

@@ -5,8 +5,20 @@ import type { EventWriter, FactMappers } from "./event-writer.ts";
 import { readNumber, readRecord, readText, type Unchecked } from "../projection/read-fields.ts";
 
 export const RUN_EVENTS = {
-  "session.created"(_data, events) {
-    events.add("session.created", { status: "idle" });
+  "session.created"(data, events) {
+    const by = readRecord(readRecord(data)["dispatched_by"]);
+    const taskId = readText(by["task_id"]);
+    const dispatch = taskId !== undefined && {
+      payload: {
+        parentSessionId: readText(by["session_id"]),
+        parentTurnId: readText(by["run_id"]),
+        parentThreadId: readText(by["agent_id"]),
+        parentCallId: readText(by["tool_call_id"]),
+        taskId,
+        stepId: readText(by["step_id"]),
+      },
+    };
+    events.add("session.created", { status: "idle", ...dispatch });
   },
 
   "run.queued"(data, events, fact) {

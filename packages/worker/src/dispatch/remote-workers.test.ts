@@ -45,7 +45,11 @@ function stage(states: readonly StepRecord[], workers: readonly Partial<WorkerRe
     caller: {} as RemoteWatch["caller"],
     signal: new AbortController().signal,
     startWithinMs: 1,
+    grants: () => [],
+    project: undefined,
     onClaimed: () => {},
+    onLost: () => {},
+    onUsed: () => undefined,
     onWaiting: () => {},
   };
   return {

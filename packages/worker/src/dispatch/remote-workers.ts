@@ -3,11 +3,12 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { RemoteChild, RemoteEnd, RemoteWatch, RemoteWork, RemoteWorkers } from "@soong/agent";
-import { sumUsage } from "@soong/agent";
+import { sumUsage, type UsageTotal } from "@soong/agent";
 import { messageOf, ToolFailure } from "@soong/core";
 import type { Store } from "@soong/store";
-import type { StepRecord, Tasks } from "@soong/tasks";
+import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
+import { followChild } from "./follow-child.ts";
 import { toJob } from "./job.ts";
 import { readChildEnd } from "./read-child.ts";
 
@@ -41,13 +42,31 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const attendance = watchAttendance(store, work.pool, watch.startWithinMs);
     const pollMs = Math.min(POLL_MS, tasks.leaseMs / 6);
     const changes = createWaiter(store, `step/${work.task_id}/${work.step_id}`, { signal, pollMs });
+    const follower = followChild(store, watch);
     try {
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
-        child = (await findChild(store, step)) ?? child;
-        if (child !== undefined) watch.onClaimed(child);
-        if (step === undefined || isAtRest(step, first))
-          return await readEnd(store, step, child, signal);
+        const now = (await findChild(store, step)) ?? child;
+        if (child !== undefined && now?.run_id !== child.run_id) await takeLeave(child);
+        child = now;
+        if (child !== undefined) {
+          watch.onClaimed(child);
+          changes.listen(`questions/${child.session_id}`);
+        }
+        if (step === undefined || isAtRest(step, first)) {
+          const end = await readEnd(store, step, child, signal);
+          await chargeEarlier(step);
+          if (end.child === undefined) return end;
+          await follower.look(end.child.session_id);
+          const usage = follower.usageOf(end.child.session_id);
+          return { ...end, result: { ...end.result, usage } };
+        }
         if (signal.aborted) throw signal.reason;
+        const exceeded = child && (await follower.look(child.session_id));
+        if (child !== undefined && exceeded !== undefined) {
+          await stopChild(store, work, child, exceeded);
+          await follower.look(child.session_id);
+          return endExceeded(child, exceeded, follower.usageOf(child.session_id));
+        }
         const isWaiting = step.status === "ready";
         if (isWaiting && performance.now() - addedAt > tasks.leaseMs / 3) {
           await add(work, step);
@@ -67,6 +86,21 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       throw error;
     } finally {
       changes.close();
+    }
+
+    /** What it had used is charged, also where nothing came of it. */
+    async function takeLeave(lost: RemoteChild): Promise<void> {
+      await follower.look(lost.session_id);
+      watch.onLost(lost, follower.usageOf(lost.session_id));
+    }
+
+    /** Attempts that came and went between two looks. */
+    async function chargeEarlier(step: StepRecord | undefined): Promise<void> {
+      for (const { run_id } of findEnded(step, first)) {
+        const run = await store.findRun(run_id);
+        if (run === undefined || follower.hasLookedAt(run.session_id)) continue;
+        await follower.look(run.session_id);
+      }
     }
   }
 
@@ -127,10 +161,18 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
 function isAtRest(step: StepRecord, first: StepRecord): boolean {
   if (step.status === "claimed" || step.status === "running") return false;
   if (step.status !== "ready") return true;
-  const ended = (step.earlier ?? []).filter(
-    ({ at }) => !(first.earlier ?? []).some((one) => one.at === at),
+  return findEnded(step, first).some(
+    ({ outcome }) => outcome !== "lease_lost" && outcome !== "stopped",
   );
-  return ended.some(({ outcome }) => outcome !== "lease_lost" && outcome !== "stopped");
+}
+
+/** The attempts that ended since the dispatch. */
+function findEnded(
+  step: StepRecord | undefined,
+  first: StepRecord | undefined,
+): readonly EarlierAttempt[] {
+  const before = new Set((first?.earlier ?? []).map(({ at }) => at));
+  return (step?.earlier ?? []).filter(({ at }) => !before.has(at));
 }
 
 async function findChild(
@@ -162,6 +204,18 @@ function nothingDone(step: StepRecord | undefined): RemoteEnd["result"] {
     turns: 0,
     error: { code: "worker_lost", message },
   };
+}
+
+function endExceeded(child: RemoteChild, message: string, usage: UsageTotal): RemoteEnd {
+  const error = { code: "budget", message };
+  const result = {
+    status: "failed",
+    usage,
+    reason: "failed",
+    turns: usage.requests,
+    error,
+  } as const;
+  return { child, result, answer: "" };
 }
 
 function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): ToolFailure {
@@ -207,6 +261,8 @@ function refuseDeserted({ pool, step_id }: RemoteWork): ToolFailure {
 }
 
 interface Waiter {
+  /** To this topic, too. */
+  listen(topic: string): void;
   wait(): Promise<void>;
   close(): void;
 }
@@ -223,9 +279,11 @@ function createWaiter(
     isWoken = true;
     wake();
   };
-  const unlisten = store.cluster?.listen(topic, woken);
+  const topics = new Map<string, (() => void) | undefined>();
+  listen(topic);
   signal.addEventListener("abort", woken);
   return {
+    listen,
     async wait() {
       if (!isWoken && !signal.aborted) {
         await new Promise<void>((resolve) => {
@@ -239,8 +297,12 @@ function createWaiter(
       isWoken = false;
     },
     close() {
-      unlisten?.();
+      for (const unlisten of topics.values()) unlisten?.();
       signal.removeEventListener("abort", woken);
     },
   };
+
+  function listen(name: string): void {
+    if (!topics.has(name)) topics.set(name, store.cluster?.listen(name, woken));
+  }
 }

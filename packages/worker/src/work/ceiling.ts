@@ -1,9 +1,9 @@
-// The policy of the run that dispatched the work, as the ceiling of the worker's (PERM-12). It is read from the record of that
-// run. What it says of the project holds for the project of this machine.
+// The policy of the run that dispatched the work, as the ceiling of the worker's (PERM-12), and the tools it is denied. Both are
+// read from the record of that run. What a policy says of the project holds for the project of this machine.
 
-import { SoongError, type Fact, type Policy } from "@soong/core";
+import { SoongError, type Fact } from "@soong/core";
 import { compileRecordedPolicy } from "@soong/core/internal";
-import type { RemoteOrigin } from "@soong/agent";
+import type { RemoteOrigin, WorkCeiling } from "@soong/agent";
 import type { Store } from "@soong/store";
 import { movePolicy, type MachinePlaces } from "./move-policy.ts";
 
@@ -11,7 +11,7 @@ export async function readCeiling(
   store: Store,
   { session_id, run_id }: RemoteOrigin,
   here: MachinePlaces,
-): Promise<Policy> {
+): Promise<WorkCeiling> {
   const reader = await store.readSession(session_id);
   const facts = await reader.facts({ run_id, limit: 20 });
   const started = facts.find((fact): fact is Fact<"run.started"> => fact.type === "run.started");
@@ -19,7 +19,7 @@ export async function readCeiling(
   const compiled = policy === undefined ? undefined : compileRecordedPolicy(policy);
   if (compiled?.ok !== true) throw refuse(`run ${run_id} has no policy on record`);
   const moved = movePolicy(compiled.policy, here);
-  if (moved.ok) return moved.policy;
+  if (moved.ok) return { policy: moved.policy, taskDenied: started?.data.request.task_denied };
   const [problem] = moved.problems;
   throw refuse(`the policy of its dispatch cannot be used here: ${problem?.message ?? ""}`);
 }

@@ -21,6 +21,7 @@ import {
   readLinks,
 } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
+import { movePath } from "../dispatch/index.ts";
 
 /** What a policy says about a machine. */
 export interface MachinePlaces extends Pick<
@@ -71,9 +72,9 @@ function createMove(input: PolicyInput, there: string | undefined, here: string)
       if (project !== undefined && trimSlash(project) !== there) return [];
       const own = project === undefined ? rule : { ...rule, project: here };
       const isAllowed = decision === "allow";
-      const program = argv?.map((item) => move(item, there, here));
+      const program = argv?.map((item) => movePath(item, { there, here }));
       const programs = program && (isAllowed ? [program] : [argv, program]);
-      const allowed = path && [move(path, escapeGlob(there), escapeGlob(here))];
+      const allowed = path && [movePath(path, { there: escapeGlob(there), here: escapeGlob(here) })];
       const paths = path && (isAllowed ? allowed : movePattern(path, there));
       const variants = (programs ?? [undefined]).flatMap((one) =>
         (paths || [undefined]).map((at) => omitUndefined({ ...own, argv: one, path: at })),
@@ -100,12 +101,6 @@ function createMove(input: PolicyInput, there: string | undefined, here: string)
 
 /** Not relative to the project. */
 const ANCHORED = /^~?\//;
-
-function move(path: string, there: string, here: string): string {
-  if (path === there) return here;
-  const below = there === "/" ? there : `${there}/`;
-  return path.startsWith(below) ? joined(here, path.slice(below.length)) : path;
-}
 
 function trimSlash(path: string): string {
   return path.replace(/(?<=.)\/+$/, "");

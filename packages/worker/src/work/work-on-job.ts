@@ -10,6 +10,7 @@ import {
   type Model,
   type RemoteWork,
   type ToolProvider,
+  type WorkCeiling,
   type WorkerPool,
 } from "@soong/agent";
 import {
@@ -17,8 +18,8 @@ import {
   randomIds,
   SoongError,
   systemClock,
-  type Policy,
   type Session,
+  type SessionDispatch,
 } from "@soong/core";
 import type { CallRecord, Store } from "@soong/store";
 import { TaskRefused, type ClaimKeeper, type Tasks } from "@soong/tasks";
@@ -43,7 +44,10 @@ export interface WorkerHost {
   /** Throws where this machine has no such model. */
   checkModel(reference: string): Promise<unknown>;
   /** A session of this process, for one step. */
-  openSession(about: { readonly title: string }): Promise<WorkerSession>;
+  openSession(about: {
+    readonly title: string;
+    readonly dispatchedBy: SessionDispatch;
+  }): Promise<WorkerSession>;
   /** What the user of the worker should know. */
   report(line: string): void;
 }
@@ -120,7 +124,7 @@ type Taken = Pick<Parameters<Agents["workOnStep"]>[0], "work" | "assignment" | "
 async function claimAndWork(
   host: WorkerHost,
   taken: Taken,
-  ceiling: Policy,
+  ceiling: WorkCeiling,
   signal: AbortSignal,
 ): Promise<JobEnd> {
   const { keeper } = host;
@@ -136,7 +140,10 @@ async function claimAndWork(
   let opened: WorkerSession | undefined;
   const stop = new AbortController();
   try {
-    opened = await host.openSession({ title: `${taken.title}: ${step.title}` });
+    opened = await host.openSession({
+      title: `${taken.title}: ${step.title}`,
+      dispatchedBy: { ...work.from, task_id, step_id },
+    });
     const unwatch = opened.onAbort((reason) => stop.abort(reason));
     const end = await host.agents.workOnStep(
       { ...taken, step, facts },

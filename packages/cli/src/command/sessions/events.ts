@@ -34,6 +34,12 @@ export const printEvents: Handler<"events"> = async (context, { run: given }, op
         if (isOfRun) projection.push(fact);
       }
     }
+    // Of a worker on another machine: what its session is for.
+    if (parent_run_id !== undefined) {
+      for (const fact of await store.factsOfTypes([session_id], ["session.created"])) {
+        if ("dispatched_by" in fact.data) for (const one of projection.push(fact)) print(one);
+      }
+    }
     const reader = await store.readSession(session_id);
     const records = createRecordReader(reader, projection, { run_id, last_seq });
     await printMore();

@@ -30,6 +30,7 @@ const ENDS = [
   end("live", "run.started"),
   end("asking", "run.started"),
   end("worker", "run.completed", {}, "of another session"),
+  end("dispatched", "run.completed", {}, "of another session"),
 ];
 
 const CLAIMED = {
@@ -38,10 +39,18 @@ const CLAIMED = {
   data: { task_id: "task_1", step_id: "plan" },
 } as Fact;
 
+const BY = { task_id: "task_2", step_id: "build", session_id: "lead", run_id: "run_1" };
+
+const CREATED = {
+  ...writtenFact({ seq: 1, type: "session.created", data: {} }),
+  session_id: "dispatched",
+  data: { dispatched_by: { ...BY, agent_id: "a", tool_call_id: "c" } },
+} as Fact;
+
 const store = {
   lastFacts: async () => ENDS,
-  factsOfTypes: async (_ids: unknown, [type]: readonly string[]) =>
-    type === "task.step.claimed" ? [CLAIMED] : [],
+  factsOfTypes: async (_ids: unknown, types: readonly string[]) =>
+    types.includes("task.step.claimed") ? [CREATED, CLAIMED] : [],
   heldSessions: async () => ["live", "asking"],
   questions: () => ({
     list: async () => [
@@ -81,4 +90,7 @@ test("a run whose parent is in another session is a turn of its own, and says of
   });
   expect(worker && describeSummary(worker, NOW)).toContain("worker of plan in task_1");
   expect(other).not.toHaveProperty("worker_of");
+  // The first fact also says who dispatched it, where its version wrote that.
+  const [dispatched] = await summarizeSessions(store, [record("dispatched")]);
+  expect(dispatched?.worker_of).toEqual(BY);
 });

@@ -2,7 +2,7 @@
 // so that the length of a session does not matter.
 
 import { describeUsageCost, sumUsage, type UsageTotal } from "@soong/agent";
-import { RUNTIME_RESTARTED, type Fact } from "@soong/core";
+import { RUNTIME_RESTARTED, type Fact, type SessionCreatedData } from "@soong/core";
 import type { SessionRecord, Store } from "@soong/store";
 import { describeAge, visibleLine } from "../../output/index.ts";
 import { selectRootRuns } from "../stored.ts";
@@ -20,6 +20,9 @@ export interface SessionSummary extends SessionRecord {
 export interface WorkedStep {
   readonly task_id: string;
   readonly step_id: string;
+  /** The session and run that dispatched it; not in old journals. */
+  readonly session_id?: string;
+  readonly run_id?: string;
 }
 
 export type SessionStatus =
@@ -76,14 +79,27 @@ async function readWorkedSteps(
     facts.some(({ parent_run_id }) => parent_run_id !== undefined) ? [id] : [],
   );
   if (ids.length === 0) return new Map();
-  const claimed = await store.factsOfTypes(ids, ["task.step.claimed"]);
-  return new Map(
-    claimed.flatMap((fact) => {
-      if (fact.type !== "task.step.claimed") return [];
-      const { task_id, step_id } = fact.data;
-      return [[fact.session_id, { task_id, step_id }]];
-    }),
-  );
+  const facts = await store.factsOfTypes(ids, ["session.created", "task.step.claimed"]);
+  const worked = new Map<string, WorkedStep>();
+  for (const fact of facts) {
+    const step = readWorkedStep(fact);
+    const known = worked.get(fact.session_id);
+    // Old journals have only the claim.
+    if (step !== undefined && known?.run_id === undefined) worked.set(fact.session_id, step);
+  }
+  return worked;
+}
+
+function readWorkedStep(fact: Fact): WorkedStep | undefined {
+  if (fact.type === "session.created") {
+    const { dispatched_by: by }: SessionCreatedData = fact.data;
+    if (by === undefined) return undefined;
+    const { task_id, step_id, session_id, run_id } = by;
+    return { task_id, step_id, session_id, run_id };
+  }
+  if (fact.type !== "task.step.claimed") return undefined;
+  const { task_id, step_id } = fact.data;
+  return { task_id, step_id };
 }
 
 async function readLive(store: SummaryStore, session_ids: readonly string[]) {

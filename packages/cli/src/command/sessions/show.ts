@@ -31,11 +31,15 @@ export const showSession: Handler<"show"> = async (
 };
 
 function renderHeading(summary: SessionSummary): string[] {
-  const { session_id, title = "Session", project } = summary;
+  const { session_id, title = "Session", project, worker_of } = summary;
+  const { session_id: from, run_id } = worker_of ?? {};
   const about = [
     `\`${visible(session_id)}\``,
     ...(project === undefined ? [] : [visibleLine(project)]),
     ...describeSummary(summary, Date.now()),
+    ...(from === undefined
+      ? []
+      : [`dispatched by \`${visible(run_id ?? "")}\` of \`${visible(from)}\``]),
   ];
   return [`# ${visibleLine(title)}`, "", about.join(" · ")];
 }

@@ -2,7 +2,7 @@
 // or was killed, the ends of its requests are read.
 
 import { sumUsage, readEndUsage, reportUsage, type UsageTotal } from "@soong/agent";
-import type { Fact } from "@soong/core";
+import type { Fact, FactType } from "@soong/core";
 import type { SessionReader, Store } from "@soong/store";
 
 type UsageFacts = Pick<Store, "lastFacts" | "factsOfTypes">;
@@ -36,6 +36,15 @@ export async function sumRunUsage(
   return sumUsage(used.flatMap((run) => (wanted.has(run.run_id) ? [run.usage] : [])));
 }
 
+/** Requests, and workers that are processes of their own. */
+const USED = [
+  "model.completed",
+  "model.failed",
+  "agent.child.completed",
+  "agent.child.failed",
+  "agent.child.cancelled",
+] as const satisfies readonly FactType[];
+
 interface RunUsage {
   readonly session_id: string;
   readonly run_id: string;
@@ -56,7 +65,7 @@ async function readRunUsage(
   }
   const unread = new Set([...unreported.values()].map(({ session_id }) => session_id));
   if (unread.size === 0) return used;
-  for (const fact of await store.factsOfTypes([...unread], ["model.completed", "model.failed"])) {
+  for (const fact of await store.factsOfTypes([...unread], USED)) {
     unreported.get(fact.run_id ?? "")?.facts.push(fact);
   }
   for (const [run_id, { session_id, facts }] of unreported) {

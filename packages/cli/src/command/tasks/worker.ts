@@ -119,8 +119,8 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
         case_insensitive_paths,
         resolvePath: resolveRulePath,
       },
-      async openSession({ title }) {
-        const held = await runtime.openSession({ title, project: roots.project });
+      async openSession(about) {
+        const held = await runtime.openSession({ ...about, project: roots.project });
         return {
           session: held.session,
           onAbort: (listener) => held.onAbort((reason) => listener(reason)),

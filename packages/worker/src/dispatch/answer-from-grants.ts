@@ -1,0 +1,50 @@
+// A question of a worker that a grant of the dispatching session covers is answered by the process that holds that session. The
+// grants stay there: after one is revoked, the next question is put to users again.
+
+import type { PermissionRequest, ToolGrant } from "@soong/core";
+import { createGrants, findGrantForQuestion } from "@soong/core/internal";
+import type { QuestionRecord, Store } from "@soong/store";
+import { moveGrant } from "./move-paths.ts";
+
+export interface GrantsOfDispatch {
+  /** As they are now. */
+  grants(): readonly ToolGrant[];
+  readonly project: string | undefined;
+}
+
+export async function answerFromGrants(
+  store: Store,
+  session_id: string,
+  given: GrantsOfDispatch,
+): Promise<void> {
+  if (given.grants().length === 0) return;
+  const questions = store.questions();
+  for (const question of await questions.list(session_id)) {
+    const grant = findCoveringGrant(question, given);
+    if (grant === undefined) continue;
+    const answered_by = `grant:${grant.grant_id}`;
+    await questions.answer(session_id, question.question_id, {
+      answer: { decision: "allow_once", answered_by },
+      answered_by,
+      answered_at: new Date().toISOString(),
+    });
+  }
+}
+
+export function findCoveringGrant(
+  { kind, state, request }: Pick<QuestionRecord, "kind" | "state" | "request">,
+  { grants, project: there }: GrantsOfDispatch,
+): ToolGrant | undefined {
+  if (kind !== "permission" || state !== "open") return undefined;
+  const asked = request?.["request"] as PermissionRequest | undefined;
+  if (!Array.isArray(asked?.scopes)) return undefined;
+  const { project: here } = asked;
+  // What would be meant on that machine is not known.
+  if (there !== undefined && here === undefined) return undefined;
+  const book = createGrants();
+  for (const grant of grants()) {
+    const isMoved = there !== undefined && here !== undefined;
+    book.add(isMoved ? moveGrant(grant, { there, here }) : grant);
+  }
+  return findGrantForQuestion(book, asked);
+}

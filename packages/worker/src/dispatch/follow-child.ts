@@ -1,0 +1,53 @@
+// What the dispatching process does for the run of a worker while it lasts: what its session uses of models is charged to the
+// dispatching run, and what the grants of the dispatching session cover is answered.
+
+import {
+  chargeUsage,
+  reportUsage,
+  sumUsage,
+  type RemoteWatch,
+  type UsageTotal,
+} from "@soong/agent";
+import type { Store } from "@soong/store";
+import { answerFromGrants } from "./answer-from-grants.ts";
+
+export interface ChildFollower {
+  /** A sentence: no more may be used. */
+  look(session_id: string): Promise<string | undefined>;
+  /** As of the last look, of all runs of that session. */
+  usageOf(session_id: string): UsageTotal;
+  hasLookedAt(session_id: string): boolean;
+}
+
+interface Followed {
+  readonly usage: UsageTotal;
+  lastSeq: number;
+}
+
+const REQUEST_ENDS = ["model.completed", "model.failed"] as const;
+
+export function followChild(
+  store: Store,
+  watch: Pick<RemoteWatch, "grants" | "project" | "onUsed">,
+): ChildFollower {
+  const sessions = new Map<string, Followed>();
+  return {
+    async look(session_id) {
+      await answerFromGrants(store, session_id, watch);
+      return charge(session_id);
+    },
+    usageOf: (session_id) => sessions.get(session_id)?.usage ?? sumUsage([]),
+    hasLookedAt: (session_id) => sessions.has(session_id),
+  };
+
+  async function charge(session_id: string): Promise<string | undefined> {
+    const followed = sessions.get(session_id) ?? { usage: sumUsage([]), lastSeq: 0 };
+    sessions.set(session_id, followed);
+    const facts = await store.factsOfTypes([session_id], REQUEST_ENDS);
+    const more = facts.filter(({ seq }) => seq > followed.lastSeq);
+    followed.lastSeq = more.at(-1)?.seq ?? followed.lastSeq;
+    const used = reportUsage(more).session;
+    chargeUsage(followed.usage, used);
+    return watch.onUsed(used);
+  }
+}

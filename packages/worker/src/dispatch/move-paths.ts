@@ -1,0 +1,47 @@
+// What is said of the project of the dispatch means the project of the worker; all other paths mean what they say. So it is for
+// the rules of a ceiling and for grants.
+
+import type { ToolGrant } from "@soong/core";
+import { joined, type GrantScope } from "@soong/core/internal";
+
+/** The project directories of the two machines. */
+export interface Projects {
+  /** Of the dispatch. */
+  readonly there: string;
+  /** Of the worker. */
+  readonly here: string;
+}
+
+export function movePath(path: string, { there, here }: Projects): string {
+  if (path === there) return here;
+  const below = there === "/" ? there : `${there}/`;
+  return path.startsWith(below) ? joined(here, path.slice(below.length)) : path;
+}
+
+/** Without the scopes that mean something else in the worker's project. */
+export function moveGrant(grant: ToolGrant, projects: Projects): ToolGrant {
+  return { ...grant, scopes: grant.scopes.flatMap((scope) => moveScope(scope, projects) ?? []) };
+}
+
+function moveScope(scope: GrantScope, projects: Projects): GrantScope | undefined {
+  const move = (path: string): string => movePath(path, projects);
+  switch (scope.kind) {
+    case "directory":
+    case "path":
+      return { ...scope, path: move(scope.path) };
+    case "executable":
+      return { ...scope, executable: move(scope.executable), cwd: move(scope.cwd) };
+    case "argv":
+    case "argv_prefix": {
+      const { executable, cwd, argv } = scope;
+      // From another place, a way upwards leads elsewhere.
+      const isElsewhere = move(cwd) !== cwd || argv.some((word) => move(word) !== word);
+      if (isElsewhere && argv.some((word) => word.includes(".."))) return undefined;
+      return { ...scope, executable: move(executable), cwd: move(cwd), argv: argv.map(move) };
+    }
+    case "host":
+    case "server_tool":
+    case "input":
+      return scope;
+  }
+}
