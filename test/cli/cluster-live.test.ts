@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { MARKER_NAME } from "@soong/platform";
 import { openStore, type WorkerReport } from "@soong/store";
 import { usePostgres } from "../postgres/shared.ts";
 import { bundleCli, environment, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
@@ -112,6 +113,79 @@ describe("a session of another machine", () => {
     await openGate();
     expect(await run.ended).toMatchObject({ code: 0 });
     expect(await there.read(".env")).toBe("KEY=old");
+  });
+
+  it("is attached to from here: followed, answered and asked for its grants, until it ends", async () => {
+    verifies("CLI-8", "PERM-20", "CLI-7");
+    const { here, there, openGate } = await machines();
+    const run = there.start(RUN);
+    await attend(there);
+    const [session] = recordsOf(await here.run(["sessions", "--all", "--json"]));
+    const attached = attachFrom(here, String(session?.["session_id"]).slice("session_".length));
+    expect(await attached.next("attached")).toMatchObject({
+      session_id: session?.["session_id"],
+      pid: run.child.pid,
+      project: there.project,
+      host: expect.any(String) as string,
+    });
+    await openGate();
+    const { question_id, request } = await attached.next("question");
+    expect(request).toMatchObject({ tool_name: "code.write_file", preview: { kind: "diff" } });
+    attached.say({ question_id, action: "accept" });
+    expect(await attached.next("refused")).toMatchObject({
+      question_id,
+      message: expect.stringContaining("another kind") as string,
+    });
+    attached.say({ question_id, decision: "allow_for_session" });
+    expect(await attached.next("settled")).toMatchObject({
+      outcome: "answered",
+      decision: "allow_for_session",
+      answered_by: "control:attach",
+    });
+    await vi.waitFor(() => expect(existsSync(join(there.project, "a.txt"))).toBe(true), WAIT);
+    attached.say({ method: "grants.list" });
+    const { grants } = await attached.next("result");
+    const [grant] = grants as Record<string, unknown>[];
+    expect(grant).toMatchObject({ tool_name: "code.write_file", granted_by: "control:attach" });
+    attached.say({ method: "grants.revoke", params: { grant_id: grant?.["grant_id"] } });
+    expect(await attached.next("result")).toMatchObject({ method: "grants.revoke", grant });
+    expect(recordsOf(await there.run(["grants", "--json"]))).toEqual([]);
+    attached.say({ method: "tools.call" });
+    expect(await attached.next("refused")).toMatchObject({ method: "tools.call" });
+    await openGate();
+    expect(await run.ended).toMatchObject({ code: 0 });
+    await attached.next("ended");
+    const facts = attached.all("fact").map(({ fact }) => fact as { seq: number; type: string });
+    expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, at) => (facts[0]?.seq ?? 0) + at));
+    expect(facts.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["run.started", "permission.resolved", "grant.revoked"]),
+    );
+    expect(facts.at(-1)?.type).toBe("run.completed");
+  });
+
+  it("is stopped by attach from here; what a runtime has started may only look", async () => {
+    verifies("CLI-8", "MCP-11");
+    const { here, there } = await machines();
+    const run = there.start([...RUN, "--json"]);
+    const run_id = await runUnderWay(here);
+    // The marker of what a runtime has started.
+    const own = { env: { ...here.env, [MARKER_NAME]: "1" } };
+    const refused = await here.run(["attach", "--abort"], own);
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain("What a runtime has started cannot act on it");
+    expect(await here.run(["attach", "--abort", "nosuch"])).toMatchObject({ code: 1 });
+    expect(await here.run(["attach", "--abort"])).toMatchObject({
+      code: 0,
+      stdout: `stopping ${run_id}\n`,
+    });
+    const ended = await run.ended;
+    expect(recordsOf(ended).at(-1)).toMatchObject({ type: "run.aborted" });
+    expect(ended.stdout).toContain("aborted by soong attach");
+    const late = await here.run(["attach", "--abort"]);
+    expect(late).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("No session is live") as string,
+    });
   });
 
   it("is stopped from the inspector, with the reason on record", async () => {
@@ -241,7 +315,7 @@ async function machines(): Promise<{
 
 async function machine(env: Machine["env"]): Promise<Machine> {
   const place = await bundle.place();
-  const start: Place["start"] = (args, options) => place.start(args, { ...options, env });
+  const start: Place["start"] = (args, options) => place.start(args, { env, ...options });
   return { ...place, env, start, run: (args, options) => start(args, options).ended };
 }
 
@@ -273,6 +347,32 @@ async function attend(place: Machine): Promise<readonly string[]> {
   const events = collect(child, "event");
   await vi.waitFor(() => expect(events).toContain("attached"), WAIT);
   return events;
+}
+
+/** A program that is attached through the store, with the records it gets, each read once. */
+function attachFrom(place: Machine, session: string) {
+  const child = spawn(process.execPath, [bundle.program, "attach", session, "--json"], {
+    cwd: place.project,
+    env: environment(place.home, place.env),
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const records: Record<string, unknown>[] = [];
+  const read = new Set<object>();
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    records.push(JSON.parse(line) as Record<string, unknown>);
+  });
+  return {
+    say: (answer: object) => void child.stdin.write(`${JSON.stringify(answer)}\n`),
+    all: (event: string) => records.filter((one) => one["event"] === event),
+    next: (event: string) =>
+      vi.waitFor(() => {
+        const found = records.find((one) => one["event"] === event && !read.has(one));
+        if (found === undefined) throw new Error(`no ${event} in ${JSON.stringify(records)}`);
+        read.add(found);
+        return found;
+      }, WAIT),
+  };
 }
 
 /** One field of the records that a program prints. */

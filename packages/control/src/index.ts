@@ -9,12 +9,16 @@ export {
 } from "./control.ts";
 export type { ConnectOptions, ControlClient, LiveRuntime, LiveRuntimes } from "./connect.ts";
 export type { ControlServer } from "./listen.ts";
+export { CONTROL_PROTOCOL, ControlError } from "./protocol.ts";
 export type {
   ControlEvent,
   ControlHello,
+  ControlMethod,
+  ControlMethods,
   ListedGrant,
   ListedQuestion,
   QuestionAnswer,
+  SettledQuestion,
 } from "./protocol.ts";
 export { describeAnswer, readStoredRequest, storeQuestions } from "./stored-questions.ts";
 export type { StoredQuestions, StoreQuestionsOptions } from "./stored-questions.ts";

@@ -274,8 +274,11 @@ export const COMMANDS = {
   attach: {
     summary: "watch a live session, and answer its approval requests",
     arguments: { "[session]": "id or unique prefix; default: the only live session" },
-    options: { "--json": "records for programs, which answer in lines of JSON on stdin" },
-    examples: ["soong attach", "soong attach session_0abc --json"],
+    options: {
+      "--abort": "end the runs of the session instead of watching them",
+      "--json": "records for programs, which answer in lines of JSON on stdin",
+    },
+    examples: ["soong attach", "soong attach session_0abc --json", "soong attach 0abc --abort"],
     record: "soong.attach/1",
   },
   inspect: {

@@ -12,6 +12,8 @@ export type HomeWatch = ReturnType<typeof createHomeWatch>;
 
 /** The list of sessions changes with every fact of any of them; so often it is read again. */
 const LIST_MS = 500;
+/** Of a store that machines share: who begins and ends is notified, and makes the list be read at once. */
+const SHARED_LIST_MS = 2_000;
 const MOST_LISTED = 100;
 
 export function createHomeWatch(
@@ -74,10 +76,11 @@ export function createHomeWatch(
   }
 
   async function list(now: LiveState | undefined): Promise<void> {
-    if (now?.sessions === listedWith?.sessions && performance.now() - listedAt < LIST_MS) return;
+    const opened = await store.find();
+    const listMs = opened?.cluster === undefined ? LIST_MS : SHARED_LIST_MS;
+    if (now?.sessions === listedWith?.sessions && performance.now() - listedAt < listMs) return;
     listedAt = performance.now();
     listedWith = now;
-    const opened = await store.find();
     listed = opened === undefined ? [] : await sessionsUsedLast(opened, now, MOST_LISTED);
   }
 

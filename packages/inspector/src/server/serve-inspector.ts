@@ -67,8 +67,8 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   const redact = (text: string): string => redactor.text(text);
   refuseOptions(host, token);
   const store = createHomeStore(options.store);
-  const indexes = createSessionIndexes(store);
   const heartbeat = createHeartbeat(BEAT_MS);
+  const indexes = createSessionIndexes(store, { onNews: () => heartbeat.beat() });
   const attendance = createAttendance(ports.live, graceMs);
   const changes = createChanges({
     serverId: randomBytes(8).toString("hex"),
@@ -157,6 +157,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
     server.closeAllConnections();
     await closed;
     attendance.close();
+    indexes.close();
     await store.close();
   }
 }

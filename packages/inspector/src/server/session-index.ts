@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ConversationNode, Fact } from "@soong/core";
 import type { SessionReader, SessionRecord } from "@soong/store";
 import { createTimeline } from "../timeline/timeline.ts";
+import type { FactNews } from "./fact-news.ts";
 import { createRecent } from "./recent.ts";
 
 export type SessionIndex = Awaited<ReturnType<typeof createSessionIndex>>;
@@ -19,7 +20,8 @@ const MOST_DEFINITIONS_BYTES = 16 * 1024 * 1024;
 
 let made = 0;
 
-export async function createSessionIndex(reader: SessionReader) {
+/** `news`: default: every look reads on. */
+export async function createSessionIndex(reader: SessionReader, news?: FactNews) {
   const timeline = createTimeline();
   const calls = createCallFacts();
   const surfaces = new Map<string, number[]>();
@@ -40,8 +42,11 @@ export async function createSessionIndex(reader: SessionReader) {
     /** As of the last look. */
     record: (): SessionRecord => record,
     readSeq: (): number => readSeq,
-    /** Looks what was added, and reads on for a moment. Several who ask at once share one look. */
-    look,
+    /** Looks what was added, if anything may have been, and reads on for a moment. Several who ask at once share one look. */
+    async look(): Promise<void> {
+      if (news?.isDue() === false && readSeq >= record.last_seq) return;
+      await look();
+    },
     /** Reads all there was when it was asked. */
     async readAll(signal: AbortSignal): Promise<void> {
       // One that is under way may have begun before it was asked.
@@ -55,6 +60,7 @@ export async function createSessionIndex(reader: SessionReader) {
         signal.throwIfAborted();
       }
     },
+    close: (): void => news?.close(),
     calls,
     /** What a run's tools are defined as; undefined where the artifact is not there, or is not what was written. */
     readDefinitions: (artifact_id: string): Promise<unknown> =>
@@ -79,6 +85,8 @@ export async function createSessionIndex(reader: SessionReader) {
   }
 
   async function readOn(): Promise<void> {
+    // Before it is read: what comes meanwhile is news again.
+    news?.looked();
     record = await reader.record();
     const until = performance.now() + LOOK_MS;
     while (readSeq < record.last_seq) {

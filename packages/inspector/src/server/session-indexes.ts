@@ -1,5 +1,6 @@
 // The sessions that were looked at last, each with its index. Who looks at another one makes the oldest be forgotten.
 
+import { followFactNews } from "./fact-news.ts";
 import type { HomeStore } from "./home-store.ts";
 import { createSessionIndex, type SessionIndex } from "./session-index.ts";
 
@@ -15,7 +16,11 @@ interface Kept {
   made?: SessionIndex;
 }
 
-export function createSessionIndexes(store: HomeStore, mostFacts = MOST_FACTS) {
+/** `onNews`: facts of one of them have come. */
+export function createSessionIndexes(
+  store: HomeStore,
+  { mostFacts = MOST_FACTS, onNews = (): void => {} } = {},
+) {
   const kept = new Map<string, Kept>();
 
   return {
@@ -28,19 +33,30 @@ export function createSessionIndexes(store: HomeStore, mostFacts = MOST_FACTS) {
       for (const oldest of kept.keys()) {
         const isMuch = kept.size > MOST || countFacts() > mostFacts;
         if (!isMuch || oldest === session_id) break;
-        kept.delete(oldest);
+        forget(oldest);
       }
       return entry.index;
     },
+    close(): void {
+      for (const session_id of kept.keys()) forget(session_id);
+    },
   };
+
+  function forget(session_id: string): void {
+    const entry = kept.get(session_id);
+    kept.delete(session_id);
+    void entry?.index.then(
+      (index) => index.close(),
+      () => {},
+    );
+  }
 
   function countFacts(): number {
     return [...kept.values()].reduce((sum, { made }) => sum + (made?.readSeq() ?? 0), 0);
   }
 
   function create(session_id: string): Kept {
-    const reader = store.get().then((opened) => opened.readSession(session_id));
-    const entry: Kept = { index: reader.then(createSessionIndex) };
+    const entry: Kept = { index: open(session_id) };
     entry.index.then(
       (made) => {
         entry.made = made;
@@ -50,5 +66,17 @@ export function createSessionIndexes(store: HomeStore, mostFacts = MOST_FACTS) {
       },
     );
     return entry;
+  }
+
+  async function open(session_id: string): Promise<SessionIndex> {
+    const opened = await store.get();
+    const reader = await opened.readSession(session_id);
+    const news = followFactNews(opened, session_id, onNews);
+    try {
+      return await createSessionIndex(reader, news);
+    } catch (error) {
+      news.close();
+      throw error;
+    }
   }
 }

@@ -24,8 +24,8 @@ export interface ClusterStorage {
   wake(topic: string): void;
   /**
    * Also called when the connection is made, or made again: something may have been missed. The store itself wakes
-   * `facts/<session_id>` after a commit, `questions/<session_id>` and `questions` when one was asked, answered or settled, and
-   * `worker/<worker_id>` when that worker is to drain.
+   * `facts/<session_id>` after a commit, `questions/<session_id>` and `questions` when one was asked, answered or settled,
+   * `sessions` when a process has taken one or lets it go, and `worker/<worker_id>` when that worker is to drain.
    */
   listen(topic: string, woken: () => void): () => void;
 }

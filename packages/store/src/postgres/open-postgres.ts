@@ -73,7 +73,14 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
   };
   if (readOnly) return reading;
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  leases = createSessionLeases({ connections, runner, tables, clock, leaseMs });
+  leases = createSessionLeases({
+    connections,
+    runner,
+    tables,
+    clock,
+    leaseMs,
+    onHeld: () => cluster.wake("sessions"),
+  });
   return {
     ...reading,
     writing: {

@@ -39,6 +39,8 @@ export interface SessionLeasesParts {
   readonly tables: StoreTables;
   readonly clock: { now(): number };
   readonly leaseMs: number;
+  /** A session was taken here, or let go. */
+  readonly onHeld: () => void;
 }
 
 interface Lease extends HeldLease {
@@ -59,7 +61,7 @@ interface TakenRow {
 type LeasedRow = SessionRow & { readonly epoch: number; readonly is_leased: boolean };
 
 export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
-  const { connections, runner, tables, clock, leaseMs } = parts;
+  const { connections, runner, tables, clock, leaseMs, onHeld } = parts;
   const held = new Map<number, Lease>();
   /** So that no rounding of anyone's clock lets two overlap. */
   const marginMs = Math.min(1_000, leaseMs / 10);
@@ -73,7 +75,9 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
     held: () => [...held.values()],
     async take(session_id, insert) {
       const taken = await runner.transaction(() => takeSteps(session_id, insert), "unsynced");
-      return taken && { ...taken, hold: toHold(keep(taken)) };
+      if (taken === undefined) return undefined;
+      onHeld();
+      return { ...taken, hold: toHold(keep(taken)) };
     },
     async lock(session_id) {
       const taken = await runner.transaction(() => lockSteps(session_id), "unsynced");
@@ -193,6 +197,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       },
       async release() {
         forget(lease);
+        onHeld();
         if (isEnded || lease.lost.aborted) return;
         isEnded = true;
         // If that cannot be said, the lease ends by itself.

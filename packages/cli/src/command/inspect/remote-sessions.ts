@@ -1,11 +1,9 @@
 // Sessions that processes of other machines hold, for the inspector: what the store says of them, and what is sent to them
 // through it. The sockets of this machine come first.
 
-import { readStoredRequest } from "@soong/control";
-import { asJson } from "@soong/schema";
+import { ControlError, readStoredRequest } from "@soong/control";
 import {
   InspectorError,
-  type AnswerGiven,
   type GrantRow,
   type LiveSession,
   type LiveState,
@@ -13,14 +11,20 @@ import {
 } from "@soong/inspector";
 import type { ClusterStorage, QuestionRecord, Store } from "@soong/store";
 import { openHomeStore } from "../../runtime/home.ts";
-import { findRemoteHolders, listRemoteGrants, revokeRemoteGrant } from "../live/remote-grants.ts";
+import { abortRemotely, answerRemoteQuestion, revokeRemotely } from "../live/act-on-remote.ts";
+import { findRemoteHolders, listRemoteGrants } from "../live/remote-grants.ts";
 import { withAlwaysOffers } from "./always-offers.ts";
 import { withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
 import type { LiveRuntimesPort } from "./live.ts";
 
-const LOOK_MS = 2_000;
+/** Besides being notified: a process that was killed says nothing. */
+const LOOK_MS = 5_000;
+/** Of sessions that say much. */
+const SHORTEST_MS = 500;
+const MOST_FOLLOWED = 100;
 /** As on record for those who answer through a socket. */
 const ANSWERED_BY = "control:inspector";
+const ABORT_REASON = "aborted from the inspector";
 
 type Remote = Omit<LiveState, "problems">;
 
@@ -40,6 +44,8 @@ export function withRemoteSessions(
   let merged: { readonly of: LiveState; readonly remote: Remote; state: LiveState } | undefined;
   let watching: { stop(): void } | undefined;
   let looking: Promise<void> | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  const followed = new Map<string, () => void>();
 
   return {
     ...live,
@@ -69,15 +75,20 @@ export function withRemoteSessions(
     answer: (session_id, question_id, answer) =>
       isHere(session_id)
         ? live.answer(session_id, question_id, answer)
-        : change((opened) => answerInStore(opened, session_id, question_id, answer)),
+        : change((opened) =>
+            answerRemoteQuestion(opened, session_id, { question_id, ...answer }, ANSWERED_BY),
+          ),
     revoke: (session_id, grant_id) =>
       isHere(session_id)
         ? live.revoke(session_id, grant_id)
-        : change((opened) => revoke(opened, session_id, grant_id)),
+        : change((opened) => revokeRemotely(opened, session_id, grant_id)),
     abort: (session_id, run_id) =>
       isHere(session_id)
         ? live.abort(session_id, run_id)
-        : change((opened) => abort(opened, session_id, run_id)),
+        : change(async (opened) => {
+            await abortRemotely(opened, session_id, { run_id, reason: ABORT_REASON });
+            return [run_id];
+          }),
     close() {
       stopWatching();
       live.close();
@@ -89,15 +100,38 @@ export function withRemoteSessions(
   }
 
   function watch(on: ClusterStorage): { stop(): void } {
-    const unlisten = on.listen("questions", look);
+    const unlisten = ["questions", "sessions"].map((topic) => on.listen(topic, look));
     const timer = setInterval(look, LOOK_MS);
     look();
     return {
       stop() {
-        unlisten();
+        for (const stop of unlisten) stop();
         clearInterval(timer);
+        clearTimeout(soon);
+        soon = undefined;
+        follow(on, []);
       },
     };
+  }
+
+  /** Runs and grants of these sessions change with their facts. */
+  function follow(on: ClusterStorage, session_ids: readonly string[]): void {
+    for (const [session_id, stop] of followed) {
+      if (session_ids.includes(session_id)) continue;
+      followed.delete(session_id);
+      stop();
+    }
+    for (const session_id of session_ids.slice(0, MOST_FOLLOWED)) {
+      if (followed.has(session_id)) continue;
+      followed.set(session_id, on.listen(`facts/${session_id}`, lookSoon));
+    }
+  }
+
+  function lookSoon(): void {
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      look();
+    }, SHORTEST_MS);
   }
 
   function stopWatching(): void {
@@ -115,6 +149,7 @@ export function withRemoteSessions(
   }
 
   function take(read: Remote): void {
+    if (watching !== undefined && cluster !== undefined) follow(cluster, [...read.sessions.keys()]);
     const text = JSON.stringify([...read.sessions, read.questions, read.grants]);
     if (text === known) return;
     known = text;
@@ -128,6 +163,8 @@ export function withRemoteSessions(
       const opened = await openHomeStore(place);
       try {
         return await work(opened);
+      } catch (error) {
+        throw error instanceof ControlError ? toInspectorError(error) : error;
       } finally {
         await opened.close();
         look();
@@ -176,55 +213,9 @@ function toQuestion(record: QuestionRecord, pid: number, project: string): Quest
   return withAlwaysOffers({ question_id, session_id, asked_at, pid, project, ...stored });
 }
 
-async function answerInStore(
-  store: Store,
-  session_id: string,
-  question_id: string,
-  given: AnswerGiven,
-): Promise<void> {
-  const questions = store.questions();
-  const question = await questions.get(session_id, question_id);
-  if (question?.state !== "open") {
-    throw new InspectorError("settled", "Too late: this question is not open any more.");
-  }
-  const isPermission = question.kind === "permission";
-  if (isPermission !== "decision" in given) {
-    throw new InspectorError("bad_request", "This answer is for a question of another kind.");
-  }
-  // A yes needs the whole question in front of the user (PERM-19).
-  const isNo = "decision" in given && given.decision === "deny";
-  if (isPermission && !isNo && !readStoredRequest(question).shows_all) {
-    throw new InspectorError(
-      "bad_request",
-      "What this call would do is not kept, because it is sensitive or very long: it can only be denied here, and approved at the machine that asks.",
-    );
-  }
-  const { taken } = await questions.answer(session_id, question_id, {
-    answer: { ...asJson(given), ...(isPermission && { answered_by: ANSWERED_BY }) },
-    answered_by: ANSWERED_BY,
-    answered_at: new Date().toISOString(),
-  });
-  if (!taken) throw new InspectorError("settled", "Too late: someone else has answered.");
-}
-
-async function revoke(store: Store, session_id: string, grant_id: string): Promise<void> {
-  const outcome = await revokeRemoteGrant(store, { session_id, grant_id });
-  if (outcome === "gone") throw refuseGone(session_id);
-  if (outcome === "unconfirmed") {
-    throw new InspectorError(
-      "failed",
-      `It was sent to the process that holds ${session_id}, which has not confirmed it yet: it may be cut off.`,
-    );
-  }
-}
-
-async function abort(store: Store, session_id: string, run_id: string): Promise<string[]> {
-  const reason = "aborted from the inspector";
-  const isSent = await store.cluster?.send(session_id, { kind: "abort", run_id, reason });
-  if (isSent !== true) throw refuseGone(session_id);
-  return [run_id];
-}
-
-function refuseGone(session_id: string): InspectorError {
-  return new InspectorError("gone", `The session ${session_id} is not live: it has ended.`);
+/** In words for the page. */
+function toInspectorError({ code, message }: ControlError): InspectorError {
+  if (code === "not_found") return new InspectorError("settled", message);
+  if (code === "unreachable") return new InspectorError("gone", message);
+  return new InspectorError(code === "bad_params" ? "bad_request" : "failed", message);
 }

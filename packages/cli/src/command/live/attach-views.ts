@@ -4,22 +4,16 @@
 import { createInterface } from "node:readline";
 import type { Fact } from "@soong/core";
 import { isRecord } from "@soong/schema";
-import type {
-  ControlClient,
-  ControlEvent,
-  ListedQuestion,
-  LiveRuntime,
-  QuestionAnswer,
-} from "@soong/control";
+import type { ControlClient, ControlEvent, ListedQuestion, QuestionAnswer } from "@soong/control";
 import { visibleLine } from "../../output/index.ts";
 import { loadFactTexts, renderFactLine } from "../facts.ts";
 import type { CommandContext } from "../handler.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
-import { isGone, rethrowUnlessGone } from "./live-runtimes.ts";
+import { describeTarget, isGone, rethrowUnlessGone, type LiveTarget } from "./live-runtimes.ts";
 
 /** A live session that a command is attached to. */
 export interface Attached {
-  readonly runtime: LiveRuntime;
+  readonly runtime: LiveTarget;
   readonly client: ControlClient;
   /** Aborted when the command leaves. */
   readonly left: AbortSignal;
@@ -38,7 +32,7 @@ export async function openProgramView(
 ): Promise<AttachedView> {
   const record = (data: object): void => print(data, () => {});
   const { session_id, project, pid, runs } = runtime.hello;
-  record({ event: "attached", session_id, project, pid, runs });
+  record({ event: "attached", session_id, project, pid, host: runtime.host, runs });
   await client.request("questions.attend", { name: "attach" }).catch(rethrowUnlessGone);
   void answerAll();
   return {
@@ -70,7 +64,8 @@ export async function openProgramView(
     if (!isRecord(given)) {
       return record({ event: "refused", message: "An answer is an object in JSON." });
     }
-    const { question_id } = given as { question_id?: unknown };
+    const { question_id, method, params = {} } = given as Record<string, unknown>;
+    if (method !== undefined) return act(method, params);
     try {
       await client.request("questions.answer", given as QuestionAnswer);
       record({ event: "answered", question_id });
@@ -79,7 +74,26 @@ export async function openProgramView(
       record({ event: "refused", question_id, message: (error as Error).message });
     }
   }
+
+  async function act(method: unknown, params: unknown): Promise<void> {
+    const known = METHODS.find((one) => one === method);
+    if (known === undefined || !isRecord(params)) {
+      const message = `A request has one of the methods ${METHODS.join(", ")}, and params that are an object.`;
+      return record({ event: "refused", method, message });
+    }
+    try {
+      // What is in them is looked at where it is done.
+      const result = await client.request<Method>(known, params as { grant_id: string });
+      record({ event: "result", method, ...result });
+    } catch (error) {
+      if (isGone(error)) throw error;
+      record({ event: "refused", method, message: (error as Error).message });
+    }
+  }
 }
+
+const METHODS = ["grants.list", "grants.revoke", "run.abort"] as const;
+type Method = (typeof METHODS)[number];
 
 function parseLine(line: string): unknown {
   try {
@@ -90,6 +104,9 @@ function parseLine(line: string): unknown {
 }
 
 const MAX_HELD = 1000;
+
+const THROUGH_THE_STORE =
+  "Reached through the store: a call that is sensitive or very long can only be denied here, and a run that no one attends on its own machine denies what requires approval without asking, unless it is a worker's.";
 
 /** Where no one sits, it is watched only. */
 export async function openTerminalView(
@@ -109,9 +126,9 @@ export async function openTerminalView(
     await client.request("questions.attend", { name: "terminal" }).catch(rethrowUnlessGone);
   } else
     output.note("No one can be asked here: others answer the questions. --json is for programs.");
-  const { session_id, project, pid } = runtime.hello;
-  const where = `${session_id}, ${project} (process ${pid})`;
+  const where = describeTarget(runtime);
   output.note(visibleLine(`${where}. Ctrl-C leaves it; it continues.`), "dim");
+  if (runtime.host !== undefined && isInteractive) output.note(THROUGH_THE_STORE, "dim");
 
   return {
     event(event) {

@@ -1,23 +1,66 @@
-// `soong attach`: a second terminal for a session that is live (CLI-8). It shows what the run does and answers its
-// questions; leaving it leaves the run as it is.
+// `soong attach`: a second terminal for a session that is live (CLI-8), through its socket, or through the store where a process
+// of another machine holds it. It shows what the run does and answers its questions; leaving it leaves the run as it is.
 
-import {
-  connectControl,
-  type ControlClient,
-  type ControlEvent,
-  type LiveRuntime,
-} from "@soong/control";
+import { connectControl, type ControlClient, type ControlEvent } from "@soong/control";
+import { MARKER_NAME } from "@soong/platform";
+import type { SessionHolder, Store } from "@soong/store";
 import { CommandError, UsageError, visibleLine, type Output } from "../../output/index.ts";
+import { findStoreOptions } from "../../runtime/home.ts";
+import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { filterById } from "../match-id.ts";
 import { withInterrupt } from "../signals.ts";
-import { readFactPages, withReadOnlyStore } from "../stored.ts";
+import { readFactPages, withReadOnlyStore, withStore } from "../stored.ts";
 import { openProgramView, openTerminalView } from "./attach-views.ts";
-import { isGone, liveRuntimes, rethrowUnlessGone } from "./live-runtimes.ts";
+import { connectRemote, toHello } from "./connect-remote.ts";
+import {
+  describeTarget,
+  isGone,
+  liveRuntimes,
+  rethrowUnlessGone,
+  type LiveTarget,
+} from "./live-runtimes.ts";
+import { findRemoteHolders } from "./remote-grants.ts";
 
-export const attachToSession: Handler<"attach"> = async (context, { session }, { json }) => {
-  const { output } = context;
-  const runtime = pickRuntime(output, await liveRuntimes(context), session);
+type OnEvent = (event: ControlEvent) => void;
+
+/** One that can be connected to. */
+interface Reachable extends LiveTarget {
+  connect(onEvent: OnEvent): Promise<ControlClient>;
+}
+
+export const attachToSession: Handler<"attach"> = async (context, { session }, options) => {
+  const work = options.abort === true ? abortRuns : watchSession;
+  const live = await liveRuntimes(context);
+  const here = live.map(({ path, hello }): Reachable => ({
+    hello,
+    connect: (onEvent) => connectControl(path, { onEvent }),
+  }));
+  const found = pick(context.output, here, session);
+  if (found !== undefined) return work(context, found);
+  const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
+  if (url === undefined) throw refuseNone(session);
+  const reached = new Set(live.map(({ hello }) => hello.session_id));
+  await withStore(context, async (store) => {
+    const holders = await findRemoteHolders(store, reached);
+    const remote = holders.map((holder) => toReachable(context, store, holder));
+    const meant = pick(context.output, remote, session);
+    if (meant === undefined) throw refuseNone(session);
+    await work(context, meant);
+  });
+};
+
+function toReachable({ env }: CommandContext, store: Store, holder: SessionHolder): Reachable {
+  const mayAct = env[MARKER_NAME] === undefined;
+  return {
+    hello: toHello(holder),
+    host: holder.host,
+    connect: async (onEvent) => connectRemote(store, holder, { onEvent, mayAct }),
+  };
+}
+
+async function watchSession(context: CommandContext, runtime: Reachable): Promise<void> {
+  const { output, json } = context;
   const after = await findFirstSeq(context, runtime);
   const waiting: ControlEvent[] = [];
   let take = (event: ControlEvent): void => void waiting.push(event);
@@ -27,7 +70,7 @@ export const attachToSession: Handler<"attach"> = async (context, { session }, {
   try {
     await withInterrupt(context, async (interrupted) => {
       interrupted.addEventListener("abort", () => leaving.abort());
-      const open = json === true ? openProgramView : openTerminalView;
+      const open = json ? openProgramView : openTerminalView;
       const view = await open(context, { runtime, client, left: leaving.signal });
       let last = after;
       take = (event) => {
@@ -47,36 +90,52 @@ export const attachToSession: Handler<"attach"> = async (context, { session }, {
   } finally {
     client.close();
   }
-};
+}
 
-function pickRuntime(
+/** All that are under way. */
+async function abortRuns({ output, print }: CommandContext, runtime: Reachable): Promise<void> {
+  const client = await connectTo(runtime, () => {});
+  try {
+    const reason = "aborted by soong attach";
+    const { run_ids } = await client.request("run.abort", { reason });
+    const { session_id } = runtime.hello;
+    print({ event: "aborted", session_id, run_ids }, () =>
+      run_ids.map((run_id) => `stopping ${visibleLine(run_id)}`),
+    );
+  } catch (error) {
+    const { message } = error as Error;
+    throw new CommandError(`${visibleLine(describeTarget(runtime))}: ${visibleLine(message)}`);
+  } finally {
+    client.close();
+    await output.drained();
+  }
+}
+
+/** Undefined: none of them is meant. */
+function pick(
   output: Output,
-  live: readonly LiveRuntime[],
+  live: readonly Reachable[],
   session: string | undefined,
-): LiveRuntime {
+): Reachable | undefined {
   const found = session === undefined ? live : filterById(session, live, LIVE);
   const [only, ...others] = found;
-  if (only !== undefined && others.length === 0) return only;
-  if (only !== undefined) {
-    for (const { hello } of found) {
-      output.note(visibleLine(`${hello.session_id}  ${hello.project}  (process ${hello.pid})`));
-    }
-    throw new UsageError("Several sessions are live: say which one, as `soong attach SESSION`.");
-  }
-  throw new CommandError(
+  if (others.length === 0) return only;
+  for (const one of found) output.note(visibleLine(describeTarget(one)));
+  throw new UsageError("Several sessions are live: say which one, as `soong attach SESSION`.");
+}
+
+function refuseNone(session: string | undefined): CommandError {
+  return new CommandError(
     session === undefined
       ? "No session is live: `soong` begins one, and so does `soong run`."
       : `No live session is called ${visibleLine(session)}. \`soong attach\` alone takes the one that is, or lists them.`,
   );
 }
 
-const LIVE = { kind: "session", id: ({ hello }: LiveRuntime) => hello.session_id };
+const LIVE = { kind: "session", id: ({ hello }: LiveTarget) => hello.session_id };
 
-async function connectTo(
-  { path, hello }: LiveRuntime,
-  onEvent: (event: ControlEvent) => void,
-): Promise<ControlClient> {
-  return connectControl(path, { onEvent }).catch((error: unknown) => {
+async function connectTo({ connect, hello }: Reachable, onEvent: OnEvent): Promise<ControlClient> {
+  return connect(onEvent).catch((error: unknown) => {
     throw new CommandError(
       isGone(error)
         ? `The session ${hello.session_id} has just ended; \`soong resume ${hello.session_id}\` continues it.`
@@ -86,7 +145,7 @@ async function connectTo(
 }
 
 /** Shows a run from its first fact; without one under way, what comes from now on. */
-function findFirstSeq(context: CommandContext, { hello }: LiveRuntime): Promise<number> {
+function findFirstSeq(context: CommandContext, { hello }: LiveTarget): Promise<number> {
   const noneStored = (): number => 0;
   return withReadOnlyStore<number>(context, noneStored, async (store) => {
     const found = await Promise.all(hello.runs.map(({ run_id }) => store.findRun(run_id)));
@@ -100,9 +159,9 @@ function findFirstSeq(context: CommandContext, { hello }: LiveRuntime): Promise<
 /** What the runtime could not say any more when it ended. */
 function readRemaining(
   context: CommandContext,
-  { hello }: LiveRuntime,
+  { hello }: LiveTarget,
   after: number,
-  onEvent: (event: ControlEvent) => void,
+  onEvent: OnEvent,
 ): Promise<void> {
   const noneStored = (): void => {};
   return withReadOnlyStore<void>(context, noneStored, async (store) => {

@@ -11,6 +11,17 @@ import { CommandError, visibleLine } from "../../output/index.ts";
 import { resolveHome } from "../context.ts";
 import type { CommandContext } from "../handler.ts";
 
+/** A session that can be attached to. */
+export interface LiveTarget extends Pick<LiveRuntime, "hello"> {
+  /** Where it is, of one that is reached through the store. */
+  readonly host?: string;
+}
+
+export function describeTarget({ hello, host }: LiveTarget): string {
+  const on = host === undefined ? "" : ` on ${host}`;
+  return `${hello.session_id}, ${hello.project} (process ${hello.pid}${on})`;
+}
+
 /** What is there and does not answer is noted. */
 export async function liveRuntimes(context: CommandContext): Promise<readonly LiveRuntime[]> {
   if (!hasControlSockets()) {
