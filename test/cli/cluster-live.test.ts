@@ -241,6 +241,39 @@ describe("a session of another machine", () => {
   );
 });
 
+describe("the run folders of a machine", () => {
+  it("go with their sessions, also when another machine removes those; others stay", async () => {
+    verifies("ART-4");
+    const { here, there } = await machines();
+    const folders = (): string[] => readdirSync(join(there.home, "runs")).toSorted();
+    const call = ["call", "code.list_dir", "{}"];
+    // Of the time before, when the home had SQLite, and of no one.
+    const alone = { env: { SOONG_STORE_URL: "" } };
+    expect(await there.run(call, alone)).toMatchObject({ code: 0 });
+    await there.write(join(there.home, "runs", "mine", "notes.txt"), "x");
+    const before = folders();
+    expect(before).toHaveLength(2);
+    expect(await there.run(call)).toMatchObject({ code: 0 });
+    expect(await there.run(call)).toMatchObject({ code: 0 });
+    expect(folders()).toHaveLength(4);
+    const [kept, removed] = recordsOf(await here.run(["sessions", "--all", "--json"]));
+    const [run] = recordsOf(await here.run(["events", String(kept?.["session_id"]), "--json"]));
+    expect(await here.run(["sessions", "rm", String(removed?.["session_id"])])).toMatchObject({
+      code: 0,
+    });
+    expect(folders()).toHaveLength(4);
+    // A session of the same id in another store is another one.
+    expect(await there.run(["doctor"], alone)).toMatchObject({
+      stdout: expect.any(String) as string,
+    });
+    expect(folders()).toHaveLength(4);
+    expect(await there.run(call)).toMatchObject({ code: 0 });
+    const after = folders();
+    expect(after).toHaveLength(4);
+    expect(after).toEqual(expect.arrayContaining([...before, String(run?.["run_id"])]));
+  });
+});
+
 describe("workers", () => {
   it("are listed on any machine with what they do, and one is drained", async () => {
     verifies("DIST-1");

@@ -21,7 +21,7 @@ export interface ChangesParts {
   /** Of this run of the server: a cursor of another one is none. */
   readonly serverId: string;
   readonly home: HomeWatch;
-  readonly indexes: SessionIndexes;
+  readonly indexes: Pick<SessionIndexes, "of">;
   readonly live: LivePort | undefined;
   readonly attendance: Attendance;
   readonly heartbeat: Heartbeat;

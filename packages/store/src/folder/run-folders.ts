@@ -1,5 +1,6 @@
 // What the folders of a store's runs can be asked to do, and what they are made from.
 
+import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import type { RunFolderProblem } from "../contract/store.ts";
@@ -60,9 +61,11 @@ const RUN_END: ReadonlySet<string> = new Set(["run.completed", "run.failed", "ru
 export function openRunFolders(options: {
   readonly directory: string;
   readonly at?: AtCrashPoint;
+  /** A folder was made that was not there. */
+  readonly onMade?: (session_id: string, run_id: string) => void;
 }): RunFolders {
   const directory = resolve(options.directory);
-  const { at } = options;
+  const { at, onMade } = options;
   /** Least recently used first. */
   const open = new Map<string, OpenFolder>();
   const problems = new Map<string, string>();
@@ -76,6 +79,7 @@ export function openRunFolders(options: {
     append,
     catchUp(run_id, read) {
       attempt(run_id, () => {
+        noteNew(run_id, () => read(0)[0]);
         bringUp(run_id, read);
         problems.delete(run_id);
       });
@@ -84,6 +88,7 @@ export function openRunFolders(options: {
       const path = pathOf(run_id);
       letGo(run_id);
       try {
+        noteNew(run_id, () => read(0)[0]);
         rebuild(path, read);
       } catch (error) {
         throw folderProblem("rebuilt", path, error);
@@ -124,6 +129,7 @@ export function openRunFolders(options: {
   function appendToFolder(run_id: string, facts: readonly CommittedFact[]): void {
     let sizeBefore = 0;
     const folder = attempt(run_id, () => {
+      noteNew(run_id, () => facts[0]);
       const writable = writableFolder(run_id);
       sizeBefore = writable.events.size;
       writeFacts(writable.events, facts);
@@ -137,6 +143,14 @@ export function openRunFolders(options: {
       checkpointLogs(folder, sizeBefore);
     });
     if (facts.some(({ fact }) => RUN_END.has(fact.type))) letGo(run_id);
+  }
+
+  /** Before it is made: one that was noted and not made does no harm. */
+  function noteNew(run_id: string, findFirst: () => CommittedFact | undefined): void {
+    if (onMade === undefined || open.has(run_id)) return;
+    if (lstatSync(pathOf(run_id), { throwIfNoEntry: false }) !== undefined) return;
+    const session_id = findFirst()?.fact.session_id;
+    if (session_id !== undefined) onMade(session_id, run_id);
   }
 
   /** Undefined when it failed, and then it is a problem. */

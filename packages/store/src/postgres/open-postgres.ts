@@ -1,13 +1,14 @@
 // What PostgreSQL gives the store: one database for the sessions of all machines that have its URL. Run folders stay on the
 // machine that executes the run.
 
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { sql } from "../sql/sql.ts";
 import type { StoreParts, StoreSetting } from "../store/create-store.ts";
 import { storeTables } from "../store/store-tables.ts";
 import { createCluster } from "./cluster.ts";
-import { openConnections, readAddress } from "./connection.ts";
+import { openConnections, readAddress, type Connections } from "./connection.ts";
 import { createDatabaseBytes, uploadFolder } from "./database-bytes.ts";
 import { loadTables } from "./loaded-tables.ts";
 import { migratePostgres, refuseOtherVersion } from "./migrate.ts";
@@ -84,6 +85,7 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
   return {
     ...reading,
     writing: {
+      identity: await readIdentity(connections, address.schema),
       writer: runner,
       committer,
       holds: leases,
@@ -106,4 +108,13 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
     }>`SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now`;
     return (row as { now: number }).now;
   }
+}
+
+/** By when its tables were made: a copy of the database is the same store, and an address is not part of it. */
+async function readIdentity({ query }: Connections, schema: string): Promise<string> {
+  const { rows } = await query({
+    text: "SELECT CAST(extract(epoch FROM min(made_at)) AS text) AS made_at FROM soong_store",
+  });
+  const { made_at } = rows[0] as { made_at: string };
+  return createHash("sha256").update(`${schema}\n${made_at}`).digest("hex").slice(0, 16);
 }

@@ -5,6 +5,7 @@ import type { Clock, IdSource } from "@soong/core";
 import { FIRST_PREV_HASH } from "../chain/chain.ts";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { NewSession, OpenSession, Store } from "../contract/store.ts";
+import { openOwnFolders } from "../folder/own-folders.ts";
 import { createFolderQueue, openRunFolders } from "../folder/run-folders.ts";
 import {
   holdSession,
@@ -17,7 +18,7 @@ import type { Committer } from "../session/committer.ts";
 import { formatOpenState, NOTHING_OPEN, type SessionRow } from "../session/rows.ts";
 import type { SessionTables } from "../session/session-tables.ts";
 import { asColumn, isPlain } from "../sql/columns.ts";
-import { sql, sqlRow, type SqlDatabase, type SqlWriter, type Steps } from "../sql/sql.ts";
+import { listed, sql, sqlRow, type SqlDatabase, type SqlWriter, type Steps } from "../sql/sql.ts";
 import { rebuildTables } from "./rebuild-tables.ts";
 import { createRemoval, type RemovalParts, type RemovedFiles } from "./removal.ts";
 import type { StoreTables } from "./store-tables.ts";
@@ -41,6 +42,8 @@ export interface StoreWriterParts {
   readonly committer: Committer;
   readonly holds: SessionHolds;
   readonly files: RemovedFiles;
+  /** Of a store that machines share: which one it is, wherever it is reached. */
+  readonly identity?: string;
   readonly findTables: (row: SessionRow) => SessionTables | Promise<SessionTables>;
   readonly home: string;
   readonly ids: IdSource;
@@ -68,7 +71,15 @@ export interface TakenSession {
 
 export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreWriter> {
   const { database, writer, tables, committer, holds, home, ids, clock, at } = parts;
-  const folders = openRunFolders({ directory: join(home, "runs"), ...(at ? { at } : {}) });
+  const own =
+    parts.identity === undefined
+      ? undefined
+      : openOwnFolders(join(home, "store", "folders", parts.identity));
+  const folders = openRunFolders({
+    directory: join(home, "runs"),
+    ...(at ? { at } : {}),
+    ...(own && { onMade: (...made) => own.note(...made) }),
+  });
   const folderQueue = createFolderQueue(folders);
   const held = new Set<SessionInHand>();
   const opening = new Set<Promise<unknown>>();
@@ -84,6 +95,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     at,
   });
   await removal.finishOthers();
+  await own?.sweep(findRemoved, (run_id) => folders.remove(run_id));
 
   return {
     createSession,
@@ -125,6 +137,13 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       }
     },
   };
+
+  async function findRemoved(session_ids: readonly string[]): Promise<readonly string[]> {
+    const rows = await database.run(sql<{ session_id: string }>`SELECT session_id FROM tombstones
+      JOIN ${listed(session_ids)} ON session_id = value
+      WHERE session_id NOT IN (SELECT session_id FROM sessions)`);
+    return rows.map(({ session_id }) => session_id);
+  }
 
   /** All of them, even if one fails: no lock may stay behind. */
   async function closeSessions(): Promise<void> {
