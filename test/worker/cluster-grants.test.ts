@@ -97,7 +97,7 @@ async function factsOfWorker({ store }: Cluster, step_id: string): Promise<reado
 
 describe("a grant of the dispatching session", () => {
   it("answers the questions of workers until it is revoked; then users are asked again", async () => {
-    verifies("PERM-5", "PERM-12", "PERM-20", "DIST-1");
+    verifies("DIST-1", "PERM-5", "PERM-12", "PERM-20");
     const cluster = await openCluster(bundle);
     const { plan, machine } = cluster;
     const { id, session_id } = await plan([{ step_id: "plan" }, { step_id: "second" }]);
