@@ -199,7 +199,7 @@ describe("what workers use", () => {
     expect(await run.ended).toMatchObject({ code: 0 });
     const sessions = await lead.records("sessions", "--all");
     const usageOf = (isWanted: (one: Record<string, unknown>) => boolean) =>
-      (sessions.find(isWanted)?.["usage"] as { requests: number }).requests;
+      (sessions.find(isWanted)?.["usage"] as { requests: number } | undefined)?.requests ?? 0;
     const used = usageOf((one) => one["worker_of"] !== undefined);
     expect(used).toBe(3);
     // Two requests of its own.

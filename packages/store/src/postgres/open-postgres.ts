@@ -111,8 +111,8 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
 }
 
 /** By when its tables were made: a copy of the database is the same store, and an address is not part of it. */
-async function readIdentity({ query }: Connections, schema: string): Promise<string> {
-  const { rows } = await query({
+async function readIdentity(connections: Connections, schema: string): Promise<string> {
+  const { rows } = await connections.query({
     text: "SELECT CAST(extract(epoch FROM min(made_at)) AS text) AS made_at FROM soong_store",
   });
   const { made_at } = rows[0] as { made_at: string };

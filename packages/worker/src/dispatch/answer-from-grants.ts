@@ -33,8 +33,9 @@ export async function answerFromGrants(
 
 export function findCoveringGrant(
   { kind, state, request }: Pick<QuestionRecord, "kind" | "state" | "request">,
-  { grants, project: there }: GrantsOfDispatch,
+  given: GrantsOfDispatch,
 ): ToolGrant | undefined {
+  const { project: there } = given;
   if (kind !== "permission" || state !== "open") return undefined;
   const asked = request?.["request"] as PermissionRequest | undefined;
   if (!Array.isArray(asked?.scopes)) return undefined;
@@ -42,7 +43,7 @@ export function findCoveringGrant(
   // What would be meant on that machine is not known.
   if (there !== undefined && here === undefined) return undefined;
   const book = createGrants();
-  for (const grant of grants()) {
+  for (const grant of given.grants()) {
     const isMoved = there !== undefined && here !== undefined;
     book.add(isMoved ? moveGrant(grant, { there, here }) : grant);
   }

@@ -2,8 +2,15 @@
 // transport, so a step that is ready is added again and again; the claim in the store decides who works on it.
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { RemoteChild, RemoteEnd, RemoteWatch, RemoteWork, RemoteWorkers } from "@soong/agent";
-import { sumUsage, type UsageTotal } from "@soong/agent";
+import {
+  sumUsage,
+  type RemoteChild,
+  type RemoteEnd,
+  type RemoteWatch,
+  type RemoteWork,
+  type RemoteWorkers,
+  type UsageTotal,
+} from "@soong/agent";
 import { messageOf, ToolFailure } from "@soong/core";
 import type { Store } from "@soong/store";
 import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";

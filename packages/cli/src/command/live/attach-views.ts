@@ -83,7 +83,7 @@ export async function openProgramView(
     }
     try {
       // What is in them is looked at where it is done.
-      const result = await client.request<Method>(known, params as { grant_id: string });
+      const result = await client.request<Method>(known, params);
       record({ event: "result", method, ...result });
     } catch (error) {
       if (isGone(error)) throw error;

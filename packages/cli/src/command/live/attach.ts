@@ -134,8 +134,9 @@ function refuseNone(session: string | undefined): CommandError {
 
 const LIVE = { kind: "session", id: ({ hello }: LiveTarget) => hello.session_id };
 
-async function connectTo({ connect, hello }: Reachable, onEvent: OnEvent): Promise<ControlClient> {
-  return connect(onEvent).catch((error: unknown) => {
+async function connectTo(target: Reachable, onEvent: OnEvent): Promise<ControlClient> {
+  const { hello } = target;
+  return target.connect(onEvent).catch((error: unknown) => {
     throw new CommandError(
       isGone(error)
         ? `The session ${hello.session_id} has just ended; \`soong resume ${hello.session_id}\` continues it.`

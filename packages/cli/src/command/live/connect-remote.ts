@@ -45,8 +45,9 @@ const LOOK_MS = 5_000;
 export function connectRemote(
   store: Store,
   holder: SessionHolder,
-  { onEvent, mayAct }: RemoteConnection,
+  connection: RemoteConnection,
 ): ControlClient {
+  const { mayAct } = connection;
   const { session_id } = holder;
   const hello = toHello(holder);
   const ended = new AbortController();
@@ -152,7 +153,7 @@ export function connectRemote(
             await pausing?.over;
             if (signal.aborted) break;
             last = fact.seq;
-            onEvent?.({ event: "fact", data: fact });
+            connection.onEvent?.({ event: "fact", data: fact });
           }
         }
         if (!isHeld) break;
@@ -200,12 +201,16 @@ export function connectRemote(
         const settled = await store.questions().get(session_id, question_id);
         shown.delete(question_id);
         if (!isStopped)
-          onEvent?.({ event: "question.settled", data: toSettled(question_id, settled) });
+          connection.onEvent?.({
+            event: "question.settled",
+            data: toSettled(question_id, settled),
+          });
       }
       for (const [question_id, question] of open) {
         if (shown.has(question_id) || kinds?.includes(question.kind) === false) continue;
         shown.set(question_id, question);
-        if (!isStopped) onEvent?.({ event: "question.opened", data: toListed(question) });
+        if (!isStopped)
+          connection.onEvent?.({ event: "question.opened", data: toListed(question) });
       }
     }
   }
