@@ -109,7 +109,7 @@ export const DIAMOND: readonly PlannedStep[] = [
 
 export const ONE: readonly PlannedStep[] = [{ step_id: "plan" }];
 
-/** `config`: of this process, beside what all machines have. */
+/** `config`: of this process and, by default, of all machines. */
 export async function openCluster(
   bundle: CliBundle,
   config: (usual: string) => string = (usual) => usual,
@@ -132,7 +132,7 @@ export async function openCluster(
     url,
     runtime,
     store: await runtime.store(),
-    machine: (more = "", config = CONFIG) => createMachine(bundle, url, `${config}${more}`),
+    machine: (more = "", own = config(CONFIG)) => createMachine(bundle, url, `${own}${more}`),
     async plan(steps) {
       const held = await runtime.openSession({ title: "The plan" });
       const { session_id } = held.session;

@@ -74,7 +74,9 @@ function createMove(input: PolicyInput, there: string | undefined, here: string)
       const isAllowed = decision === "allow";
       const program = argv?.map((item) => movePath(item, { there, here }));
       const programs = program && (isAllowed ? [program] : [argv, program]);
-      const allowed = path && [movePath(path, { there: escapeGlob(there), here: escapeGlob(here) })];
+      const allowed = path && [
+        movePath(path, { there: escapeGlob(there), here: escapeGlob(here) }),
+      ];
       const paths = path && (isAllowed ? allowed : movePattern(path, there));
       const variants = (programs ?? [undefined]).flatMap((one) =>
         (paths || [undefined]).map((at) => omitUndefined({ ...own, argv: one, path: at })),
