@@ -1,6 +1,6 @@
 // A session that another process may have taken over: its runs end at once, whatever they are at.
 
-import { createMemoryJournal, SoongError, type Journal } from "@soong/core";
+import { createMemoryJournal, defineTool, SoongError, type Journal } from "@soong/core";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { calls, done, openStage, says, type LoopStage, type StageOptions } from "./loop-stage.ts";
@@ -35,14 +35,43 @@ test("a run whose session is lost while a call runs stops the call", async () =>
   expect(next).toMatchObject({ reason: "failed", error: { code: "journal_unavailable" } });
 });
 
+test("progress that finds the session lost ends the run, and throws nothing into the tool's own timer", async () => {
+  verifies("LOOP-2", "STORE-3");
+  let report = (): void => {};
+  const tool = defineTool({
+    name: "a.tells",
+    description: "Reports when a timer of its own fires",
+    input_schema: { type: "object" },
+    permission: "readonly",
+    handler: async (_input, context) => {
+      report = () => context.progress({ message: "half" });
+      await new Promise(() => {});
+    },
+  });
+  const { stage, loseAtNext } = await openLosable(
+    [[calls("a__tells", {}, "1"), done("tool_use")]],
+    { tools: [tool] },
+  );
+  const run = stage.conversation.send("go");
+  await stage.clock.advance(100);
+  loseAtNext();
+  expect(report).not.toThrow();
+  await stage.clock.advance(60_000);
+  expect(await run.end).toMatchObject({ reason: "failed", error: { code: "journal_unavailable" } });
+});
+
 async function openLosable(
   answers: Parameters<typeof openStage>[0],
   options: StageOptions = {},
-): Promise<{ stage: LoopStage; lose: () => void }> {
+): Promise<{ stage: LoopStage; lose: () => void; loseAtNext: () => void }> {
   const lost = new AbortController();
   const memory = createMemoryJournal();
+  const lose = (): void => lost.abort(new SoongError("session_lost", "It was taken over."));
+  /** As of a process that was suspended: whoever writes first notices. */
+  let isLate = false;
   const journal: Journal = {
     append(entry) {
+      if (isLate) lose();
       lost.signal.throwIfAborted();
       memory.append(entry);
     },
@@ -51,5 +80,5 @@ async function openLosable(
     lost: lost.signal,
   };
   const stage = await openStage(answers, { ...options, sessionOptions: { journal } });
-  return { stage, lose: () => lost.abort(new SoongError("session_lost", "It was taken over.")) };
+  return { stage, lose, loseAtNext: () => void (isLate = true) };
 }

@@ -89,7 +89,7 @@ export class Execution implements HandlerTraces, Deadline {
     if (this.over) return false;
     this.over = true;
     this.#call.run.deadlines.remove(this);
-    if (this.progress !== undefined) tryToRecord(() => this.progress?.close());
+    this.progress?.close();
     this.#questions?.forEach((giveUp) => giveUp());
     if (!this.#isCutShort) void this.partial?.discard();
     return true;

@@ -4,7 +4,7 @@ import type { JsonValue } from "@soong/schema";
 import type { FactData, Redactor } from "../journal/index.ts";
 import { joinedPreview, MARGIN, redactedPreview } from "../result/head-tail.ts";
 import type { ArtifactSink, ArtifactWriter, ContentBlock, ProgressUpdate } from "../tool/index.ts";
-import type { Call } from "./call.ts";
+import { tryToRecord, type Call } from "./call.ts";
 
 const AT_ONCE = 100;
 const AFTERWARDS_EVERY_MS = 200;
@@ -49,7 +49,8 @@ export class Progress {
     const { recorder, redactor } = this.#call.run;
     const data = readUpdate(redactor, update);
     if (merged > 0) data.merged = merged;
-    recorder.record("tool.progress", data, this.#call);
+    // Tools report from timers of their own, where an error would end the process: what a lost journal means, the run knows.
+    tryToRecord(() => recorder.record("tool.progress", data, this.#call));
   }
 }
 
