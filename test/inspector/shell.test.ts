@@ -62,11 +62,11 @@ describe("on a phone", () => {
     await row.tap();
     const details = page.getByRole("dialog", { name: "Details" });
     await says(details, /Wrote notes\/a\.txt/);
-    expect(await faultsIn(page, "details", "phone")).toEqual([]);
+    expect(await faultsIn(page, "sheet", "phone")).toEqual([]);
     await details.getByRole("button", { name: "Back" }).tap();
     await details.waitFor({ state: "hidden" });
     await expect.poll(() => hasFocus(lanes), WAIT).toBe(true);
-    expect(await faultsIn(page, "timeline", "phone")).toEqual([]);
+    expect(await faultsIn(page, "rows", "phone")).toEqual([]);
     await row.tap();
     await seen(details);
     await page.goBack();
@@ -89,7 +89,19 @@ describe("on a phone", () => {
     await seen(fact.getByRole("tree"));
     await page.goBack();
     await fact.waitFor({ state: "hidden" });
-    expect(await faultsIn(page, "facts", "phone")).toEqual([]);
+    expect(await faultsIn(page, "list of facts", "phone")).toEqual([]);
+
+    // A tool is chosen, tried, and left again.
+    await menuButton.tap();
+    await menu.getByRole("link", { name: "Playground" }).tap();
+    const tools = page.getByRole("list", { name: "Tools" });
+    await tools.getByRole("link", { name: "code.list_dir" }).last().tap();
+    await page.getByRole("button", { name: "Run" }).tap();
+    await says(page.getByRole("region", { name: "Outcome" }), /succeeded|entries/);
+    expect(await tools.isVisible()).toBe(false);
+    expect(await faultsIn(page, "trial", "phone")).toEqual([]);
+    await page.getByRole("link", { name: "All tools" }).tap();
+    await seen(tools);
   });
 });
 

@@ -34,7 +34,7 @@ export function trackLane(requested: RequestedCall, at: number): LaneTrack {
     kinds: ["arriving"],
     times: [at],
     state: "arriving",
-    summary: summarizeArguments(data.model_input),
+    about: summarizeArguments(data.model_input),
   };
 }
 
@@ -48,6 +48,7 @@ export function readLane(track: LaneTrack): Lane {
 export function takeLaneFact(lane: LaneTrack, fact: Fact, at: number | undefined): boolean {
   if (isTerminalFact(fact)) return end(lane, fact, at);
   if (fact.type === "tool.yielded") return yieldLane(lane, at);
+  if (fact.type === "input.mutated") return takeInput(lane, fact);
   const next = NEXT[fact.type]?.[lane.state];
   return next !== undefined && enter(lane, next, at);
 }
@@ -56,6 +57,14 @@ export function takeLaneFact(lane: LaneTrack, fact: Fact, at: number | undefined
 export function endLaneRun(lane: LaneTrack, at: number | undefined): boolean {
   lane.isRunOver = true;
   return lane.state === "holding" && enter(lane, "ended", at);
+}
+
+/** As it is after a hook changed it, or it was made to fit the schema: what is done, and not only what was written. */
+function takeInput(lane: LaneTrack, { data }: Fact<"input.mutated">): boolean {
+  const about = summarizeArguments(data.observable_input);
+  if (about === undefined || about === lane.about) return false;
+  lane.about = about;
+  return true;
 }
 
 /** By fact and by what the call is at: what it is at afterwards. Elicitations leave a fact only once they are over. */

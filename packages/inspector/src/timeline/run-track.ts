@@ -4,10 +4,16 @@ import type { Cost, ModelEndData, ModelUsage, UsageTotal, WorkerData } from "@so
 import type { Fact, RunEndData } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
 import type { RunRow, Usage } from "../wire/session-records.ts";
-import { oneLine } from "./read-data.ts";
+import { oneLine, summarizeArguments } from "./read-data.ts";
 
 /** What the run that started a child has on record of it. */
-export type ChildLink = Pick<RunRow, "parent_run_id" | "parent_call_id" | "role" | "title">;
+export type ChildLink = Pick<
+  RunRow,
+  "parent_run_id" | "parent_call_id" | "role" | "agent_definition_id" | "title"
+>;
+
+/** What a step is called, where that is on record. */
+export type FindStep = (of: { task_id?: string; step_id?: string }) => string | undefined;
 
 export type RunTrack = ReturnType<typeof trackRun>;
 
@@ -15,7 +21,7 @@ const MOST_TITLE_CHARS = 160;
 const MOST_REASON_CHARS = 400;
 
 /** `first`: the first fact of it. */
-export function trackRun(first: Fact & { run_id: string }, at: number) {
+export function trackRun(first: Fact & { run_id: string }, at: number, findStep: FindStep) {
   const seqs = createSeqList();
   const row: RunRow = {
     run_id: first.run_id,
@@ -60,7 +66,8 @@ export function trackRun(first: Fact & { run_id: string }, at: number) {
   };
 
   /** Whether it has ended by this. */
-  function applyFact({ type, data }: Fact, time: number | undefined): boolean {
+  function applyFact(fact: Fact, time: number | undefined): boolean {
+    const { type, data } = fact;
     switch (type) {
       case "run.queued":
         row.status = "queued";
@@ -81,8 +88,11 @@ export function trackRun(first: Fact & { run_id: string }, at: number) {
       case "tool.catalog.resolved":
         row.surfaces += 1;
         break;
+      case "tool.requested":
+        nameOwnCall(fact.tool_name, data.model_input);
+        break;
       case "task.step.dispatched":
-        row.title ??= firstLine(`dispatch to ${data.worker}: ${data.step_id}`);
+        row.title ??= firstLine(`dispatch to ${data.worker}: ${findStep(data) ?? data.step_id}`);
         break;
       case "run.completed":
       case "run.failed":
@@ -98,19 +108,42 @@ export function trackRun(first: Fact & { run_id: string }, at: number) {
     }
     return false;
   }
+
+  /** A run below a prompt's that no model and no call began: what the user attached or typed. */
+  function nameOwnCall(tool_name: string | undefined, input: unknown): void {
+    if (row.parent_run_id === undefined || row.role !== undefined || row.title !== undefined)
+      return;
+    if (row.parent_call_id !== undefined || prompt_node_id !== undefined) return;
+    const about = summarizeArguments(input) ?? "";
+    row.own_call = tool_name === "code.read_file" ? "attached" : "typed";
+    row.title = firstLine(row.own_call === "attached" ? `@${about}` : `! ${about || tool_name}`);
+  }
 }
 
 /** What `agent.child.created` and `worker.dispatched` say of the child they are about. */
-export function childLink(fact: Fact): { child_run_id: string; link: ChildLink } | undefined {
+export function childLink(
+  fact: Fact,
+  findStep: FindStep = () => undefined,
+): { child_run_id: string; link: ChildLink } | undefined {
   const { run_id: parent_run_id, tool_call_id: parent_call_id } = fact;
   if (fact.type === "worker.dispatched") {
     return linkTo(fact.data.run_id, { role: "worker", title: workTitle(fact.data) });
   }
   if (fact.type !== "agent.child.created") return undefined;
-  const { child_run_id, role, task } = fact.data;
-  return linkTo(child_run_id, { role, title: workTitle(fact.data) ?? firstLine(task) });
+  const { child_run_id, role, agent_definition_id, task } = fact.data;
+  const title = workTitle(fact.data) ?? firstLine(task);
+  return linkTo(child_run_id, {
+    role,
+    agent_definition_id: agent_definition_id === "" ? undefined : agent_definition_id,
+    title,
+  });
 
-  function linkTo(child_run_id: string, about: { role: string; title: string | undefined }) {
+  function workTitle(data: WorkerData): string | undefined {
+    const { worker, task_id, step_id = task_id } = data;
+    return worker && step_id && firstLine(`${worker}: ${findStep(data) ?? step_id}`);
+  }
+
+  function linkTo(child_run_id: string, about: Omit<ChildLink, "parent_run_id">) {
     if (child_run_id === "" || child_run_id === parent_run_id) return undefined;
     return { child_run_id, link: omitUndefined({ parent_run_id, parent_call_id, ...about }) };
   }
@@ -119,10 +152,6 @@ export function childLink(fact: Fact): { child_run_id: string; link: ChildLink }
 export function firstLine(text: string | undefined): string | undefined {
   const line = oneLine(text?.trimStart().split("\n", 1)[0] ?? "", MOST_TITLE_CHARS);
   return line === "" ? undefined : line;
-}
-
-function workTitle({ worker, task_id, step_id = task_id }: WorkerData): string | undefined {
-  return worker && step_id && firstLine(`${worker}: ${step_id}`);
 }
 
 function reasonIn({ error, message, reason = error?.code }: RunEndData, status: string): string {

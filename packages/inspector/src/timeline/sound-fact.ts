@@ -55,9 +55,16 @@ const FIELDS: { readonly [T in FactType]?: FieldsOf<FactPayloads[T]> } = {
   "model.started": { parent_node_id: word },
   "model.completed": REQUEST,
   "model.failed": REQUEST,
-  "agent.child.created": { ...WORKER, child_run_id: text, role: text, task: text },
+  "agent.child.created": {
+    ...WORKER,
+    child_run_id: text,
+    agent_definition_id: text,
+    role: text,
+    task: text,
+  },
   "worker.dispatched": { run_id: text, worker: text, task_id: text, step_id: word },
-  "task.step.dispatched": { worker: text, step_id: text },
+  "task.step.claimed": { task_id: text, step_id: text, title: text },
+  "task.step.dispatched": { worker: text, task_id: text, step_id: text },
   "tool.catalog.resolved": {
     // No revision is below 0.
     revision: (value) => count(value) ?? -1,

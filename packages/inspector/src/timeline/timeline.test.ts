@@ -36,7 +36,7 @@ describe("a lane", () => {
     turn.end();
     const settled = turn.settled();
     await clock.advance(100);
-    expect(readLane(stage, "r")).toMatchObject({ state: "executing", summary: "notes.md" });
+    expect(readLane(stage, "r")).toMatchObject({ state: "executing", about: "notes.md" });
     expect(spansOf(readLane(stage, "w"))).toEqual(["arriving 0–0", "queued 0–"]);
     second.calls[0]?.finish("read it");
     await clock.advance(50);
@@ -352,10 +352,63 @@ describe("a run", () => {
     },
   );
 
-  it("of a worker is known by its worker and its step", () => {
+  it("has calls that name what they are for, as a hook changed it", () => {
+    const request = { tool_call_id: "c", tool_name: "code.write_file" };
+    const timeline = timelineOf([
+      fact(1, "tool.requested", { ...request, data: { model_input: '{"path":"a.txt"}' } }),
+      fact(2, "input.mutated", { ...request, data: { observable_input: { path: "b.txt" } } }),
+    ]);
+    expect(timeline.lane("c")).toMatchObject({ about: "b.txt" });
+  });
+
+  it("of a child is known by its definition and its task", () => {
+    const request = { tool_call_id: "c", tool_name: "agent.create_sub_agent" };
+    const created = { child_run_id: "child", role: "sub", task: "Test the cart" };
+    const timeline = timelineOf([
+      fact(1, "tool.requested", request),
+      fact(2, "agent.child.created", {
+        ...request,
+        data: { ...created, agent_definition_id: "tester" },
+      }),
+      fact(3, "run.started", { run_id: "child", data: { role: "sub" } }),
+    ]);
+    expect(timeline.run("child")).toMatchObject({
+      title: "Test the cart",
+      agent_definition_id: "tester",
+    });
+  });
+
+  it("of the user's own call is known by what was attached or typed", () => {
+    const own = (seq: number, run_id: string, tool_name: string, model_input: string) => [
+      fact(seq, "run.started", { run_id, parent_run_id: "main", data: { role: "main" } }),
+      fact(seq + 1, "tool.requested", {
+        run_id,
+        parent_run_id: "main",
+        tool_call_id: "c",
+        tool_name,
+        data: { model_input },
+      }),
+    ];
+    const timeline = timelineOf([
+      ...own(1, "file", "code.read_file", '{"path":"src/a.ts","max_lines":1000}'),
+      ...own(3, "typed", "code.run_command", '{"argv":["npm","test"]}'),
+      fact(5, "run.started", { data: { role: "main" } }),
+      fact(6, "tool.requested", { tool_call_id: "m", tool_name: "code.read_file" }),
+    ]);
+    expect(timeline.run("file")).toMatchObject({ title: "@src/a.ts", own_call: "attached" });
+    expect(timeline.run("typed")).toMatchObject({ title: "! npm test", own_call: "typed" });
+    expect(timeline.run("main")).not.toHaveProperty("own_call");
+  });
+
+  it.each([
+    ["its id", []],
+    ["its title", [{ task_id: "t", step_id: "bread", title: "Bake the bread" }]],
+  ])("of a worker is known by its worker and its step: by %s", (_, claims) => {
     const request = { tool_call_id: "c", tool_name: "agent.dispatch_worker" };
     const about = { worker: "pool/1", task_id: "t", step_id: "bread" };
+    const step = claims[0]?.title ?? "bread";
     const timeline = timelineOf([
+      ...claims.map((data) => fact(0.5, "task.step.claimed", { data })),
       fact(1, "task.step.dispatched", { data: about }),
       fact(2, "tool.requested", request),
       fact(3, "agent.child.created", {
@@ -365,8 +418,8 @@ describe("a run", () => {
       fact(4, "worker.dispatched", { ...request, data: { ...about, run_id: "w" } }),
       fact(5, "run.started", { run_id: "w", data: {} }),
     ]);
-    expect(timeline.run("w")).toMatchObject({ title: "pool/1: bread", role: "worker" });
-    expect(timeline.run("main")?.title).toBe("dispatch to pool/1: bread");
+    expect(timeline.run("w")).toMatchObject({ title: `pool/1: ${step}`, role: "worker" });
+    expect(timeline.run("main")?.title).toBe(`dispatch to pool/1: ${step}`);
     expect(timeline.childrenOf({ run_id: "main", tool_call_id: "c" }).child_runs).toEqual(["w"]);
   });
 

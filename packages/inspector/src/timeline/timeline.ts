@@ -13,7 +13,15 @@ import {
   type LaneTrack,
   type RequestedCall,
 } from "./lane-track.ts";
-import { childLink, firstLine, trackRun, type ChildLink, type RunTrack } from "./run-track.ts";
+import { MOST_SUMMARY_CHARS, oneLine } from "./read-data.ts";
+import {
+  childLink,
+  firstLine,
+  trackRun,
+  type ChildLink,
+  type FindStep,
+  type RunTrack,
+} from "./run-track.ts";
 import { soundFact } from "./sound-fact.ts";
 
 export type Timeline = ReturnType<typeof createTimeline>;
@@ -30,6 +38,9 @@ export function createTimeline() {
   const runs = new Map<string, KnownRun>();
   /** Said of runs that have no fact yet. */
   const links = new Map<string, ChildLink>();
+  /** What the steps of tasks are called. */
+  const steps = new Map<string, string>();
+  const findStep: FindStep = (of) => steps.get(stepKey(of));
   const lastLanes = new Map<string, LaneTrack>();
   const log = createChangeLog<KnownRun | LaneTrack>();
   const touched = new Set<KnownRun | LaneTrack>();
@@ -103,6 +114,9 @@ export function createTimeline() {
     const parsed = Date.parse(fact.time);
     const at = Number.isFinite(parsed) ? parsed : undefined;
     last_time = at ?? last_time;
+    if (fact.type === "task.step.claimed") {
+      steps.set(stepKey(fact.data), oneLine(fact.data.title, MOST_SUMMARY_CHARS));
+    }
     if (typeof fact.run_id !== "string") return;
     const run = findRun(fact as Fact & { run_id: string }, at ?? last_time);
     const hasEnded = run.track.take(fact, at);
@@ -117,7 +131,11 @@ export function createTimeline() {
   function findRun(fact: Fact & { run_id: string }, at: number): KnownRun {
     const known = runs.get(fact.run_id);
     if (known !== undefined) return known;
-    const run: KnownRun = { track: trackRun(fact, at), lanes: new Map(), open: new Set() };
+    const run: KnownRun = {
+      track: trackRun(fact, at, findStep),
+      lanes: new Map(),
+      open: new Set(),
+    };
     runs.set(fact.run_id, run);
     const link = links.get(fact.run_id);
     if (link !== undefined) run.track.link(link);
@@ -153,7 +171,7 @@ export function createTimeline() {
   }
 
   function linkChild(run: KnownRun, fact: Fact): void {
-    const linked = childLink(fact);
+    const linked = childLink(fact, findStep);
     if (linked === undefined) return;
     const { child_run_id, link } = linked;
     const lane = run.lanes.get(fact.tool_call_id ?? "");
@@ -169,6 +187,10 @@ export function createTimeline() {
       touched.add(child);
     }
   }
+}
+
+function stepKey({ task_id = "", step_id = "" }: { task_id?: string; step_id?: string }): string {
+  return `${task_id} ${step_id}`;
 }
 
 interface KnownRun {

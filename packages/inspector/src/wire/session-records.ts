@@ -145,7 +145,9 @@ export interface Lane {
   /** When its result was sent to the model. */
   yielded_at?: number;
   spans: readonly Span[];
-  /** One line: what it was asked, or what came of it. */
+  /** One line: the file, the command or the words it is for. */
+  about?: string;
+  /** One line: what came of it. */
   summary?: string;
 }
 
@@ -157,6 +159,10 @@ export interface RunRow {
   parent_call_id?: string;
   /** Of a child: sub_agent, fork, worker. */
   role?: string;
+  /** Of a child: what it was started as. */
+  agent_definition_id?: string;
+  /** Its one call is the user's own: a file attached to the prompt that follows, or a call typed after this one. */
+  own_call?: "attached" | "typed";
   mode?: string;
   title?: string;
   status: "queued" | "running" | "completed" | "failed" | "aborted";

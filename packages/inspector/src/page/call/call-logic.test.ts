@@ -1,10 +1,11 @@
+import type { ToolError } from "@soong/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { diffLines } from "./diff-lines.ts";
 import { isWithin, jsonLines } from "../parts/json-code.tsx";
 import { nextCut, sizeText } from "../parts/text.tsx";
 import { findSign } from "../parts/signs.tsx";
-import { originText, recoveryText } from "./words.ts";
+import { adviceText, originText } from "./words.ts";
 import { shellWord } from "@soong/core/internal";
 
 const HALF_CHARACTER = /^[\udc00-\udfff]|[\ud800-\udbff]$/;
@@ -119,9 +120,23 @@ describe("words", () => {
   test("show unknown values as they are", () => {
     expect(findSign("half_done")).toEqual({ icon: "•", word: "half done", tone: "quiet" });
     expect(findSign("constructor").word).toBe("constructor");
-    expect(recoveryText("pray_hard")).toBe("pray hard");
-    expect(recoveryText("toString")).toBe("toString");
-    expect(recoveryText("retry")).toBe("The same call may work when it is made again.");
+  });
+
+  test("advise what would make a call work, and say nothing of one that ran and failed", () => {
+    const advise = (error_class: string, recovery: string) =>
+      adviceText({ error_class, recovery } as ToolError);
+    expect(advise("invalid_arguments", "change_arguments")).toBe(
+      "The same call with other arguments may work.",
+    );
+    expect(advise("policy_blocked", "use_another_tool")).toBe("Use another tool.");
+    expect(advise("permission_denied", "needs_approval")).toMatch(/^It requires approval/);
+    expect(advise("unknown_tool", "discover_first")).toMatch(/search first/);
+    expect(advise("execution_failed", "none"), "a failing test").toBeUndefined();
+    expect(advise("execution_failed", "retry")).toBeUndefined();
+    expect(advise("timeout", "retry")).toBeUndefined();
+    expect(advise("policy_blocked", "none")).toBeUndefined();
+    expect(advise("of_later", "pray_hard")).toBe("pray hard.");
+    expect(advise("of_later", "toString")).toBe("toString.");
   });
 
   test("name the place of a rule", () => {

@@ -7,10 +7,8 @@ import { useId, useState } from "preact/hooks";
 import { CopyButton, onTabKey } from "../parts/button.tsx";
 import { JsonCode } from "../parts/json-code.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
-import { SignMark } from "../parts/signs.tsx";
 import { LongText, Mono, Prose, sizeText } from "../parts/text.tsx";
-import { durationText } from "../parts/time.ts";
-import { recoveryText } from "./words.ts";
+import { adviceText } from "./words.ts";
 
 export function CallResult(props: {
   result: ToolResult;
@@ -28,18 +26,21 @@ export function CallResult(props: {
   );
 }
 
+/** Its output first, then the error it ended with, then what it returned as data. */
 function ForTheUser({ result }: { result: ToolResult }) {
-  const { status, summary, data, error, metadata } = result;
+  const { content, data, error, summary } = result;
+  // An error that came without any output is its own text for the model.
+  const hasOutput = content.some(
+    (block) => block.type !== "text" || (block.text !== "" && block.text !== error?.message),
+  );
+  const isSaid =
+    error !== undefined || content.some((block) => block.type === "text" && block.text === summary);
   return (
     <div>
-      <p>
-        <SignMark state={status} />{" "}
-        {metadata.duration_ms > 0 && (
-          <span class="quiet">after {durationText(metadata.duration_ms)} of execution</span>
-        )}
-      </p>
-      <Prose text={summary} />
+      {!isSaid && <Prose text={summary} />}
       {error && <ErrorText error={error} />}
+      {hasOutput && <ContentBlocks blocks={content} />}
+      {!hasOutput && error === undefined && data === undefined && <p class="quiet">No output.</p>}
       {data !== undefined && (
         <>
           <h4>Data</h4>
@@ -51,12 +52,12 @@ function ForTheUser({ result }: { result: ToolResult }) {
 }
 
 export function ErrorText({ error }: { error: ToolError }) {
-  const { message, recovery, code, error_class, details } = error;
+  const { message, code, error_class, details } = error;
   return (
     <div class="problem-box">
       <Prose text={message} />
       <p>
-        {recoveryText(recovery)}{" "}
+        {adviceText(error)}{" "}
         <span class="quiet mono">
           {visibleLine(code)} · {visibleLine(error_class)}
         </span>

@@ -9,12 +9,13 @@ import { useInspector } from "../app/inspector.ts";
 import { CopyButton, LinkButton } from "../parts/button.tsx";
 import { useFirst } from "../parts/list.tsx";
 import { SignMark } from "../parts/signs.tsx";
-import { CutText, Loaded, Mono, Prose, sizeText, spacedText } from "../parts/text.tsx";
+import { CutText, Loaded, Mono, sizeText, spacedText } from "../parts/text.tsx";
 import { clockText, durationText, instantText, useNow } from "../parts/time.ts";
 import { writeHash, linkToTimeline } from "../route/hash-route.ts";
 import { callKey } from "../state/session-model.ts";
 import { useStore } from "../state/store.ts";
-import { sumPhases } from "../timeline/spans.tsx";
+import { runName } from "../sessions/run-picker.tsx";
+import { measureLane, sumPhases } from "../timeline/spans.tsx";
 import { ArtifactViewer } from "./artifact-viewer.tsx";
 import { CallDecisions, HookRuns } from "./call-decisions.tsx";
 import { CallInputsView } from "./call-inputs.tsx";
@@ -43,9 +44,8 @@ export function CallView(props: { session_id: string; run_id: string; tool_call_
 
 function Story({ story }: { story: CallStory }) {
   const { preview, result, notes, artifacts, hooks, progress, child_runs, child_calls } = story;
+  // What came of it first, then why it was allowed; before there is a result, what would be done.
   const parts: Record<string, ComponentChildren> = {
-    Preview: preview && <PreviewView preview={preview} />,
-    Decision: <CallDecisions decisions={story.decisions} />,
     Result: result && <CallResult result={result} model_view={story.model_view} />,
     Notes: notes.length > 0 && (
       <ul>
@@ -55,10 +55,13 @@ function Story({ story }: { story: CallStory }) {
       </ul>
     ),
     Artifacts: artifacts.length > 0 && <CallArtifacts story={story} />,
+    Preview: preview && <PreviewView preview={preview} />,
+    Decision: <CallDecisions decisions={story.decisions} />,
     Inputs: <CallInputsView inputs={story.inputs} />,
     Hooks: hooks.length > 0 && <HookRuns hooks={hooks} />,
     Progress: progress.length > 0 && <CallProgress progress={progress} />,
     "Within it": child_runs.length + child_calls.length > 0 && <CallChildren story={story} />,
+    Times: <Times story={story} />,
     Facts: <CallFacts story={story} />,
   };
   return (
@@ -77,24 +80,22 @@ function Story({ story }: { story: CallStory }) {
   );
 }
 
-/** What it is, its state, when and how long. */
+/** What it is and for, its state, and how long it took. */
 function CallHead({ story }: { story: CallStory }) {
-  const { lane, native_name, effects = {} } = story;
-  const session = useStore(useInspector().session, (model) => model?.session);
-  const isLive = session?.live !== undefined;
+  const { lane } = story;
+  const { isLive, now } = useLaneTime(lane);
   const isLeftOpen = lane.state !== "ended" && !isLive;
-  const is = Object.entries(effects).flatMap(([name, is]) => (is ? [spacedText(name)] : []));
   return (
     <header class="call-head">
       <h2 class="mono">{visibleLine(lane.tool_name)}</h2>
+      {lane.about !== undefined && (
+        <p class="call-about mono">
+          <CutText text={lane.about} />
+        </p>
+      )}
       <p>
         <SignMark state={lane.outcome ?? (isLeftOpen ? "left_open" : lane.state)} />
-        {native_name !== undefined && native_name !== lane.tool_name && (
-          <span class="quiet">
-            {" "}
-            called as <Mono text={native_name} />
-          </span>
-        )}
+        <span class="quiet"> · {durationText(measureLane(lane, now))}</span>
       </p>
       {isLeftOpen && <p>Its process has ended, and no result was recorded.</p>}
       {lane.state === "waiting" && isLive && (
@@ -102,20 +103,23 @@ function CallHead({ story }: { story: CallStory }) {
           <a href={writeHash({ view: "questions" })}>Answer its question</a>
         </p>
       )}
-      <Prose text={lane.summary} />
-      <p class="quiet">
-        <Mono text={lane.tool_call_id} />{" "}
-        <CopyButton text={lane.tool_call_id} what="the id of the call" />
-      </p>
-      <Times lane={lane} isLive={isLive} until={Date.parse(session?.updated_at ?? "")} />
-      {is.length > 0 && <p class="quiet">It is {is.join(", ")}.</p>}
     </header>
   );
 }
 
-function Times({ lane, isLive, until }: { lane: Lane; isLive: boolean; until: number }) {
-  const { spans, state, yielded_at } = lane;
-  const now = useNow(isLive && state !== "ended", until);
+/** Whether its session is live, and until when an open span of it lasts. */
+function useLaneTime({ state }: Lane) {
+  const session = useStore(useInspector().session, (model) => model?.session);
+  const isLive = session?.live !== undefined;
+  const now = useNow(isLive && state !== "ended", Date.parse(session?.updated_at ?? ""));
+  return { isLive, now };
+}
+
+/** When it was what, how long, and how it was called. */
+function Times({ story: { lane, native_name, effects = {} } }: { story: CallStory }) {
+  const { spans, yielded_at, tool_call_id } = lane;
+  const is = Object.entries(effects).flatMap(([name, is]) => (is ? [spacedText(name)] : []));
+  const { isLive, now } = useLaneTime(lane);
   const open = isLive ? " so far" : " until the last fact on record";
   const rows = [
     ...spans.slice(0, 1).map(([, from]) => ["Asked for", instantText(from)]),
@@ -124,18 +128,25 @@ function Times({ lane, isLive, until }: { lane: Lane; isLive: boolean; until: nu
       `${durationText(ms)}${is_open ? open : ""}`,
     ]),
     ...(yielded_at === undefined ? [] : [["Sent to the model", clockText(yielded_at)]]),
+    ...(is.length === 0 ? [] : [["Effects", is.join(", ")]]),
+    ...(native_name === undefined ? [] : [["Called as", visibleLine(native_name)]]),
   ];
   return (
-    <table class="table phases" aria-label="When and how long">
-      <tbody>
-        {rows.map(([name, text]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td>{text}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      <table class="table phases" aria-label="When and how long">
+        <tbody>
+          {rows.map(([name, text]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="quiet">
+        <Mono text={tool_call_id} /> <CopyButton text={tool_call_id} what="the id of the call" />
+      </p>
+    </>
   );
 }
 
@@ -187,17 +198,22 @@ function CallProgress({ progress }: { progress: CallStory["progress"] }) {
 function CallChildren({ story }: { story: CallStory }) {
   const { session_id, lane, child_runs, child_calls } = story;
   const { run_id } = lane;
+  const model = useStore(useInspector().session);
   const children = [
-    ...child_runs.map((child) => ({ kind: "Run", id: child, to: { run_id: child } })),
-    ...child_calls.map((id) => ({ kind: "Call", id, to: { run_id, tool_call_id: id } })),
+    ...child_runs.map((id) => {
+      const run = model?.runs.get(id);
+      return { id, name: run === undefined ? id : runName(run), to: { run_id: id } };
+    }),
+    ...child_calls.map((id) => {
+      const { tool_name = id, about = "" } = model?.lanes.get(callKey(run_id, id)) ?? {};
+      return { id, name: `${tool_name} ${about}`, to: { run_id, tool_call_id: id } };
+    }),
   ];
   return (
     <ul>
-      {children.map(({ kind, id, to }) => (
+      {children.map(({ id, name, to }) => (
         <li key={id}>
-          <a href={linkToTimeline({ session_id, ...to })}>
-            {kind} <Mono text={id} />
-          </a>
+          <a href={linkToTimeline({ session_id, ...to })}>{visibleLine(name)}</a>
         </li>
       ))}
     </ul>

@@ -6,6 +6,7 @@ import type { PastCall, PlaygroundTool } from "../../wire/home-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { TextInput } from "../parts/input.tsx";
+import { usePhone } from "../parts/phone.ts";
 import { Loaded, Mono, ProblemText, splitWords } from "../parts/text.tsx";
 import { writeHash } from "../route/hash-route.ts";
 import { CallHistory } from "./call-history.tsx";
@@ -24,9 +25,11 @@ export function PlaygroundView({ tool_name }: { tool_name: string | undefined })
     go({ view: "playground", tool_name: call.tool_name });
   }
 
+  // On a phone the list gives way to the tool that was chosen.
+  const isAlone = usePhone() && tool_name !== undefined;
   return (
     <section class="view playground">
-      <div class="playground-tools">
+      <div class="playground-tools" hidden={isAlone}>
         <h1>Playground</h1>
         <Loaded from={loaded} what="the tools">
           {({ tools, problems }) => (
@@ -42,6 +45,14 @@ export function PlaygroundView({ tool_name }: { tool_name: string | undefined })
         </Loaded>
       </div>
       <div class="playground-trial">
+        {isAlone && (
+          <>
+            <h1 class="unseen">Playground</h1>
+            <p>
+              <a href={writeHash({ view: "playground" })}>← All tools</a>
+            </p>
+          </>
+        )}
         {tool && (
           <ToolTrial
             key={tool_name}

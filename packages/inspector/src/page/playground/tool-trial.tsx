@@ -15,6 +15,7 @@ import { Button, ChoiceButtons, CopyButton, LinkButton } from "../parts/button.t
 import { JsonCode } from "../parts/json-code.tsx";
 import { SignMark } from "../parts/signs.tsx";
 import { Mono, ProblemText, Prose, spacedText } from "../parts/text.tsx";
+import { durationText } from "../parts/time.ts";
 import { QuestionList } from "../questions/question-list.tsx";
 import { linkToTimeline } from "../route/hash-route.ts";
 import { CallHistory } from "./call-history.tsx";
@@ -228,6 +229,13 @@ function RunningCall(props: { called: Called; tool_name: string; onEnded: () => 
     <>
       <h3>{ended ? "The result" : "The call"}</h3>
       <p>
+        {ended && (
+          <>
+            <SignMark state={ended.result.status} /> after{" "}
+            {durationText(ended.result.metadata.duration_ms)}
+            {" · "}
+          </>
+        )}
         <a href={linkToTimeline({ session_id, run_id, tool_call_id: ended?.tool_call_id })}>
           See it in its session
         </a>

@@ -5,7 +5,7 @@ import type { RunRow } from "../../wire/session-records.ts";
 import { useInspector } from "../app/inspector.ts";
 import { Select } from "../parts/input.tsx";
 import { runSign } from "../parts/signs.tsx";
-
+import { spacedText } from "../parts/text.tsx";
 import type { SessionRoute } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
 
@@ -43,7 +43,10 @@ export function runsInOrder({ runs }: Pick<SessionModel, "runs">): readonly RunR
   return [...runs.values()].toSorted((a, b) => a.seq - b.seq);
 }
 
-export function runName({ title, role, agent_id }: RunRow): string {
+/** By what it was started as, and what for; ids only where there is nothing else. */
+export function runName({ title, role, agent_definition_id, agent_id }: RunRow): string {
   const name = visibleLine(title ?? agent_id);
-  return role === undefined ? name : `${role.replaceAll("_", " ")}: ${name}`;
+  const who = agent_definition_id ?? role;
+  // The title of a worker's run begins with the worker.
+  return who === undefined || role === "worker" ? name : `${spacedText(who)}: ${name}`;
 }

@@ -40,6 +40,41 @@ describe("the rows of a timeline", () => {
     ]);
   });
 
+  it("put what the user attached below the prompt that it was sent with, and what they typed below the one before", () => {
+    const own = (own_call: "attached" | "typed", parent_run_id: string) =>
+      ({ own_call, parent_run_id, status: "completed" }) as const;
+    const model = modelOf(
+      [
+        run("file1", 1, own("attached", "p1")),
+        run("p1", 5),
+        run("typed", 10, own("typed", "p1")),
+        run("file2", 15, own("attached", "p1")),
+        run("gone", 18, { ...own("attached", "p1"), status: "failed" }),
+        run("p2", 20),
+        run("unsent", 30, own("attached", "p2")),
+      ],
+      [
+        lane("file1", "a", 2),
+        lane("p1", "call", 6),
+        lane("typed", "b", 11),
+        lane("file2", "c", 16),
+        lane("gone", "d", 19),
+        lane("unsent", "e", 31),
+      ],
+    );
+    expect(drawn(listRows(model, { closed: nothingClosed }))).toEqual([
+      "p1",
+      "  file1 a",
+      "  p1 call",
+      "  typed b",
+      "  gone d",
+      "p2",
+      "  file2 c",
+      "  unsent e",
+    ]);
+    expect(wayTo(model, callKey("file2", "c"))).toEqual(["p2"]);
+  });
+
   it("leave out what is inside of one that is shut, and say that there is something", () => {
     const model = modelOf([run("r", 1)], [lane("r", "a", 3)]);
     const rows = listRows(model, { closed: new Set(["r"]) });
@@ -75,7 +110,12 @@ describe("the rows of a timeline", () => {
   it("have everything exactly once, for any journal", () => {
     const id = fc.constantFrom("a", "b", "c", "d");
     const started = fc.record({ parent_run_id: id, parent_call_id: id }, { requiredKeys: [] });
-    const runs = fc.array(fc.tuple(id, fc.nat(20), started));
+    const own_call = fc.constantFrom("attached" as const, "typed" as const, undefined);
+    const status = fc.constantFrom("completed" as const, "failed" as const);
+    const begun = fc
+      .tuple(started, fc.record({ own_call, status }))
+      .map(([a, b]) => ({ ...a, ...b }));
+    const runs = fc.array(fc.tuple(id, fc.nat(20), begun));
     const lanes = fc.array(fc.tuple(id, id, fc.nat(20), started));
     fc.assert(
       fc.property(runs, lanes, (runs, lanes) => {
@@ -84,7 +124,9 @@ describe("the rows of a timeline", () => {
           lanes.map(([run_id, id, seq, more]) => lane(run_id, id, seq, more)),
         );
         const keys = listRows(model, { closed: nothingClosed }).map(({ key }) => key);
-        expect(keys.toSorted()).toEqual([...model.runs.keys(), ...model.lanes.keys()].toSorted());
+        const isRow = ({ own_call, parent_run_id }: RunRow) => !(own_call && parent_run_id);
+        const rowRuns = [...model.runs.values()].filter(isRow).map(({ run_id }) => run_id);
+        expect(keys.toSorted()).toEqual([...rowRuns, ...model.lanes.keys()].toSorted());
       }),
     );
   });
@@ -122,8 +164,8 @@ describe("a filter of calls", () => {
     expect(kept("left_open", false)).toEqual(["a"]);
   });
 
-  it("looks for every word, in the tool's name and in the summary", () => {
-    const one = lane("r", "a", 1, { tool_name: "code.read_file", summary: "Read README.md" });
+  it("looks for every word, in the tool's name, in what it is for and in what came of it", () => {
+    const one = lane("r", "a", 1, { tool_name: "code.read_file", about: "README.md" });
     expect(createLaneFilter({ text: "readme code", status: "any" }, true)!(one)).toBe(true);
     expect(createLaneFilter({ text: "readme write", status: "any" }, true)!(one)).toBe(false);
   });

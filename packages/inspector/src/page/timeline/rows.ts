@@ -1,6 +1,6 @@
 // The rows of a timeline: runs, their calls, the runs and calls that those started below them. Pure.
 
-import type { Lane } from "../../wire/session-records.ts";
+import type { Lane, RunRow } from "../../wire/session-records.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
 
 export interface Row {
@@ -65,21 +65,34 @@ interface Tree {
 function buildTree({ runs, lanes }: Model): Tree {
   const inner = new Map<string | undefined, Node[]>();
   const parents = new Map<string, string>();
+  const prompts = [...runs.values()]
+    .filter((run) => run.parent_run_id === undefined)
+    .toSorted((a, b) => a.seq - b.seq);
   for (const [key, run] of runs) {
-    const { parent_run_id, parent_call_id, seq } = run;
-    const parent =
-      parent_run_id === undefined
-        ? undefined
-        : (earlierLane(parent_run_id, parent_call_id, seq) ?? earlierRun(parent_run_id, seq));
-    place("run", key, seq, parent);
+    if (!isOneCall(run)) place("run", key, run.seq, startOf(run));
   }
   for (const [key, { run_id, parent_call_id, seq }] of lanes) {
-    // Its request may be the first fact of its run.
-    const parent = earlierLane(run_id, parent_call_id, seq) ?? earlierRun(run_id, seq + 1);
+    const run = runs.get(run_id);
+    const isOwn = run !== undefined && isOneCall(run) && run.seq <= seq;
+    const parent =
+      earlierLane(run_id, parent_call_id, seq) ??
+      // Its request may be the first fact of its run.
+      (isOwn ? startOf(run) : earlierRun(run_id, seq + 1));
     place("lane", key, seq, parent);
   }
   for (const nodes of inner.values()) nodes.sort((a, b) => a.seq - b.seq);
   return { inner, parents };
+
+  /** The key of what a run is below. */
+  function startOf({ parent_run_id, parent_call_id, own_call, status, seq }: RunRow) {
+    if (parent_run_id === undefined) return undefined;
+    // A file is attached before its prompt is sent. That is in nothing else, so nothing contains itself.
+    const isAttached = own_call === "attached" && status === "completed";
+    const prompt = isAttached ? prompts.find((prompt) => prompt.seq > seq)?.run_id : undefined;
+    return (
+      prompt ?? earlierLane(parent_run_id, parent_call_id, seq) ?? earlierRun(parent_run_id, seq)
+    );
+  }
 
   // What started something came before it. So nothing contains itself, even in a damaged journal.
   function earlierLane(run_id: string, call_id: string | undefined, seq: number) {
@@ -89,7 +102,8 @@ function buildTree({ runs, lanes }: Model): Tree {
   }
 
   function earlierRun(run_id: string, seq: number): string | undefined {
-    return (runs.get(run_id)?.seq ?? Infinity) < seq ? run_id : undefined;
+    const run = runs.get(run_id);
+    return run !== undefined && !isOneCall(run) && run.seq < seq ? run_id : undefined;
   }
 
   function place(kind: Node["kind"], key: string, seq: number, parent: string | undefined): void {
@@ -99,6 +113,11 @@ function buildTree({ runs, lanes }: Model): Tree {
     if (siblings === undefined) inner.set(parent, [node]);
     else siblings.push(node);
   }
+}
+
+/** What the user attached or typed: its call says all of it, so it has no row of its own. */
+function isOneCall({ own_call, parent_run_id }: RunRow): boolean {
+  return own_call !== undefined && parent_run_id !== undefined;
 }
 
 function findKeptRows(

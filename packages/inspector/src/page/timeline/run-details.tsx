@@ -73,6 +73,7 @@ function listPairs({ usage, ended_at, started_at, ...run }: RunRow) {
   return [
     ["Run", text(run.run_id)],
     ["Agent", text(run.agent_id)],
+    ["Definition", text(run.agent_definition_id)],
     ["Role", text(run.role)],
     ["Mode", text(run.mode)],
     ["Began", instantText(started_at)],

@@ -32,12 +32,19 @@ const MOST_SEEN = 160;
 /** Deeper ones are not moved further in: their names would have no room. */
 const DEEPEST = 10;
 
-function LaneCells({ row, subject: lane, drawn, isHurried }: CellsProps<Lane>) {
+function LaneCells(props: CellsProps<Lane> & { own: string | undefined }) {
+  const { row, subject: lane, drawn, isHurried, own } = props;
   const { extent, now, isLive } = drawn;
   const bars = isHurried ? [] : placeBars(lane.spans, extent, now);
   return (
     <>
-      <Name row={row} text={lane.tool_name} more={isHurried ? "" : lane.summary} />
+      <Name
+        row={row}
+        text={own ?? shortName(lane.tool_name)}
+        full={lane.tool_name}
+        about={own === undefined ? lane.about : undefined}
+        more={isHurried ? "" : lane.summary}
+      />
       <span class="bars" role="gridcell" aria-label={isHurried ? undefined : spansText(lane, now)}>
         {bars.map(({ kind, left, width }, index) => (
           <span
@@ -76,20 +83,34 @@ function RunCells({ row, subject: run, drawn }: CellsProps<RunRow>) {
   );
 }
 
-function Name({ row, text, more = "" }: { row: Row; text: string; more: string | undefined }) {
+/** Tools of our own are known without their namespace. */
+function shortName(tool_name: string): string {
+  return tool_name.replace(/^(?:code|agent|internal)\./, "");
+}
+
+function Name(props: {
+  row: Row;
+  text: string;
+  full?: string;
+  about?: string | undefined;
+  more?: string | undefined;
+}) {
+  const { row, text, full = text, about = "", more = "" } = props;
   const { is_open, depth } = row;
+  const said = more.slice(0, MOST_SEEN);
   return (
     <span
       class="name"
       role="gridcell"
-      title={visibleLine(`${text} ${more.slice(0, MOST_SEEN)}`)}
+      title={visibleLine([full, about, said].filter((part) => part !== "").join("  "))}
       style={{ paddingLeft: `${8 + 14 * Math.min(DEEPEST, depth)}px` }}
     >
       <span class="twisty" aria-hidden="true" data-toggle={is_open === undefined ? undefined : ""}>
         {is_open === undefined ? "" : is_open ? "▾" : "▸"}
       </span>
       <span class="tool">{visibleLine(text)}</span>
-      <span class="summary">{visibleLine(more.slice(0, MOST_SEEN))}</span>
+      {about !== "" && <span class="about-call">{visibleLine(about)}</span>}
+      <span class="summary">{visibleLine(said)}</span>
     </span>
   );
 }
@@ -98,13 +119,21 @@ function findSubject({ lanes, runs }: SessionModel, { kind, key }: Row): Lane | 
   return kind === "lane" ? lanes.get(key) : runs.get(key);
 }
 
-/** The accessible name of a row: the tool or the run, and its state. */
+/** What the user attached or typed, of a call that is theirs. */
+function ownName({ runs }: SessionModel, { run_id }: Lane): string | undefined {
+  const run = runs.get(run_id);
+  return run?.own_call === undefined ? undefined : run.title;
+}
+
+/** The accessible name of a row: the tool or the run, its state, and what the call is for. */
 export function rowLabel(model: SessionModel, row: Row): string | undefined {
   const subject = findSubject(model, row);
   const isLive = model.session?.live !== undefined;
   if (subject === undefined) return undefined;
   return "tool_call_id" in subject
-    ? `${visibleLine(subject.tool_name)}, ${laneSign(subject, isLive).word}`
+    ? [subject.tool_name, laneSign(subject, isLive).word, ownName(model, subject) ?? subject.about]
+        .flatMap((part) => (part === undefined ? [] : [visibleLine(part)]))
+        .join(", ")
     : `Run ${runName(subject)}, ${runSign(subject, isLive).word}`;
 }
 
@@ -132,7 +161,7 @@ export function useDrawnRows(
     const shared = { row, drawn, isHurried };
     const cells =
       subject === undefined ? null : "tool_call_id" in subject ? (
-        <LaneCells {...shared} subject={subject} />
+        <LaneCells {...shared} subject={subject} own={ownName(model, subject)} />
       ) : (
         <RunCells {...shared} subject={subject} />
       );

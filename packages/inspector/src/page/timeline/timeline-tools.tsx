@@ -30,7 +30,7 @@ export function createLaneFilter(
   const matches = createMatcher(text);
   return (lane) =>
     hasStatus(lane, status, isLive) &&
-    matches(`${lane.tool_name} ${lane.summary ?? ""} ${lane.tool_call_id}`);
+    matches(`${lane.tool_name} ${lane.about ?? ""} ${lane.summary ?? ""} ${lane.tool_call_id}`);
 }
 
 function hasStatus(lane: Lane, status: LaneFilter["status"], isLive: boolean): boolean {
@@ -65,7 +65,7 @@ export function TimelineTools(props: {
         type="search"
         data-search
         placeholder="Filter calls"
-        aria-label="Filter calls by tool or summary"
+        aria-label="Filter calls by tool, command, path or result"
         value={filter.text}
         onText={(text) => onFilter({ ...filter, text })}
       />
