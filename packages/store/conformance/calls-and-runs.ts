@@ -47,6 +47,7 @@ export const callsAndRuns: readonly ConformanceCheck[] = [
       );
       assert.equal((await reader.calls({ run_id: child.identity.run_id })).length, 1);
       assert.deepEqual(await reader.calls({ run_id: "nowhere" }), []);
+      assert.deepEqual(await reader.calls({ isOpen: true }), []);
       assert.deepEqual(
         (await reader.runs()).map(({ status, role, parent_run_id }) => [
           status,
@@ -111,6 +112,7 @@ export const callsAndRuns: readonly ConformanceCheck[] = [
     const calls = await opened.reader.calls();
     assert.deepEqual(calls, callsIn(facts));
     assert.ok(calls.every((call) => !("status" in call) && !("ended_seq" in call)));
+    assert.deepEqual(await opened.reader.calls({ isOpen: true }), calls);
     assert.ok(calls[0]?.started_seq !== undefined && calls[2]?.started_seq === undefined);
     const [record] = await opened.reader.runs();
     assert.equal(record?.status, "running");

@@ -14,6 +14,7 @@ import { paging } from "./paging.ts";
 import { questions } from "./questions.ts";
 import { recovery } from "./recovery.ts";
 import { removal } from "./removal.ts";
+import { search } from "./search.ts";
 import { sessions } from "./sessions.ts";
 import { takenRuns } from "./taken-runs.ts";
 import { tree } from "./tree.ts";
@@ -22,7 +23,7 @@ import type { OpenSession } from "@soong/store";
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...onNewSession("journal", journalChecks),
   ...under("journal", [...journalOfStore, ...paging, ...hostileData]),
-  ...under("conversation", tree),
+  ...under("conversation", [...tree, ...search]),
   ...under("sessions", [...sessions, ...oddNames, ...closing]),
   ...under("calls and runs", [...callsAndRuns, ...takenRuns]),
   ...onNewSession("artifacts", artifactChecks),

@@ -32,14 +32,22 @@ export interface Store {
   /** Which of these sessions a process that is alive holds. */
   heldSessions(session_ids: readonly string[]): Promise<string[]>;
   /**
-   * Nodes of all sessions whose record has this text, newest first; A to Z are found in either case. The text may be in
-   * any field: who asks looks closer.
+   * Plain text in the conversations of all sessions, newest first: what users and models said, and the view of results that is
+   * made for it (RESULT-5). A to Z are found in either case. Looks at so many nodes and no more: `next` is where to continue.
    */
-  searchNodes(text: string, page?: NodeSearchPage): Promise<FoundNode[]>;
+  searchNodes(text: string, page?: NodeSearchPage): Promise<NodeSearch>;
   /** Of each run of these sessions the last fact once it has ended, or some fact before that. */
   lastFacts(session_ids: readonly string[]): Promise<Fact[]>;
   /** The facts of these types in these sessions. Costs little more than those facts, however many others there are. */
   factsOfTypes(session_ids: readonly string[], types: readonly FactType[]): Promise<Fact[]>;
+  /** Of each of these sessions that has one the newest fact of this type. Quick where that is near its end. */
+  newestFacts(session_ids: readonly string[], type: FactType): Promise<Fact[]>;
+  /** The runs of these sessions, of each oldest first. */
+  runs(session_ids: readonly string[]): Promise<RunRecord[]>;
+  /** How many calls of these sessions have ended, by tool and status. */
+  countCalls(session_ids: readonly string[]): Promise<CallCount[]>;
+  /** The directories that sessions are about, with how many are; those used last first. */
+  projects(): Promise<ProjectCount[]>;
   /** Undefined when no session has such a run. */
   findRun(run_id: string): Promise<RunRecord | undefined>;
   /** The runs whose id begins so, newest first. */
@@ -118,15 +126,45 @@ export interface RunPage {
 }
 
 export interface NodeSearchPage {
+  /** At most so many are found; default: 100. */
   readonly limit?: number;
-  /** The position of the last one of the page before. */
+  /** At most so many are looked at; default: 2 000. */
+  readonly most?: number;
+  /** The `next` of the page before. */
   readonly before?: number;
+}
+
+export interface NodeSearch {
+  found: FoundNode[];
+  /** When the last node that was looked at was recorded. Omitted when there is none. */
+  searched_to?: string;
+  /** Where older nodes begin; omitted when there are none. */
+  next?: number;
 }
 
 export interface FoundNode {
   session_id: string;
   node: ConversationNode;
-  position: number;
+  /** When it was recorded. */
+  time: string;
+  /** Of a result. */
+  tool_name?: string;
+  /** What was searched, and where the text begins in it. */
+  text: string;
+  at: number;
+}
+
+export interface CallCount {
+  session_id: string;
+  tool_name: string;
+  status: string;
+  count: number;
+}
+
+export interface ProjectCount {
+  /** Omitted for those about none. */
+  project?: string;
+  sessions: number;
 }
 
 export interface SessionRecord {
@@ -184,6 +222,12 @@ export interface FactPage {
   readonly tool_call_id?: string;
 }
 
+export interface CallsOf {
+  readonly run_id?: string;
+  /** Only those that have not ended. */
+  readonly isOpen?: boolean;
+}
+
 /** Reads what is committed. Costs the holder of the session nothing. */
 export interface SessionReader {
   readonly session_id: string;
@@ -195,7 +239,7 @@ export interface SessionReader {
   /** Oldest first. */
   runs(): Promise<RunRecord[]>;
   /** In the order they were asked for. */
-  calls(of?: { readonly run_id?: string }): Promise<CallRecord[]>;
+  calls(of?: CallsOf): Promise<CallRecord[]>;
   node(node_id: string): Promise<ConversationNode | undefined>;
   /** The branches at a node, oldest first; of the root when omitted. */
   children(node_id?: string): Promise<ConversationNode[]>;

@@ -67,9 +67,9 @@ export function sessionReader(place: SessionPlace): SessionReader {
         runRecord({ ...row, last_seq: lastSeqs.get(row.run_id) ?? row.last_seq }, session_id),
       );
     },
-    async calls({ run_id } = {}) {
+    async calls({ run_id, isOpen = false } = {}) {
       const [{ calls: open }, ended] = await database.snapshot(function* () {
-        return [yield* openState(), yield* endedCalls(run_id)] as const;
+        return [yield* openState(), isOpen ? [] : yield* endedCalls(run_id)] as const;
       });
       // An open one may be older than many that have ended.
       return [...ended, ...open.filter((call) => run_id === undefined || call.run_id === run_id)]

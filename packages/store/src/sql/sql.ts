@@ -61,6 +61,9 @@ export function listed(values: readonly string[]): SqlPart {
 /** Where a text begins in another; 0 when it does not. */
 export const POSITION_IN = new SqlPart({ sqlite: "instr", postgres: "strpos" });
 
+/** After a text: compared and lowered byte by byte, as SQLite always does. */
+export const BYTEWISE = new SqlPart({ sqlite: "", postgres: 'COLLATE "C"' });
+
 /** At the end of a SELECT: no one else changes these rows before the transaction ends. On SQLite no one does anyway. */
 export const FOR_UPDATE = new SqlPart({ sqlite: "", postgres: "FOR UPDATE" });
 

@@ -2,8 +2,8 @@
 // reading can do.
 
 import { createHash } from "node:crypto";
-import type { ConversationNode, Fact } from "@soong/core";
-import type { SessionPage, Store, Tombstone } from "../contract/store.ts";
+import type { Fact } from "@soong/core";
+import type { CallCount, RunRecord, SessionPage, Store, Tombstone } from "../contract/store.ts";
 import { StoreError } from "../contract/store-error.ts";
 import { asCount, parseFact, type SessionPlace, sessionReader } from "../session/session-reader.ts";
 import {
@@ -15,8 +15,9 @@ import {
   type SessionRow,
 } from "../session/rows.ts";
 import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
+import { searchNodes } from "./search-nodes.ts";
 import { verifySession } from "./verify-session.ts";
-import { listed, POSITION_IN, sql, sqlRow, type SqlDatabase, type Steps } from "../sql/sql.ts";
+import { listed, sql, sqlRow, type SqlDatabase, type Steps } from "../sql/sql.ts";
 import type { ArtifactBytes } from "../artifacts/artifact-bytes.ts";
 
 export interface StoreTables extends Pick<
@@ -27,6 +28,10 @@ export interface StoreTables extends Pick<
   | "searchNodes"
   | "lastFacts"
   | "factsOfTypes"
+  | "newestFacts"
+  | "runs"
+  | "countCalls"
+  | "projects"
   | "findRun"
   | "findRuns"
   | "verify"
@@ -69,23 +74,7 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
         FROM sessions WHERE CAST(${wanted} AS TEXT) IS NULL OR project = ${wanted}`);
       return counted?.count ?? 0;
     },
-    async searchNodes(text, { limit = DEFAULT_PAGE, before = Number.MAX_SAFE_INTEGER } = {}) {
-      const wanted = JSON.stringify(text)
-        .slice(1, -1)
-        .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-      const rows = await database.run(sql<{
-        position: number;
-        session_id: string;
-        text: string;
-      }>`SELECT nodes.rowid AS position, session_id, text FROM nodes JOIN sessions USING (session_no)
-         WHERE nodes.rowid < ${before} AND ${POSITION_IN}(lower(text), ${wanted}) > 0
-         ORDER BY nodes.rowid DESC LIMIT ${asCount(limit)}`);
-      return rows.map(({ position, session_id, text: node }) => ({
-        session_id,
-        node: JSON.parse(node) as ConversationNode,
-        position,
-      }));
-    },
+    searchNodes: async (text, page) => database.run(searchNodes(database, text, page)),
     async lastFacts(session_ids) {
       const rows = await database.run(
         sql<SessionFactRow>`SELECT session_id, runs.last_seq AS seq, line FROM ${listed(session_ids)}
@@ -103,6 +92,44 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
       );
       return rows.map(sessionFact);
     },
+    async newestFacts(session_ids, type) {
+      const rows = await database.run(
+        sql<SessionFactRow>`SELECT session_id, place % ${PLACES} AS seq, line FROM (
+           SELECT session_id AS of_session, (
+             SELECT place FROM facts
+             WHERE place BETWEEN session_no * ${PLACES} AND session_no * ${PLACES} + last_seq AND type = ${type}
+             ORDER BY place DESC LIMIT 1
+           ) AS newest FROM ${listed(session_ids)} JOIN sessions ON session_id = value
+         ) AS found JOIN facts ON place = newest JOIN sessions ON session_id = of_session ORDER BY place`,
+      );
+      return rows.map(sessionFact);
+    },
+    async runs(session_ids) {
+      const rows = await database.run(
+        sql<RunOfSession>`SELECT runs.*, session_id, open_state FROM ${listed(session_ids)}
+         JOIN sessions ON session_id = value JOIN runs USING (session_no) ORDER BY session_no, run_index`,
+      );
+      return rows.map(runOfSession);
+    },
+    async countCalls(session_ids) {
+      const rows = await database.run(
+        sql<CallCount>`SELECT session_id, tool_name, status, count(*) AS count FROM ${listed(session_ids)}
+         JOIN sessions ON session_id = value JOIN calls USING (session_no)
+         GROUP BY session_id, tool_name, status ORDER BY session_id, tool_name, status`,
+      );
+      return rows.map((row) => ({ ...row, tool_name: fromColumn(row.tool_name) }));
+    },
+    async projects() {
+      const rows = await database.run(
+        sql<{
+          project: string | null;
+          sessions: number;
+        }>`SELECT project, count(*) AS sessions FROM sessions GROUP BY project ORDER BY max(updated_at) DESC`,
+      );
+      return rows.map(({ project, sessions }) =>
+        omitNulls({ project: fromColumn(project), sessions }),
+      );
+    },
     async unfinishedRemovals() {
       const rows = await database.run(
         sql<{
@@ -113,14 +140,9 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
     },
     async findRun(run_id) {
       const found = await database.run(
-        sqlRow<
-          RunRow & Pick<SessionRow, "session_id" | "open_state">
-        >`SELECT runs.*, session_id, open_state FROM runs JOIN sessions USING (session_no) WHERE run_id = ${run_id}`,
+        sqlRow<RunOfSession>`SELECT runs.*, session_id, open_state FROM runs JOIN sessions USING (session_no) WHERE run_id = ${run_id}`,
       );
-      if (found === undefined) return undefined;
-      const [, last_seq = found.last_seq] =
-        parseOpenState(found).runs.find(([id]) => id === run_id) ?? [];
-      return runRecord({ ...found, last_seq }, found.session_id);
+      return found && runOfSession(found);
     },
     async findRuns({ idPrefix, limit = DEFAULT_PAGE }) {
       const rows = await database.run(sql<
@@ -193,6 +215,15 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
         AND (CAST(${project} AS TEXT) IS NULL OR project = ${project})
       ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
   }
+}
+
+type RunOfSession = RunRow & Pick<SessionRow, "session_id" | "open_state">;
+
+/** What the row of a run under way does not know is in the open state of its session. */
+function runOfSession(row: RunOfSession): RunRecord {
+  const open = row.ended_at === null ? parseOpenState(row).runs : [];
+  const [, last_seq = row.last_seq] = open.find(([id]) => id === row.run_id) ?? [];
+  return runRecord({ ...row, last_seq }, row.session_id);
 }
 
 /** Comes behind every text that is kept. */

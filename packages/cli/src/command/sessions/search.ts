@@ -1,10 +1,10 @@
 // `soong sessions search`: text in the stored conversations, by the view of a result that is made for it (RESULT-5).
 
-import { isTerminalFact, viewsOf, type ConversationNode } from "@soong/core";
+import type { ConversationNode } from "@soong/core";
 import type { Store } from "@soong/store";
 import { EXIT, fit, UsageError, visibleLine } from "../../output/index.ts";
 import type { Handler } from "../handler.ts";
-import { readPages, withReadOnlyStore } from "../stored.ts";
+import { withReadOnlyStore } from "../stored.ts";
 
 interface Match {
   readonly session_id: string;
@@ -16,7 +16,6 @@ interface Match {
   readonly excerpt: string;
 }
 
-const PAGE = 100;
 const EXCERPT_CHARS = 200;
 
 export const searchSessions: Handler<"sessions search"> = async (
@@ -55,44 +54,16 @@ export const searchSessions: Handler<"sessions search"> = async (
   });
 };
 
-type Found = Awaited<ReturnType<Store["searchNodes"]>>[number];
-
-async function* findMatches(store: Store, text: string): AsyncGenerator<Match> {
-  const wanted = toLowerAscii(text);
-  const pages = readPages<Found>(PAGE, (last) =>
-    store.searchNodes(text, { limit: PAGE, before: last?.position }),
-  );
-  for await (const page of pages) {
-    for (const { session_id, node } of page) {
+async function* findMatches(store: Store, text: string): AsyncGenerator<Match, undefined> {
+  for (let before: number | undefined; ;) {
+    const { found, next } = await store.searchNodes(text, { before });
+    for (const { session_id, node, tool_name, text: searched, at } of found) {
       const { run_id, node_id, kind } = node;
-      const { searched, tool_name } = await readSearchedText(store, session_id, node);
-      const at = toLowerAscii(searched).indexOf(wanted);
-      if (at === -1) continue;
       const start = Math.max(searched.lastIndexOf("\n", at) + 1, at - EXCERPT_CHARS / 2);
       const [excerpt = ""] = searched.slice(start, start + EXCERPT_CHARS).split("\n", 1);
       yield { session_id, run_id, node_id, kind, tool_name, excerpt };
     }
+    if (next === undefined) return undefined;
+    before = next;
   }
-}
-
-/** A result has a view of its own for this; of anything else it is what the model reads. */
-async function readSearchedText(
-  store: Store,
-  session_id: string,
-  { kind, run_id, tool_call_id, content }: ConversationNode,
-): Promise<{ searched: string; tool_name?: string }> {
-  if (kind === "tool_result" && tool_call_id !== undefined) {
-    const facts = await (await store.readSession(session_id)).facts({ run_id, tool_call_id });
-    const result = facts.find(isTerminalFact)?.data.result;
-    if (result !== undefined) {
-      return { searched: viewsOf(result).search, tool_name: result.tool_name };
-    }
-  }
-  const texts = content.map((block) => ("text" in block ? block.text : ""));
-  return { searched: texts.join("\n") };
-}
-
-/** As the store compares: only A to Z have two cases for it. */
-function toLowerAscii(text: string): string {
-  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
