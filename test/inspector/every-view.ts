@@ -26,7 +26,7 @@ export function viewsOf(
   });
   const session = `session/${session_id}`;
   return [
-    at("home", "home", () => page.getByRole("heading", { name: "Live now" })),
+    at("home", "home", () => page.getByRole("table", { name: /Sessions/ })),
     at("timeline", `${session}/timeline`, () => lanesOf(page).getByRole("row", { name: /failed/ })),
     {
       name: "call",

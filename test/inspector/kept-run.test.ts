@@ -11,7 +11,17 @@ import { needsBrowser, useBrowser } from "./browser.ts";
 import { IMAGE, keepRun, LINES } from "./kept-run-stage.ts";
 import { faultsIn } from "./looks-stage.ts";
 import { planTask, viewsOf } from "./every-view.ts";
-import { detailsOf, lanesOf, openPage, partOf, reach, says, seen, WAIT } from "./page-stage.ts";
+import {
+  detailsOf,
+  lanesOf,
+  openPage,
+  partOf,
+  reach,
+  says,
+  seen,
+  WAIT,
+  sidebarOf,
+} from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -29,7 +39,9 @@ async function pageOfTheRun(options: BrowserContextOptions = {}): Promise<Page> 
   const inspector = await startInspector(bundle, place);
   const page = await browser.tab(options);
   await openPage(page, inspector);
-  await page.getByRole("link", { name: /Tidy up/ }).click();
+  await sidebarOf(page)
+    .getByRole("link", { name: /Tidy up/ })
+    .click();
   await seen(lanesOf(page).getByRole("row", { name: /code\.search, succeeded/ }));
   return page;
 }

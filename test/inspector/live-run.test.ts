@@ -42,7 +42,7 @@ describe("a run that is watched while it runs", () => {
     const page = await browser.tab();
     const asked = recordRequests(page);
     await page.goto(String(inspector.record["url"]));
-    await seen(page.getByRole("heading", { name: "Sessions" }));
+    await seen(page.getByRole("heading", { name: "Home" }));
     expect(page.url()).not.toContain("token");
 
     const run = place.start(RUN);

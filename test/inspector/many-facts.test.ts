@@ -7,6 +7,7 @@ import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
 import { keepManyFacts } from "./many-facts.ts";
+import { sidebarOf } from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -33,7 +34,9 @@ describe("a run of 100 000 facts", () => {
     const inspector = await startInspector(bundle, place);
     const page = await browser.tab();
     await page.goto(String(inspector.record["url"]));
-    await page.getByRole("link", { name: /very many facts/ }).click(WAIT);
+    await sidebarOf(page)
+      .getByRole("link", { name: /very many facts/ })
+      .click(WAIT);
     const counted = calls.toLocaleString("en");
     await page
       .getByText(new RegExp(`${counted}|${calls} calls`))

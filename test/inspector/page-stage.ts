@@ -43,6 +43,11 @@ export async function attended({ home }: Place): Promise<void> {
   }, WAIT);
 }
 
+/** The sessions beside every view. */
+export function sidebarOf(page: Page): Locator {
+  return page.getByRole("complementary", { name: "Sessions" });
+}
+
 export function lanesOf(page: Page): Locator {
   return page.getByRole("treegrid", { name: "Runs and calls" });
 }

@@ -8,7 +8,7 @@ import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
 import { keepRun } from "./kept-run-stage.ts";
 import { faultsIn } from "./looks-stage.ts";
-import { lanesOf, openPage, reach, says, seen, WAIT } from "./page-stage.ts";
+import { lanesOf, openPage, reach, says, seen, sidebarOf, WAIT } from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -111,7 +111,9 @@ describe("a column", () => {
     needsBrowser(context);
     const page = await browser.tab();
     await openPage(page, await startInspector(bundle, place));
-    await page.getByRole("link", { name: /Tidy up/ }).click();
+    await sidebarOf(page)
+      .getByRole("link", { name: /Tidy up/ })
+      .click();
     await seen(lanesOf(page).getByRole("row", { name: /code\.search/ }));
     const widths = async () => ({
       sessions: await widthOf(page.getByRole("complementary", { name: "Sessions" })),

@@ -10,7 +10,7 @@ import { createTasks } from "../../packages/tasks/src/index.ts";
 import { bundleCli, recordsOf, type CliBundle } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
-import { openPage, reach, says, seen, WAIT } from "./page-stage.ts";
+import { openPage, reach, says, seen, WAIT, sidebarOf } from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -55,7 +55,9 @@ describe("the surface of a run", () => {
     const inspector = await startInspector(bundle, place);
     const page = await browser.tab();
     await openPage(page, inspector);
-    await page.getByRole("link", { name: /find the words/ }).click();
+    await sidebarOf(page)
+      .getByRole("link", { name: /find the words/ })
+      .click();
     await page.getByRole("tab", { name: "Surface" }).click();
     const group = (name: string) => page.getByRole("region", { name: `${name} tools` });
 

@@ -2,6 +2,7 @@
 
 export * from "./server/index.ts";
 export type * from "./wire/home-records.ts";
+export type * from "./wire/overview-records.ts";
 export type * from "./wire/policy-records.ts";
 export type * from "./wire/routes.ts";
 export type * from "./wire/session-records.ts";

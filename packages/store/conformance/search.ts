@@ -114,7 +114,7 @@ export const search: readonly ConformanceCheck[] = [
           ["b", runs[3]?.run_id],
         ],
       );
-      assert.deepEqual(await store.newestFacts(ids, "model.started"), []);
+      assert.deepEqual(await store.newestFacts(ids, "tool.late"), []);
       assert.deepEqual(
         new Set((await store.projects()).map((one) => JSON.stringify(one))),
         new Set([

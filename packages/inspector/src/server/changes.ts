@@ -5,10 +5,11 @@ import { createHash } from "node:crypto";
 import type { Changes, HomeState, SessionChanges } from "../wire/home-records.ts";
 import { toInspectorError } from "./answer.ts";
 import type { Attendance, Heartbeat } from "./attendance.ts";
-import { sessionRow, type HomeWatch } from "./home-watch.ts";
+import type { HomeWatch } from "./home-watch.ts";
 import { InspectorError, type LivePort } from "./ports.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { SessionIndexes } from "./session-indexes.ts";
+import { sessionRow } from "./session-summaries.ts";
 
 export interface ChangesAsked {
   readonly cursor: string | undefined;

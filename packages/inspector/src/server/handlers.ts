@@ -3,13 +3,17 @@
 import type { About } from "../wire/routes.ts";
 import type { Changes } from "../wire/home-records.ts";
 import type { ChangesAsked } from "./changes.ts";
+import { homeHandlers, type HomeHandlerParts } from "./home-handlers.ts";
 import { given, type InspectorPorts } from "./ports.ts";
 import { abortBody, acceptBody, answerBody, emptyBody, playgroundBody } from "./read-body.ts";
 import { policyHandlers } from "./policy-handlers.ts";
 import type { Handlers } from "./router.ts";
 import { sessionHandlers, type SessionHandlerParts } from "./session-handlers.ts";
 
-interface HandlerParts extends Pick<SessionHandlerParts, "store" | "indexes" | "redact"> {
+interface HandlerParts
+  extends
+    Pick<SessionHandlerParts, "indexes" | "redact">,
+    Pick<HomeHandlerParts, "store" | "summaries"> {
   readonly about: Omit<About, "can">;
   readonly ports: InspectorPorts;
   readonly changes: (asked: ChangesAsked) => Promise<Changes>;
@@ -41,7 +45,8 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
           signal,
         }),
     },
-    ...sessionHandlers({ ...parts, live, factTexts }),
+    ...homeHandlers({ ...parts, ports }),
+    ...sessionHandlers({ ...parts, factTexts }),
     "POST /api/runs/:run_id/abort": {
       body: abortBody,
       async handle({ parts: { run_id }, body: { session_id } }) {

@@ -7,6 +7,7 @@ import type { SessionRow } from "../wire/session-records.ts";
 import { toInspectorError } from "./answer.ts";
 import type { HomeStore } from "./home-store.ts";
 import type { InspectorPorts, LiveState } from "./ports.ts";
+import type { SessionSummaries } from "./session-summaries.ts";
 
 export type HomeWatch = ReturnType<typeof createHomeWatch>;
 
@@ -18,6 +19,7 @@ const MOST_LISTED = 100;
 
 export function createHomeWatch(
   store: HomeStore,
+  summaries: SessionSummaries,
   { live, tasks }: Pick<InspectorPorts, "live" | "tasks">,
 ) {
   let version = 0;
@@ -29,7 +31,7 @@ export function createHomeWatch(
     problems: [],
     tasks_version: 0,
   };
-  let listed: readonly SessionRecord[] = [];
+  let listed: readonly SessionRow[] = [];
   let listedAt = Number.NEGATIVE_INFINITY;
   let listedWith: LiveState | undefined;
   let tasksText: string | undefined;
@@ -62,7 +64,7 @@ export function createHomeWatch(
     const unopened = store.problem();
     if (unopened !== undefined) problems.push(unopened);
     state = {
-      sessions: listed.map((record) => sessionRow(record, now)),
+      sessions: listed.map((row) => ({ ...row, live: now?.sessions.get(row.session_id) })),
       questions: [...(now?.questions ?? [])],
       grants: [...(now?.grants ?? [])],
       // The same may be wrong with several of them.
@@ -81,7 +83,9 @@ export function createHomeWatch(
     if (now?.sessions === listedWith?.sessions && performance.now() - listedAt < listMs) return;
     listedAt = performance.now();
     listedWith = now;
-    listed = opened === undefined ? [] : await sessionsUsedLast(opened, now, MOST_LISTED);
+    const records = opened === undefined ? [] : await sessionsUsedLast(opened, now, MOST_LISTED);
+    // Every page gets all of them with each change: in short.
+    listed = (await summaries.rows(records, true)).map(({ summary: _summary, ...row }) => row);
   }
 
   async function followTasks(): Promise<void> {
@@ -90,13 +94,6 @@ export function createHomeWatch(
     tasksText = text;
     tasksVersion += 1;
   }
-}
-
-/** As the page lists it: what is kept of it, and whether someone runs it now. */
-export function sessionRow(record: SessionRecord, live: LiveState | undefined): SessionRow {
-  const { session_id, title, project, created_at, updated_at, last_seq } = record;
-  const held = live?.sessions.get(session_id);
-  return { session_id, title, project, created_at, updated_at, last_seq, live: held };
 }
 
 /** Those used last, and all that are live however long ago their last fact is. */

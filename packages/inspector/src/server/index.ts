@@ -8,6 +8,7 @@ export type {
   PlaygroundPort,
   PolicyPort,
   ServersPort,
+  SummaryPort,
   TasksPort,
   WhatIfPort,
 } from "./ports.ts";

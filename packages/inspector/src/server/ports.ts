@@ -22,6 +22,8 @@ import type {
   WhatIf,
   WhatIfAsked,
 } from "../wire/home-records.ts";
+import type { SessionRecord } from "@soong/store";
+import type { UsedSince } from "../wire/overview-records.ts";
 import type {
   PolicyPage,
   RuleChange,
@@ -32,7 +34,7 @@ import type {
   WhatIfAll,
   WhatIfAllAsked,
 } from "../wire/policy-records.ts";
-import type { LiveSession } from "../wire/session-records.ts";
+import type { LiveSession, SessionSummary } from "../wire/session-records.ts";
 import type { ProblemCode } from "../wire/routes.ts";
 
 /** A request that fails, with a sentence for the user of the page. */
@@ -72,6 +74,7 @@ export interface InspectorPorts {
   /** What facts say. Default: those of the kernel; others are described by their fields. */
   readonly factTexts?: Partial<FactTexts>;
   readonly live?: LivePort;
+  readonly summaries?: SummaryPort;
   readonly tasks?: TasksPort;
   readonly playground?: PlaygroundPort;
   readonly whatIf?: WhatIfPort;
@@ -117,6 +120,14 @@ export interface LiveState {
   readonly questions: readonly Question[];
   readonly grants: readonly GrantRow[];
   readonly problems: readonly string[];
+}
+
+/** What became of sessions, in short. */
+export interface SummaryPort {
+  /** In their order. */
+  summarize(records: readonly SessionRecord[]): Promise<SessionSummary[]>;
+  /** What their requests used of models from that time on. */
+  usedSince(records: readonly SessionRecord[], since: string): Promise<UsedSince>;
 }
 
 export interface TasksPort {

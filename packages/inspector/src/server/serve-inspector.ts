@@ -19,6 +19,7 @@ import { readPageFile } from "./page-files.ts";
 import { InspectorError, missing, type InspectorPorts } from "./ports.ts";
 import { createRouter } from "./router.ts";
 import { createSessionIndexes } from "./session-indexes.ts";
+import { createSessionSummaries } from "./session-summaries.ts";
 
 export interface InspectorOptions {
   /** Opened for reading; the caller closes it. Or how to open it once it is there: what it opened is closed here. */
@@ -67,12 +68,13 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   const redact = (text: string): string => redactor.text(text);
   refuseOptions(host, token);
   const store = createHomeStore(options.store);
+  const summaries = createSessionSummaries(ports.summaries, ports.live);
   const heartbeat = createHeartbeat(BEAT_MS);
   const indexes = createSessionIndexes(store, { onNews: () => heartbeat.beat() });
   const attendance = createAttendance(ports.live, graceMs);
   const changes = createChanges({
     serverId: randomBytes(8).toString("hex"),
-    home: createHomeWatch(store, ports),
+    home: createHomeWatch(store, summaries, ports),
     indexes,
     live: ports.live,
     attendance,
@@ -81,7 +83,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   });
   const about = { version, home, cwd };
   const router = createRouter(
-    createHandlers({ about, ports, store, indexes, changes, redact }),
+    createHandlers({ about, ports, store, summaries, indexes, changes, redact }),
     bodyMs,
   );
   const server = createServer({

@@ -1,8 +1,7 @@
-// What is kept of a session, by pages: the list of sessions, its facts, its conversation, one call, the tools a run sees,
+// What is kept of a session, by pages: its facts, its conversation, one call, the tools a run sees,
 // its artifacts.
 
 import { isTerminalFact, type ConversationNode, type Fact, type FactTexts } from "@soong/core";
-import type { SessionRecord } from "@soong/store";
 import { callStory } from "../timeline/call-story.ts";
 import { conversation } from "../timeline/conversation.ts";
 import { findDefinitions } from "../timeline/definitions.ts";
@@ -13,15 +12,13 @@ import type { Lane } from "../wire/session-records.ts";
 import { artifactBytes, createLineCounter } from "./artifact-bytes.ts";
 import { readArtifactPage } from "./artifact-page.ts";
 import type { HomeStore } from "./home-store.ts";
-import { sessionRow } from "./home-watch.ts";
-import { bad, missing, type LivePort } from "./ports.ts";
+import { missing } from "./ports.ts";
 import { wholeNumber, type Handlers } from "./router.ts";
 import type { Redact } from "./safe-cut.ts";
 import { compilePattern, searchArtifact } from "./search-artifact.ts";
 import { findAncestor, type SessionIndex } from "./session-index.ts";
 import type { SessionIndexes } from "./session-indexes.ts";
 
-const MOST_SESSIONS = 500;
 const MOST_FACTS = 1000;
 const MOST_SEQ = 2 ** 32 - 1;
 const MOST_REVISION = 1_000_000;
@@ -32,34 +29,18 @@ const MOST_SEARCH_MS = 5000;
 export interface SessionHandlerParts {
   readonly store: HomeStore;
   readonly indexes: SessionIndexes;
-  readonly live: LivePort | undefined;
   readonly factTexts: Partial<FactTexts> | undefined;
   readonly redact: Redact;
 }
 
-type SessionHandlers = Pick<Handlers, Extract<keyof Handlers, `GET /api/sessions${string}`>>;
+type SessionHandlers = Pick<Handlers, Extract<keyof Handlers, `GET /api/sessions/${string}`>>;
 
 export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
-  const { store, indexes, live, factTexts, redact } = parts;
+  const { indexes, factTexts, redact } = parts;
   const lines = createLineCounter();
   const row = (fact: Fact) => factLine(fact, factTexts);
 
   return {
-    "GET /api/sessions": {
-      query: ["after", "limit"],
-      async handle({ query }) {
-        const limit = query.whole("limit", 1, MOST_SESSIONS, 100);
-        const after = placeAfter(query.text("after"));
-        const opened = await store.find();
-        const found = (await opened?.sessions({ limit: limit + 1, after })) ?? [];
-        const page = found.slice(0, limit);
-        const last = found.length > limit ? page.at(-1) : undefined;
-        return {
-          sessions: page.map((record) => sessionRow(record, live?.state())),
-          next: last && `${last.updated_at} ${last.session_id}`,
-        };
-      },
-    },
     "GET /api/sessions/:session_id/facts": {
       query: ["offset", "limit", "run_id"],
       async handle({ parts: { session_id }, query, signal }) {
@@ -209,13 +190,4 @@ async function findResultNode(
     node_id,
     (one) => one.kind === "tool_result" && one.tool_call_id === tool_call_id,
   );
-}
-
-function placeAfter(
-  text: string | undefined,
-): Pick<SessionRecord, "updated_at" | "session_id"> | undefined {
-  if (text === undefined) return undefined;
-  const border = text.indexOf(" ");
-  if (border < 1) throw bad("after must be the next of an earlier list.");
-  return { updated_at: text.slice(0, border), session_id: text.slice(border + 1) };
 }

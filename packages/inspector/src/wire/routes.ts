@@ -21,6 +21,7 @@ import type {
   WhatIf,
   WhatIfAsked,
 } from "./home-records.ts";
+import type { HomeOverview, SessionGroup, TranscriptSearch } from "./overview-records.ts";
 import type {
   PolicyPage,
   RuleChange,
@@ -52,7 +53,15 @@ export interface Routes {
     query: { cursor?: string; session_id?: string; hold?: "1" };
     answer: Changes;
   };
-  "GET /api/sessions": { query: { after?: string; limit?: string }; answer: SessionList };
+  /** `since`: from when on to count what was used. */
+  "GET /api/home": { query: { since: string }; answer: HomeOverview };
+  /** Those that match, as far back as one request looks: `next` continues. `text`: words of title, project, model or id. */
+  "GET /api/sessions": {
+    query: { after?: string; limit?: string; group?: SessionGroup } & SessionFilter;
+    answer: SessionList;
+  };
+  /** Plain text in all conversations; `before` is the `next` of a page. */
+  "GET /api/search": { query: { q: string; before?: string }; answer: TranscriptSearch };
   "GET /api/sessions/:session_id/facts": {
     query: { offset: string; limit: string; run_id?: string };
     answer: FactRows;
@@ -117,6 +126,14 @@ export interface Routes {
   "GET /api/servers/:server_id/tools/:tool_name": { answer: ServerTool };
   "GET /api/servers/:server_id/log": { answer: ServerLog };
   "POST /api/servers/:server_id/accept": { body: { shown: ChangedTool[] }; answer: Accepted };
+}
+
+/** Each as it was typed or chosen. */
+export interface SessionFilter {
+  status?: string;
+  project?: string;
+  tool?: string;
+  text?: string;
 }
 
 export interface About {

@@ -1,5 +1,6 @@
 // What is known of one session: its row, its runs and lanes, its calls, its conversation, its tools.
 
+import type { UsageTotal } from "@soong/agent";
 import type {
   ArtifactRecord,
   ArtifactRef,
@@ -26,7 +27,45 @@ export interface SessionRow {
   last_seq: number;
   /** The process that holds it now, where its socket answers. */
   live?: LiveSession;
+  /** Omitted where this inspector cannot tell. */
+  status?: SessionStatus;
+  /** In a list of sessions, where this inspector can tell. */
+  summary?: SessionSummary;
 }
+
+/** A session in short, without reading its journal. */
+export interface SessionSummary {
+  status: SessionStatus;
+  /** Why it failed, in words, where that was recorded. */
+  reason?: string;
+  kind: SessionKind;
+  /** Prompts, or calls that no model made. */
+  turns: number;
+  /** Of its newest request. */
+  model?: string;
+  /** In which its turns worked. */
+  worked_ms: number;
+  /** Of models, by all its runs. */
+  usage: UsageTotal;
+  /** Those that have ended. */
+  calls: number;
+  failed_calls: number;
+  /** Names of the tools that were called. */
+  tools: readonly string[];
+  /** The step it was opened for, dispatched from another session. */
+  worker_of?: { task_id: string; step_id: string };
+}
+
+export type SessionStatus =
+  | "running"
+  | "waiting_for_approval"
+  | "interrupted"
+  | "done"
+  | "failed"
+  /** Nothing was asked in it. */
+  | "empty";
+
+export type SessionKind = "conversation" | "call" | "playground" | "gateway" | "worker";
 
 export interface LiveSession {
   pid: number;
@@ -41,6 +80,8 @@ export interface SessionList {
   sessions: SessionRow[];
   /** More of them, older. */
   next?: string;
+  /** When the last one that was looked at was used; omitted where all were. */
+  searched_to?: string;
 }
 
 /** The conversation along the path that an agent continues from: what the model reads, oldest first. */

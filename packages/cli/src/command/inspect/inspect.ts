@@ -19,6 +19,7 @@ import { openPlayground } from "./playground.ts";
 import { createPolicyPort } from "./policy.ts";
 import { withRemoteSessions } from "./remote-sessions.ts";
 import { openServersPort } from "./servers.ts";
+import { createSummaryPort } from "./summaries.ts";
 import { createTasksPort } from "./tasks.ts";
 import { createWhatIfPort } from "./what-if.ts";
 
@@ -46,6 +47,7 @@ export const serveInspectorPage: Handler<"inspect"> = async (
         ports: {
           factTexts: await loadFactTexts(),
           live,
+          summaries: createSummaryPort(store),
           tasks: createTasksPort(store, home),
           playground,
           servers,

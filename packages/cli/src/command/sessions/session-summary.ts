@@ -10,6 +10,8 @@ import { sumSessionUsage } from "./stored-usage.ts";
 
 export interface SessionSummary extends SessionRecord {
   readonly status: SessionStatus;
+  /** Why its last turn failed, where that was recorded. */
+  readonly reason?: string;
   /** Prompts, or calls of `soong call`: the runs that no other run of the session started. */
   readonly turns: number;
   /** The step it was opened for, dispatched from another session. */
@@ -57,8 +59,16 @@ export async function summarizeSessions(
     const own = turns.get(session_id) ?? [];
     const usage = usages.get(session_id) ?? sumUsage([]);
     const status = readStatus(session_id, own);
+    const reason = status === "failed" ? readReason(own.at(-1)) : undefined;
     const worker_of = worked.get(session_id);
-    return { ...record, status, turns: own.length, usage, ...(worker_of && { worker_of }) };
+    return {
+      ...record,
+      status,
+      ...(reason && { reason }),
+      turns: own.length,
+      usage,
+      ...(worker_of && { worker_of }),
+    };
   });
 
   function readStatus(session_id: string, own: readonly Fact[]): SessionStatus {
@@ -119,6 +129,14 @@ function readEnd({ type, data }: Fact): SessionStatus {
   if (type === "run.aborted") return "interrupted";
   const { reason } = data as { reason?: unknown };
   return reason === RUNTIME_RESTARTED ? "interrupted" : "failed";
+}
+
+/** Undefined where it only says that it failed. */
+function readReason(end: Fact | undefined): string | undefined {
+  if (end?.type !== "run.failed") return undefined;
+  const { error, message, reason } = end.data;
+  const told = error?.message ?? message ?? (reason === "failed" ? undefined : reason);
+  return told?.replaceAll("_", " ");
 }
 
 /** `done · 3 min ago · 2 turns · cost 0.02 USD`, in parts. */

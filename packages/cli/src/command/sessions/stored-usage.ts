@@ -12,8 +12,30 @@ export async function sumSessionUsage(
   store: Pick<UsageFacts, "factsOfTypes">,
   ends: readonly Fact[],
 ): Promise<ReadonlyMap<string, UsageTotal>> {
+  return sumBySession(await readRunUsage(store, ends));
+}
+
+/** By session: what its requests used that ended from that time on. */
+export async function sumUsageSince(
+  store: UsageFacts & Pick<Store, "runs">,
+  session_ids: readonly string[],
+  since: string,
+): Promise<ReadonlyMap<string, UsageTotal>> {
+  const runs = await store.runs(session_ids);
+  const over = new Set<string>();
+  const begun = new Set<string>();
+  for (const { run_id, started_at, ended_at = since } of runs) {
+    if (ended_at < since) over.add(run_id);
+    else if (started_at < since) begun.add(run_id);
+  }
+  const ends = await store.lastFacts(session_ids);
+  const counted = ends.filter(({ run_id = "" }) => !over.has(run_id));
+  return sumBySession(await readRunUsage(store, counted, { since, begun }));
+}
+
+function sumBySession(runs: readonly RunUsage[]): ReadonlyMap<string, UsageTotal> {
   const totals = new Map<string, UsageTotal[]>();
-  for (const { session_id, usage } of await readRunUsage(store, ends)) {
+  for (const { session_id, usage } of runs) {
     const ofRuns = totals.get(session_id) ?? [];
     totals.set(session_id, ofRuns);
     ofRuns.push(usage);
@@ -51,21 +73,29 @@ interface RunUsage {
   readonly usage: UsageTotal;
 }
 
+/** Only requests from a time on; of runs that had `begun` before it, their last fact counts too much. */
+interface UsageWindow {
+  readonly since: string;
+  readonly begun: ReadonlySet<string>;
+}
+
 async function readRunUsage(
   store: Pick<UsageFacts, "factsOfTypes">,
   ends: readonly Fact[],
+  window?: UsageWindow,
 ): Promise<readonly RunUsage[]> {
   const used: RunUsage[] = [];
   const unreported = new Map<string, { readonly session_id: string; readonly facts: Fact[] }>();
   for (const fact of ends) {
     const { session_id, run_id = "" } = fact;
-    const usage = readEndUsage(fact);
+    const usage = window?.begun.has(run_id) ? undefined : readEndUsage(fact);
     if (usage === undefined) unreported.set(run_id, { session_id, facts: [] });
     else used.push({ session_id, run_id, usage });
   }
   const unread = new Set([...unreported.values()].map(({ session_id }) => session_id));
   if (unread.size === 0) return used;
   for (const fact of await store.factsOfTypes([...unread], USED)) {
+    if (window !== undefined && fact.time < window.since) continue;
     unreported.get(fact.run_id ?? "")?.facts.push(fact);
   }
   for (const [run_id, { session_id, facts }] of unreported) {

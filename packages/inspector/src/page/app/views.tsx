@@ -4,6 +4,7 @@
 import type { JSX } from "preact";
 import type { About } from "../../wire/routes.ts";
 import { PolicyView } from "../policy/policy-view.tsx";
+import { HomeView } from "../home/home-view.tsx";
 import { PlaygroundView } from "../playground/playground-view.tsx";
 import { QuestionsView } from "../questions/question-list.tsx";
 import type { Route } from "../route/hash-route.ts";
@@ -11,7 +12,6 @@ import { ServersView } from "../servers/servers-view.tsx";
 import { SessionView } from "../sessions/session-view.tsx";
 import { TasksView } from "../tasks/tasks-view.tsx";
 import { WhatIfView } from "../what-if/what-if-view.tsx";
-import { Welcome } from "./welcome.tsx";
 
 type RouteOf = { [Name in Route["view"]]: Extract<Route, { view: Name }> };
 
@@ -28,7 +28,7 @@ const VIEWS: { readonly [Name in Route["view"]]: View<RouteOf[Name]> } = {
   home: {
     name: "Home",
     link: { to: { view: "home" }, key: "h" },
-    show: () => <Welcome />,
+    show: (route) => <HomeView route={route} />,
   },
   questions: {
     name: "Questions",

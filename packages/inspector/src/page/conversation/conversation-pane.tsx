@@ -16,7 +16,7 @@ import type { SessionModel } from "../state/session-model.ts";
 import { Message } from "./message.tsx";
 
 export function ConversationPane({ route, model }: { route: SessionRoute; model: SessionModel }) {
-  const { run_id, tool_call_id } = route;
+  const { run_id, tool_call_id, node_id } = route;
   const { session_id } = model;
   const { announce } = useInspector();
   const agents = listAgents(model);
@@ -27,15 +27,23 @@ export function ConversationPane({ route, model }: { route: SessionRoute; model:
   const { items, older, loaded } = conversation;
   const box = useRef<HTMLDivElement>(null);
 
-  useEffect(() => setAsked(undefined), [run_id, tool_call_id]);
-  useStickToEnd(box, items.length, tool_call_id !== undefined);
-  const isChosenHere = items.some(
-    (item) => item.tool_call_id === tool_call_id && item.run_id === run_id,
+  useEffect(() => setAsked(undefined), [run_id, tool_call_id, node_id]);
+  const isChosen = tool_call_id !== undefined || node_id !== undefined;
+  useStickToEnd(box, items.length, isChosen);
+  const isChosenHere = items.some((item) =>
+    node_id === undefined
+      ? item.tool_call_id === tool_call_id && item.run_id === run_id
+      : item.node_id === node_id,
   );
   useEffect(() => {
-    if (tool_call_id === undefined) return;
-    box.current?.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
-  }, [run_id, tool_call_id, isChosenHere]);
+    if (!isChosen) return;
+    const block = node_id === undefined ? "nearest" : "center";
+    box.current?.querySelector(".chosen")?.scrollIntoView({ block });
+  }, [run_id, tool_call_id, node_id, isChosenHere]);
+  useEffect(() => {
+    // A message that was searched for may be far back.
+    if (node_id !== undefined && !isChosenHere && older > 0) conversation.loadOlder();
+  }, [node_id, isChosenHere, older]);
 
   if (agent_id === undefined) {
     return <p class="quiet">{model.is_loading ? "Loading…" : "No messages yet."}</p>;
@@ -69,6 +77,11 @@ export function ConversationPane({ route, model }: { route: SessionRoute; model:
         </LinkButton>
       )}
       <ProblemText text={conversation.problem} />
+      {node_id !== undefined && loaded.value && older === 0 && !isChosenHere && (
+        <p class="quiet">
+          The message that was searched for is in a branch that this conversation left.
+        </p>
+      )}
       {items.map((item) => (
         <Message
           key={item.node_id}

@@ -22,8 +22,9 @@ export function Message(props: {
       {visibleLine(lanes.get(callKey(run_id, id))?.tool_name ?? name)}
     </a>
   );
+  const isThis = isChosen(tool_call_id) || item.node_id === chosen.node_id;
   return (
-    <article class={`message ${role} ${isChosen(tool_call_id) ? "chosen" : ""}`}>
+    <article class={`message ${role} ${isThis ? "chosen" : ""}`}>
       <h2>
         {wordFor(item)}
         {tool_call_id !== undefined && link(tool_call_id, tool_call_id, "mono")}

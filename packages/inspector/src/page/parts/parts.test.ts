@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { durationText, instantText, momentText, zoneText } from "./time.ts";
+import { ageText, durationText, instantText, momentText, zoneText } from "./time.ts";
 import { findSeenRows, topToShow, findWindow } from "./virtual-list.tsx";
 
 describe("the rows in sight", () => {
@@ -55,5 +55,24 @@ describe("times", () => {
     expect(instantText(noon + 30)).toBe("2026-01-02 12:05:00.030");
     expect(instantText(Number.NaN)).toBe("");
     expect(zoneText(noon)).toMatch(/^UTC([+-]\d{1,2}(:\d\d)?)?$/);
+  });
+});
+
+describe("an age", () => {
+  it("is few letters, and a day once it is long ago", () => {
+    const now = Date.parse("2026-03-01T12:00:00.000Z");
+    const ages = [0, 59e3, 60e3, 59 * 60e3, 3_600e3, 23 * 3_600e3, 86_400e3, 5 * 86_400e3];
+    expect(ages.map((age) => ageText(now - age, now))).toEqual([
+      "now",
+      "now",
+      "1 min",
+      "59 min",
+      "1 h",
+      "23 h",
+      "1 day",
+      "5 days",
+    ]);
+    expect(ageText(now - 40 * 86_400e3, now)).toMatch(/^2026-01-2\d$/);
+    expect(ageText(Number.NaN, now)).toBe("");
   });
 });

@@ -26,6 +26,22 @@ export function recordedMoment(time: string | undefined): string {
   return momentText(Date.parse(time ?? ""), Date.now());
 }
 
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long ago, in few letters: `now`, `4 min`, `3 h`, `2 days`, then the day. */
+export function ageText(time: number, now: number): string {
+  const ms = now - time;
+  if (Number.isNaN(ms)) return "";
+  if (ms < MINUTE) return "now";
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h`;
+  const days = Math.floor(ms / DAY);
+  if (days > 28) return writeDay(new Date(time));
+  return days === 1 ? "1 day" : `${days} days`;
+}
+
 /** With seconds and milliseconds. */
 export function clockText(time: number): string {
   const date = new Date(time);

@@ -4,12 +4,23 @@ import { writeHash, type Route, readHash, SESSION_TABS } from "./hash-route.ts";
 
 const id = fc.string({ minLength: 1, unit: "binary" }).filter((text) => isWellFormed(text));
 const routes: fc.Arbitrary<Route> = fc.oneof(
-  fc.constantFrom<Route>({ view: "home" }, { view: "servers" }),
+  fc.constant<Route>({ view: "servers" }),
   fc.record(
     { view: fc.constant("questions" as const), question_id: id },
     { requiredKeys: ["view"] },
   ),
   fc.record({ view: fc.constant("policy" as const), project: id }, { requiredKeys: ["view"] }),
+  fc.record(
+    {
+      view: fc.constant("home" as const),
+      status: id,
+      project: id,
+      tool: id,
+      text: id,
+      search: id,
+    },
+    { requiredKeys: ["view"] },
+  ),
   fc.record(
     {
       view: fc.constant("session" as const),
@@ -18,6 +29,7 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
       run_id: id,
       tool_call_id: id,
       seq: fc.nat(),
+      node_id: id,
     },
     { requiredKeys: ["view", "session_id", "tab"] },
   ),

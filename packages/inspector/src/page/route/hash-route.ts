@@ -2,7 +2,7 @@
 // work. Routes begin with `#/`; a token (`#token=…`) is none.
 
 export type Route =
-  | { view: "home" }
+  | HomeRoute
   | SessionRoute
   | { view: "questions"; question_id?: string }
   | { view: "tasks"; task_id?: string }
@@ -10,6 +10,16 @@ export type Route =
   | { view: "what-if"; session_id: string; run_id: string }
   | { view: "policy"; project?: string }
   | { view: "servers" };
+
+/** What is filtered for, and what all conversations are searched for. */
+export interface HomeRoute {
+  view: "home";
+  status?: string;
+  project?: string;
+  tool?: string;
+  text?: string;
+  search?: string;
+}
 
 export interface SessionRoute {
   view: "session";
@@ -21,6 +31,8 @@ export interface SessionRoute {
   tool_call_id?: string;
   /** The fact that was chosen. */
   seq?: number;
+  /** The message that was chosen. */
+  node_id?: string;
 }
 
 export const SESSION_TABS = ["timeline", "facts", "surface", "artifacts"] as const;
@@ -29,8 +41,13 @@ export type SessionTab = (typeof SESSION_TABS)[number];
 export function writeHash(route: Route): string {
   switch (route.view) {
     case "session": {
-      const { session_id, tab, run_id, tool_call_id, seq } = route;
-      return hash(["session", session_id, tab], { run: run_id, call: tool_call_id, fact: seq });
+      const { session_id, tab, run_id, tool_call_id, seq, node_id } = route;
+      const chosen = { run: run_id, call: tool_call_id, fact: seq, message: node_id };
+      return hash(["session", session_id, tab], chosen);
+    }
+    case "home": {
+      const { status, project, tool, text, search } = route;
+      return hash(["home"], { status, project, tool, text, search });
     }
     case "what-if":
       return hash(["session", route.session_id, "what-if"], { run: route.run_id });
@@ -53,7 +70,12 @@ export function linkToTimeline(at: Pick<SessionRoute, "session_id" | "run_id" | 
   return writeHash({ view: "session", tab: "timeline", session_id, run_id, tool_call_id });
 }
 
-/** What is no route is the first view. */
+/** A message in the conversation beside the timeline. */
+export function linkToMessage(at: Pick<SessionRoute, "session_id" | "run_id" | "node_id">): string {
+  return writeHash({ view: "session", tab: "timeline", ...at });
+}
+
+/** What is no route is the home. */
 export function readHash(hashText: string): Route {
   const [path = "", queryText = ""] = hashText.replace(/^#\/?/, "").split("?", 2);
   const [view = "", first = "", second = ""] = path.split("/").map(decodePart);
@@ -65,6 +87,16 @@ export function readHash(hashText: string): Route {
   if (view === "servers") return { view };
   if (view === "tasks") return { view, task_id: first || undefined };
   if (view === "playground") return { view, tool_name: asked("tool") };
+  if (view === "home") {
+    return {
+      view,
+      status: asked("status"),
+      project: asked("project"),
+      tool: asked("tool"),
+      text: asked("text"),
+      search: asked("search"),
+    };
+  }
   if (view !== "session" || first === "") return { view: "home" };
   if (second === "what-if" && run_id !== undefined) {
     return { view: "what-if", session_id: first, run_id };
@@ -77,6 +109,7 @@ export function readHash(hashText: string): Route {
     run_id,
     tool_call_id: asked("call"),
     seq: Number.isSafeInteger(seq) ? seq : undefined,
+    node_id: asked("message"),
   };
 }
 

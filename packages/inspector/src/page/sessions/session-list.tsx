@@ -7,8 +7,9 @@ import type { SessionRow } from "../../wire/session-records.ts";
 import { useAction } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { TextInput } from "../parts/input.tsx";
+import { findSign, toneStyle } from "../parts/signs.tsx";
 import { createMatcher, ProblemText } from "../parts/text.tsx";
-import { momentText, useClock } from "../parts/time.ts";
+import { ageText, useClock } from "../parts/time.ts";
 import { linkToTimeline } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 
@@ -79,25 +80,28 @@ function SessionLink(props: {
       tabIndex={props.isEntry ? 0 : -1}
       title={visible(`${project}\n${session_id}`.trim())}
     >
-      <span class="session-title">
-        {live && (
-          <span class="live-mark">
-            <span aria-hidden="true">●</span>
-            <span class="unseen">live </span>
-          </span>
-        )}
-        {visibleLine(title ?? session_id)}
-      </span>
-      <span class="session-line">
-        <span class="session-project">{visibleLine(lastPart(project))}</span>
-        {asked > 0 && (
-          <span class="badge">
-            {asked} {asked === 1 ? "question" : "questions"}
-          </span>
-        )}
-        <time dateTime={updated_at}>{momentText(Date.parse(updated_at), props.now)}</time>
-      </span>
+      <StatusDot session={props.session} />
+      <span class="session-title">{visibleLine(title ?? session_id)}</span>
+      {asked > 0 && (
+        <span class="badge">
+          {asked}
+          <span class="unseen"> {asked === 1 ? "question" : "questions"}</span>
+        </span>
+      )}
+      <time dateTime={updated_at}>{ageText(Date.parse(updated_at), props.now)}</time>
     </a>
+  );
+}
+
+/** A shape and a colour, with a word for those who do not see it. */
+function StatusDot({ session: { status, live } }: { session: SessionRow }) {
+  const { icon, word, tone } = findSign(status ?? "unknown");
+  if (live === undefined && status === undefined) return <span class="status-dot" />;
+  return (
+    <span class="status-dot" style={toneStyle(live === undefined ? tone : "good")}>
+      <span aria-hidden="true">{live === undefined ? icon : "●"}</span>
+      <span class="unseen">{live === undefined ? word : "live"} </span>
+    </span>
   );
 }
 
@@ -123,7 +127,9 @@ export function listSessions(
   return [...recent, ...older.filter(isNotIn(recent))]
     .filter((session) => {
       const { title, session_id, live } = session;
-      return matches([title, findProject(session), session_id, live && "live"].join(" "));
+      return matches(
+        [title, findProject(session), session_id, live && "live", session.status].join(" "),
+      );
     })
     .toSorted(before);
 }

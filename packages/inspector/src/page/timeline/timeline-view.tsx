@@ -17,7 +17,7 @@ type Side = "conversation" | "details" | "closed";
 
 export function TimelineView({ route, model }: { route: SessionRoute; model: SessionModel }) {
   const { go } = useInspector();
-  const { session_id, tool_call_id } = route;
+  const { session_id, tool_call_id, node_id } = route;
   // A link may know the call alone: the newest of that id is meant.
   const run_id =
     route.run_id ??
@@ -25,14 +25,15 @@ export function TimelineView({ route, model }: { route: SessionRoute; model: Ses
       [...model.lanes.values()].findLast((lane) => lane.tool_call_id === tool_call_id)?.run_id);
   const chosen =
     run_id === undefined || tool_call_id === undefined ? run_id : callKey(run_id, tool_call_id);
-  const [side, setSide] = useState<Side>(run_id === undefined ? startsOpen() : "details");
+  const wanted = node_id === undefined ? "details" : "conversation";
+  const [side, setSide] = useState<Side>(run_id === undefined ? startsOpen() : wanted);
   useEffect(() => {
     // The way back may lead to where nothing was chosen.
     setSide((shown) => {
-      if (run_id !== undefined) return "details";
+      if (run_id !== undefined) return wanted;
       return shown === "details" ? startsOpen() : shown;
     });
-  }, [run_id, tool_call_id]);
+  }, [run_id, tool_call_id, node_id]);
 
   function choose({ kind, key }: Row): void {
     const lane = kind === "lane" ? model.lanes.get(key) : undefined;
