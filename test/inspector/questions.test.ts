@@ -107,6 +107,12 @@ describe("a question", () => {
     expect(await allow.getAttribute("aria-disabled")).toBe("false");
     expect(existsSync(join(place.project, "a.txt"))).toBe(false);
     expect(await question.innerText()).not.toMatch(/too soon/i);
+
+    // Without motion it is said instead.
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    expect(await page.evaluate(clickAsItMoves)).toEqual({ animation: "none", says: '"wait"' });
+    expect(existsSync(join(place.project, "a.txt"))).toBe(false);
+    await readable(question);
     await allow.click();
     expect((await run.ended).code).toBe(0);
     expect(existsSync(join(place.project, "a.txt"))).toBe(true);
@@ -136,6 +142,7 @@ describe("a question", () => {
     await says(rule, /argv = \["npm", "test", .*"\*\*"\]/);
     await says(question, /covers any further arguments, also options/);
     await look(page, "question-always");
+    expect(await faultsIn(page, "always")).toEqual([]);
     await question.getByRole("button", { name: "Back" }).click();
     await answerBy(question, () => question.getByRole("button", { name: "Deny" }));
 
@@ -410,6 +417,22 @@ function clickAtOnce(): void {
     });
   });
   watch.observe(document.body, { childList: true, subtree: true });
+}
+
+/** Runs in the page: the button is elsewhere at the moment it is clicked. */
+function clickAsItMoves(): Promise<{ animation: string; says: string }> {
+  const line = document.createElement("p");
+  line.textContent = "A line that was not there.";
+  document.querySelector("main h1")?.before(line);
+  const button = document.querySelector<HTMLElement>("article.question .answers button");
+  button?.click();
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => {
+      if (button === null) return;
+      const { animationName: animation } = getComputedStyle(button);
+      resolve({ animation, says: getComputedStyle(button, "::after").content });
+    });
+  });
 }
 
 /** Runs in the page before it: what would be shown, and a click on it. */

@@ -9,7 +9,13 @@ import type { AlwaysOffer, AnswerGiven } from "../../wire/home-records.ts";
 import { useInspector } from "../app/inspector.ts";
 import { Button, focusOnce } from "../parts/button.tsx";
 import { TextInput } from "../parts/input.tsx";
-import { AnswerButton, Answers, KeyHint, type QuestionParts } from "./question-parts.tsx";
+import {
+  AnswerButton,
+  Answers,
+  KeyHint,
+  useSessionRow,
+  type QuestionParts,
+} from "./question-parts.tsx";
 
 type Props = QuestionParts & {
   request: PermissionRequest;
@@ -98,7 +104,7 @@ function FirstStep(
         <AnswerButton {...props} name="Deny" keyName="n" answer={NO} look="danger" />
       </div>
       {choices.length <= 1 && (
-        <p class="covers quiet" title={visibleLine(session_scope)}>
+        <p class="covers quiet" tabIndex={0}>
           {visibleLine(session_scope)}
         </p>
       )}
@@ -166,6 +172,7 @@ const COVERS_REST = /^argv = .*"\*\*"\]$/m;
 function AlwaysStep(props: Props & { offers: readonly AlwaysOffer[]; onBack: () => void }) {
   const { offers, waiting } = props;
   const { home } = useInspector().about;
+  const host = useSessionRow(props.request.session_id)?.live?.host;
   const [chosen, choose] = useState(0);
   const [where, setWhere] = useState<"project" | "everywhere">("project");
   const add = useRef<HTMLDivElement>(null);
@@ -222,8 +229,16 @@ function AlwaysStep(props: Props & { offers: readonly AlwaysOffer[]; onBack: () 
         {exactText(text)}
       </pre>
       <p class="quiet">
-        Added to your own <span class="mono">{visibleLine(`${home}/config.toml`)}</span>; nothing in
-        the project changes.
+        {host === undefined ? (
+          <>
+            Added to your own <span class="mono">{visibleLine(`${home}/config.toml`)}</span>
+          </>
+        ) : (
+          <>
+            Added to your own config on <span class="mono">{visibleLine(host)}</span>
+          </>
+        )}
+        ; nothing in the project changes.
         {COVERS_REST.test(text) && ' The last "**" covers any further arguments, also options.'}
       </p>
       <div class="answer-row" ref={add}>

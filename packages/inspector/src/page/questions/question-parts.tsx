@@ -3,6 +3,7 @@
 import { visibleLine } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import type { AnswerGiven, Question } from "../../wire/home-records.ts";
+import type { SessionRow } from "../../wire/session-records.ts";
 import { useInspector } from "../app/inspector.ts";
 import { Button } from "../parts/button.tsx";
 import { Mono, ProblemText } from "../parts/text.tsx";
@@ -24,9 +25,7 @@ export interface QuestionParts {
 /** Of what, in which session, by which agent, on which machine, and since when. */
 export function WhereAsked({ question, who }: { question: Question; who?: string }) {
   const { session_id, project, request } = question;
-  const session = useStore(useInspector().home, (home) =>
-    home?.sessions.find((row) => row.session_id === session_id),
-  );
+  const session = useSessionRow(session_id);
   const host = session?.live?.host;
   const run_id = question.kind === "permission" ? question.request.run_id : undefined;
   const { tool_call_id } = request;
@@ -48,6 +47,13 @@ export function WhereAsked({ question, who }: { question: Question; who?: string
       {" · "}
       <WaitingSince asked_at={question.asked_at} />
     </p>
+  );
+}
+
+/** Of a session that asks. */
+export function useSessionRow(session_id: string): SessionRow | undefined {
+  return useStore(useInspector().home, (home) =>
+    home?.sessions.find((row) => row.session_id === session_id),
   );
 }
 
@@ -99,7 +105,7 @@ function WaitingSince({ asked_at }: { asked_at: string }) {
   const whole = Math.floor(Math.max(0, now - asked) / 1000) * 1000;
   return (
     <span class="quiet" title={clockText(asked)}>
-      waiting for {durationText(whole).replace(".0 s", " s")}
+      {whole === 0 ? "just now" : `waiting for ${durationText(whole).replace(".0 s", " s")}`}
     </span>
   );
 }
