@@ -3,7 +3,7 @@
 import type { Mode, Role } from "@soong/core";
 import type { ChildResult } from "./child/child-result.ts";
 import type { UsageTotal } from "./loop/index.ts";
-import type { Cost, ModelError, ModelUsage, StopReason } from "./model/index.ts";
+import type { Cost, ModelCall, ModelError, ModelUsage, StopReason } from "./model/index.ts";
 
 declare module "@soong/core" {
   interface FactPayloads extends AgentFactPayloads {}
@@ -36,7 +36,7 @@ export interface AgentFactPayloads {
     message: string;
     attempts: number;
   };
-  "model.started": ModelRequestData & { node_id?: string; parent_node_id?: string };
+  "model.started": ModelStartData;
   "model.delta": ModelRequestData & { chars: number; text: string };
   "model.completed": ModelEndData & { stop: StopReason; calls?: number };
   /** `wrote`: calls of the answer changed something, so it is not requested again (LOOP-3). */
@@ -94,11 +94,14 @@ export interface ContextData {
   skill_refs: readonly object[];
   agent_refs: readonly object[];
   board: { chars: number };
-  history: object;
+  /** What it has of the conversation. */
+  history: { units: number; nodes: number; first_node_id?: string; last_node_id?: string };
   policy: object;
   tools: { loaded: number; deferred: number; excluded: number };
   omissions: readonly object[];
   missing: readonly object[];
+  /** Absent in older records. */
+  sent?: SentTexts;
   /** `tools`: of the definitions of tools; absent in older records. */
   tokens: { estimated: number; tools?: number };
 }
@@ -133,10 +136,50 @@ export interface ModelRequestData {
   purpose?: string;
 }
 
+export interface ModelStartData extends ModelRequestData {
+  node_id?: string;
+  parent_node_id?: string;
+  /** Of the request as it was sent (`rebuildRequest`); absent in older records. */
+  digest?: string;
+  /** Where `context.resolved` says nothing of the request. */
+  sent?: SentTexts;
+  /** What the model's adapter adds to each request. */
+  settings?: object;
+}
+
+/**
+ * Where the parts of a request are that are not in the conversation: ids of artifacts, each of them JSON (MODEL-7). In a
+ * `context.resolved` with `since`, what is absent is as in that request.
+ */
+export interface SentTexts {
+  /** A list of texts. */
+  system?: string | undefined;
+  tools?: string | undefined;
+  /** Texts, shown after the conversation and before it. */
+  board?: string | undefined;
+  note?: string | undefined;
+  /** All of them, of a request without a conversation. */
+  messages?: string | undefined;
+  max_output_tokens?: number | undefined;
+  agent_definition_id?: string | undefined;
+}
+
+/** What came of a model, where no node of the conversation holds it. */
+export interface ReceivedData {
+  text?: string | undefined;
+  reasoning?: string | undefined;
+  calls?: readonly ModelCall[] | undefined;
+  /** Calls that it did not finish. */
+  partial_calls?: readonly Pick<ModelCall, "name" | "arguments">[] | undefined;
+}
+
 export interface ModelEndData extends ModelRequestData {
   node_id?: string;
   usage?: ModelUsage;
   cost?: Cost | null;
+  /** From the request to the first piece of the answer; absent where none came. */
+  first_token_ms?: number | undefined;
+  received?: ReceivedData | undefined;
 }
 
 /** Of a child that is a worker. */

@@ -29,6 +29,7 @@ export type * from "./surface/wire-name.ts";
 export type * from "./tool/index.ts";
 export type * from "./fact-texts.ts";
 export type * from "./facts.ts";
+export type * from "./kept-texts.ts";
 export type * from "./kernel.ts";
 export type { Run, RunOptions } from "./run.ts";
 export type { RunListener, Session, SessionOptions } from "./session.ts";

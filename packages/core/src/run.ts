@@ -27,10 +27,11 @@ import {
   type Recorder,
   type Redactor,
 } from "./journal/index.ts";
-import type { KeptDefinitions } from "./kept-definitions.ts";
+import type { KeptText } from "./kept-texts.ts";
 import type { Mode, Policy, PolicyInput } from "./permission/index.ts";
 import type { RegisteredTool } from "./registry/registered-tool.ts";
-import type { Registry } from "./registry/registry.ts";
+import { describeDefinitions } from "./registry/describe-definitions.ts";
+import type { Registry, RegistrySnapshot } from "./registry/registry.ts";
 import { listPrompted, showTools, type RunStart, type StartRequest } from "./run-start.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { catalogRecord } from "./surface/catalog.ts";
@@ -162,7 +163,7 @@ export async function startRun(
   const start = await parts.starts.find(request);
   const instructions = await readInstructions(parts, start.prompted, recorder);
   const list = start.list(redactor, instructions);
-  const definitions = await parts.keepDefinitions(start.snapshot, identity);
+  const definitions = await keepDefinitions(parts, start.snapshot, identity);
   const begun = { definitions: definitions.ref, ...start.describe(redactor) };
   recordWith(recorder, definitions, "run.started", begun);
   const kept = definitions.ref?.artifact_id;
@@ -191,7 +192,7 @@ interface BegunRun {
   readonly request: StartRequest;
   readonly start: RunStart;
   readonly list: ModelTools;
-  readonly definitions: KeptDefinitions;
+  readonly definitions: KeptText;
   readonly onEnd: () => void;
 }
 
@@ -236,7 +237,7 @@ class KernelRun implements Run, CallRun, DeferredTools {
   readonly #turns = new Set<Turn>();
   readonly #onSettled = (turn: Turn): void => void this.#turns.delete(turn);
   readonly #loadedLater: string[];
-  #definitions: KeptDefinitions;
+  #definitions: KeptText;
   #wanted = false;
   /** The revision of the registry that was last looked at, whether or not anything had changed. */
   #looked: number;
@@ -395,13 +396,13 @@ class KernelRun implements Run, CallRun, DeferredTools {
   async #refresh(): Promise<void> {
     const { recorder, redactor } = this;
     const before = this.surface;
-    const { starts, keepDefinitions } = this.#parts;
+    const { starts } = this.#parts;
     const { snapshot, surface } = await starts.follow(this.#request, this.#loadedLater, before);
     if (surface === before) return;
     const prompted = listPrompted(surface);
     const instructions = await readInstructions(this.#parts, prompted, recorder);
     const list = showTools(surface, instructions, redactor, this.config);
-    const kept = await keepDefinitions(snapshot, this.identity);
+    const kept = await keepDefinitions(this.#parts, snapshot, this.identity);
     const isNews = kept.ref !== undefined && kept.ref.sha256 !== this.#definitions.ref?.sha256;
     this.#definitions = kept;
     // Switched together: no call is judged by a surface whose list the model has not been given.
@@ -432,18 +433,28 @@ export function runKey(session_id: string, run_id: string): string {
   return JSON.stringify([session_id, run_id]);
 }
 
+/** Without them, the run cannot be replayed, and nothing else is different. */
+function keepDefinitions(
+  { keepText }: SessionParts,
+  snapshot: RegistrySnapshot,
+  identity: RunIdentity,
+): Promise<KeptText> {
+  return keepText("definitions.json", identity, () => describeDefinitions(snapshot));
+}
+
 /** With the artifact the fact refers to, in one entry: neither is there without the other. Of clean data. */
 function recordWith<T extends FactType>(
   recorder: Recorder,
-  kept: KeptDefinitions,
+  kept: KeptText,
   type: T,
   data: FactData<T>,
 ): void {
   const fact = recorder.draft(type, data) as Fact;
-  const { created, problem: message } = kept;
+  const { created, problem } = kept;
   const about = created === undefined ? [] : [recorder.draft("artifact.created", { ...created })];
   recorder.commit([fact, ...about]);
-  if (message === undefined) return;
+  if (problem === undefined) return;
+  const message = `the definitions could not be kept: ${problem}`;
   recorder.record("error", { code: "definitions_not_kept", message }, undefined, "warn");
 }
 

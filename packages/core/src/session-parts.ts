@@ -6,7 +6,7 @@ import type { Recorder, Redactor, SessionRecorder } from "./journal/index.ts";
 import type { PolicyInput } from "./permission/index.ts";
 import type { RegisteredTool } from "./registry/registered-tool.ts";
 import type { Registry } from "./registry/registry.ts";
-import type { KeepDefinitions } from "./kept-definitions.ts";
+import type { KeepText } from "./kept-texts.ts";
 import type { RunPolicies } from "./run-policy.ts";
 import type { RunStarts } from "./run-start.ts";
 import type { Roots } from "./tool/index.ts";
@@ -27,7 +27,7 @@ export interface SessionParts {
   /** Of the kernel: what its runs have in common. */
   readonly policies: RunPolicies;
   readonly starts: RunStarts;
-  readonly keepDefinitions: KeepDefinitions;
+  readonly keepText: KeepText;
   /** Runs that are under way, for the tools that act on their own run. */
   readonly runs: Map<string, DeferredTools>;
   /** A tool's long instructions, asked for once a session. */

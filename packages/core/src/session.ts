@@ -40,7 +40,7 @@ import type { Registry } from "./registry/registry.ts";
 import { collectContext, observe, startRun, type Run, type RunOptions } from "./run.ts";
 import type { RunPolicies } from "./run-policy.ts";
 import type { RunStarts } from "./run-start.ts";
-import { definitionsKeeper } from "./kept-definitions.ts";
+import { createTextKeeper, type KeepText } from "./kept-texts.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { messageOf, type FindPath, type Roots } from "./tool/index.ts";
 
@@ -80,6 +80,8 @@ export interface Session {
   readonly journal: Journal;
   readonly artifacts: ArtifactStore;
   readonly recorder: Recorder;
+  /** Keeps a text as an artifact, each content once a session. Never rejects. */
+  readonly keepText: KeepText;
   /** What SessionStart hooks want every run to know. */
   readonly context: readonly string[];
   startRun(options?: RunOptions): Promise<Run>;
@@ -122,6 +124,7 @@ export async function openSession(
   const redactor = (): Redactor => createRedactor({ secrets });
   const ofSession = redactor();
   const recorder = createRecorder(session_id, journal, clock, ofSession, options.lastSeq);
+  const keepText = createTextKeeper(artifacts);
   const grants = options.grants ?? createGrants();
   const instructions = new Map<RegisteredTool["name"], Promise<string | undefined>>();
   const { home, case_insensitive_paths: caseInsensitive = false } = options.policy ?? {};
@@ -161,7 +164,7 @@ export async function openSession(
     roots,
     policies,
     starts,
-    keepDefinitions: definitionsKeeper(artifacts),
+    keepText,
     runs,
     instructionsOf(tool, runRecorder) {
       const key = `${tool.name}@${tool.generation}`;
@@ -184,6 +187,7 @@ export async function openSession(
     journal,
     artifacts,
     recorder,
+    keepText,
     context,
     async startRun(runOptions) {
       const atEnd: (() => void)[] = [];

@@ -5,6 +5,7 @@
 import type { ConversationNode } from "@soong/core";
 import type { ModelCall, ModelMessage, ModelResult, UserMessage } from "../model/index.ts";
 import type { AnswerParts } from "./nodes.ts";
+import { MessageList } from "./request-digest.ts";
 
 export type ContextUnit = UserUnit | AnswerUnit;
 
@@ -40,26 +41,21 @@ export function toModelMessages(
  * request cost 200 µs a turn: the array is made when a model reads it.
  */
 export class MessageSnapshot {
-  /** Only appended to, before its last message is never replaced: the first `count` are those of this request. */
-  readonly #closed: readonly ModelMessage[];
-  readonly #count: number;
-  /** After them. */
-  readonly #tail: ModelMessage[];
+  /** For the record: it holds no array of its own. */
+  readonly list: MessageList;
   #all: readonly ModelMessage[] | undefined = undefined;
 
-  constructor(closed: readonly ModelMessage[], count: number, tail: ModelMessage[]) {
-    this.#closed = closed;
-    this.#count = count;
-    this.#tail = tail;
+  constructor(list: MessageList) {
+    this.list = list;
   }
 
   /** Before it is read. */
   addText(text: string): void {
-    if (text !== "") addUser(this.#tail, toUserMessage(text));
+    if (text !== "") addUser(this.list.tail, toUserMessage(text));
   }
 
   toArray(): readonly ModelMessage[] {
-    this.#all ??= this.#closed.slice(0, this.#count).concat(this.#tail);
+    this.#all ??= this.list.toArray();
     return this.#all;
   }
 }
@@ -89,7 +85,8 @@ export function snapshotMessages(
   const tail = messages.slice(-1);
   const before = messages.length - tail.length;
   addMessages(tail, units[count - 1], model);
-  return new MessageSnapshot(messages, before, tail);
+  // Before its last message the list is only appended to: the first ones are those of this request.
+  return new MessageSnapshot(new MessageList(messages, before, tail));
 }
 
 function addMessages(messages: ModelMessage[], unit: ContextUnit | undefined, model: string): void {

@@ -8,6 +8,7 @@ import {
   renderTranscript,
   toModelMessages,
 } from "../context/index.ts";
+import { omitUndefined } from "@soong/schema";
 import { computeCost } from "../model/index.ts";
 import {
   addNode,
@@ -17,7 +18,8 @@ import {
   recordFact,
   type Running,
 } from "./running.ts";
-import { readStream } from "./read-stream.ts";
+import { keepWholeRequest } from "./keep-request.ts";
+import { hasContent, readStream } from "./read-stream.ts";
 
 export type CompactionTrigger = "budget" | "prompt_too_long" | "requested";
 
@@ -88,14 +90,14 @@ type Summary =
 
 /** A request of its own, without tools: there is nothing it could do but write. */
 async function summarise(running: Running, transcript: string): Promise<Summary> {
-  const { run, limits, agent_definition_id } = running;
+  const { run, limits, clock, agent_definition_id } = running;
   const { max_output_tokens } = limits;
   const model = getModel(running);
   running.requests += 1;
   const index = running.requests;
   const about = { request: index, attempt: 1, model: model.id, purpose: "compaction" };
-  recordFact(running, "model.started", about);
   let text = "";
+  let first_token_ms: number | undefined;
   const request = {
     index,
     run_id: run.identity.run_id,
@@ -105,22 +107,40 @@ async function summarise(running: Running, transcript: string): Promise<Summary>
     tools: [],
     max_output_tokens,
   };
+  const kept = await keepWholeRequest(running, request);
+  const settings = omitUndefined({ settings: model.settings });
+  recordFact(running, "model.started", { ...about, ...kept, ...settings });
+  const begunAt = clock.monotonic();
   const end = await readStream(running, model, request, (event) => {
+    if (hasContent(event)) first_token_ms ??= clock.monotonic() - begunAt;
     if (event.type === "text_delta") text += event.text;
   });
   const isAborted = end === "aborted";
   const usage = isAborted ? undefined : end.usage;
   const cost = computeCost(model.prices, usage);
   addSpending(running, usage, cost);
+  const came = text === "" ? {} : { received: { text: run.redactor.text(text) } };
+  const received = { ...omitUndefined({ first_token_ms }), ...came };
   if (isAborted || end.type === "failed") {
     const failed = isAborted
       ? ({ kind: "aborted", message: "The run was aborted." } as const)
       : { ...end.error, message: run.redactor.text(end.error.message) };
-    recordFact(running, "model.failed", { ...about, error: failed, usage, cost }, "warn");
+    recordFact(
+      running,
+      "model.failed",
+      { ...about, error: failed, usage, cost, ...received },
+      "warn",
+    );
     return { kind: isAborted ? "aborted" : "failed", message: failed.message };
   }
   const { stop } = end;
-  recordFact(running, "model.completed", { ...about, stop, usage: { ...usage }, cost });
+  recordFact(running, "model.completed", {
+    ...about,
+    stop,
+    usage: { ...usage },
+    cost,
+    ...received,
+  });
   const written = run.redactor.text(text).trim();
   if (written !== "" && stop !== "max_tokens") return { kind: "summary", text: written };
   const what = written === "" ? "no text" : "a summary that is cut off";

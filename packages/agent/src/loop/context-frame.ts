@@ -10,6 +10,7 @@ import {
   type InstructionBlocks,
 } from "../context/index.ts";
 import type { SkippedInstructions } from "./instruction-cache.ts";
+import type { KeptFrame } from "./keep-request.ts";
 import type { Running, SourceNote } from "./running.ts";
 
 /** The lists of `context.resolved` that do not grow with the conversation. */
@@ -24,6 +25,8 @@ export class ContextFrame {
   readonly tokens: number;
   readonly toolTokens: number;
   readonly data: FrameData;
+  /** Set before its first request is sent. */
+  kept: KeptFrame | undefined = undefined;
   /** Of instructions. */
   readonly omissions: readonly object[];
   readonly #tools: ModelTools;

@@ -9,7 +9,9 @@ import {
   type ContextPlan,
   type ContextUnit,
 } from "../context/index.ts";
+import type { SentTexts } from "../facts.ts";
 import type { ContextFrame } from "./context-frame.ts";
+import { describeFrame } from "./keep-request.ts";
 import { noteFact, type Running } from "./running.ts";
 
 type ContextData = FactData<"context.resolved">;
@@ -23,16 +25,17 @@ export interface RequestContents {
   readonly estimatedTokens: number;
 }
 
-/** `last`: of the request before. */
+/** `sent`: what is kept of this request alone. `last`: of the request before. */
 export function recordContext(
   running: Running,
   contents: RequestContents,
+  sent: SentTexts,
   last: ContextRecord | undefined,
 ): ContextRecord {
   const { book } = running;
   const isWhole = contents.plan.omitted.length === 0;
   const used = isWhole ? book.references : collectReferences(contents.plan.kept);
-  const record = new ContextRecord(running, contents, used, last);
+  const record = new ContextRecord(running, contents, sent, used, last);
   noteFact(running, record, "context.resolved");
   return record;
 }
@@ -59,13 +62,18 @@ export class ContextRecord implements FactRecord {
   readonly #orphans: number;
   readonly #missing: readonly object[];
   readonly #omissions: readonly object[];
-  readonly #history: object;
+  readonly #history: ContextData["history"];
   readonly #boardChars: number;
+  /** Its artifact, or the last that a request since the whole one had. */
+  readonly #board: string | undefined;
+  readonly #isNewBoard: boolean;
+  readonly #note: string | undefined;
   readonly #tokens: number;
 
   constructor(
     running: Running,
     { frame, board, plan, estimatedTokens }: RequestContents,
+    sent: SentTexts,
     references: References,
     last: ContextRecord | undefined,
   ) {
@@ -75,10 +83,13 @@ export class ContextRecord implements FactRecord {
     this.#references = references;
     this.#orphans = book.orphans.length;
     this.#boardChars = board.length;
+    this.#note = sent.note;
     this.#tokens = estimatedTokens;
     this.#history = describeRange(plan.kept, references.nodes);
     if (last?.isExtendedBy(this) === true) {
       this.#since = last.request;
+      this.#board = sent.board ?? last.#board;
+      this.#isNewBoard = this.#board !== last.#board;
       this.#changes = last.#changes + 1;
       this.#whole = last.#whole;
       this.#from = last.#counts;
@@ -87,6 +98,8 @@ export class ContextRecord implements FactRecord {
       this.#omissions = last.#omissions;
     } else {
       this.#since = undefined;
+      this.#board = sent.board;
+      this.#isNewBoard = true;
       this.#changes = 0;
       this.#from = NONE;
       this.#counts = countReferences(references);
@@ -132,6 +145,7 @@ export class ContextRecord implements FactRecord {
       skill_refs: added("skill"),
       agent_refs: added("agent"),
       board: { chars: this.#boardChars },
+      ...this.#describeSent(isChange),
       history: this.#history,
       policy,
       tools,
@@ -139,6 +153,13 @@ export class ContextRecord implements FactRecord {
       missing: isChange ? [] : this.#missing,
       tokens: { estimated: this.#tokens, tools: this.frame.toolTokens, ...TOKEN_ESTIMATE },
     };
+  }
+
+  #describeSent(isChange: boolean): Pick<ContextData, "sent"> {
+    const board = this.#board;
+    if (isChange) return this.#isNewBoard ? { sent: { board } } : {};
+    const { kept } = this.frame;
+    return kept === undefined ? {} : { sent: { ...describeFrame(kept), board, note: this.#note } };
   }
 }
 
@@ -251,5 +272,8 @@ export function deriveContext(
     key,
     chain.flatMap((context) => context[key as keyof ContextData] as object[]),
   ]);
-  return { ...whole, ...Object.fromEntries(joined) } as ContextData;
+  const sent = chain.some((context) => context.sent) && {
+    sent: Object.assign({}, ...chain.map((context) => context.sent)) as SentTexts,
+  };
+  return { ...whole, ...sent, ...Object.fromEntries(joined) } as ContextData;
 }

@@ -10,6 +10,16 @@ export type {
 } from "./instruction-cache.ts";
 export { checkBudget, loopLimits, type LoopLimits, type RunBudget } from "./limits.ts";
 export { readHistory, type History, type HistoryReader } from "./read-history.ts";
+export {
+  findSentParts,
+  readSentRequest,
+  rebuildRequest,
+  type RebuiltRequest,
+  type RecordedRequest,
+  type SentContents,
+  type SentParts,
+  type SentReader,
+} from "./rebuild-request.ts";
 export type { EndReason, LoopError, LoopEvent, RunEnd } from "./run-events.ts";
 export type {
   ActiveRun,

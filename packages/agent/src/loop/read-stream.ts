@@ -184,7 +184,7 @@ function measureEvent(event: AnswerEvent): number {
 }
 
 /** An empty piece keeps a connection busy, not an answer. */
-function hasContent(event: AnswerEvent): boolean {
+export function hasContent(event: AnswerEvent): boolean {
   if ("text" in event) return event.text !== "";
   return event.type === "call_complete" || event.arguments !== "" || event.name !== undefined;
 }

@@ -9,14 +9,17 @@ import {
   snapshotMessages,
   type MessageSnapshot,
 } from "../context/index.ts";
+import type { SentTexts } from "../facts.ts";
 import type { Model } from "../model/index.ts";
 import { compactContext } from "./compact-context.ts";
 import { frameContext } from "./context-frame.ts";
+import { keepFrame, keepJson, type KeptFrame } from "./keep-request.ts";
 import { recordContext, type ContextRecord, type RequestContents } from "./context-record.ts";
 import { recordWarning, type RunBoard, type Running } from "./running.ts";
 
 export interface ResolvedContext {
   readonly system: readonly string[];
+  readonly kept: KeptFrame;
   readonly estimatedTokens: number;
   messages(model: Model): MessageSnapshot;
 }
@@ -37,16 +40,20 @@ export async function resolveContext(
     running.compactionFailed = compacted === "failed";
     held = collectContents(running, tools, board);
   }
-  records.set(running, recordContext(running, held, records.get(running)));
   const { frame, estimatedTokens, plan } = held;
+  const kept = (frame.kept ??= await keepFrame(running, frame.system, tools.tools));
+  const last = records.get(running);
+  const sent = board === "" && plan.note === undefined ? NOTHING : await keepTexts(running, held);
+  records.set(running, recordContext(running, held, sent, last));
   // What comes in meanwhile is for the next request.
-  const { kept } = plan;
-  const count = kept.length;
+  const { kept: units } = plan;
+  const count = units.length;
   return {
     system: frame.system,
+    kept,
     estimatedTokens,
     messages(model) {
-      const messages = snapshotMessages(kept, model.id, { count, note: plan.note });
+      const messages = snapshotMessages(units, model.id, { count, note: plan.note });
       messages.addText(board);
       return messages;
     },
@@ -59,6 +66,16 @@ function collectContents(running: Running, tools: ModelTools, board: string): Re
   const fixed = frame.tokens + estimateTextTokens(board);
   const plan = planContext(book.units, most - fixed, book.tokens);
   return { frame, board, plan, estimatedTokens: fixed + plan.tokens };
+}
+
+const NOTHING: SentTexts = {};
+
+/** Of this request alone. */
+async function keepTexts(running: Running, { board, plan }: RequestContents): Promise<SentTexts> {
+  return {
+    board: board === "" ? undefined : await keepJson(running, "board.json", board),
+    note: plan.note === undefined ? undefined : await keepJson(running, "note.json", plan.note),
+  };
 }
 
 const MOST_BOARD_CHARS = 4_000;

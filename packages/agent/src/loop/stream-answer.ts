@@ -6,13 +6,22 @@ import type {
   FactData,
   FactRecord,
   FactType,
+  JsonObject,
   JsonValue,
   ModelTools,
   Run,
   Turn,
 } from "@soong/core";
-import { parseArguments } from "@soong/schema";
-import { answerNode, cutMiddle, type MessageSnapshot, type NodePlace } from "../context/index.ts";
+import { omitUndefined, parseArguments } from "@soong/schema";
+import {
+  answerNode,
+  cutMiddle,
+  digestRequest,
+  type MessageList,
+  type MessageSnapshot,
+  type NodePlace,
+} from "../context/index.ts";
+import type { ReceivedData } from "../facts.ts";
 import {
   computeCost,
   type Model,
@@ -22,7 +31,8 @@ import {
   type ModelUsage,
   type StopReason,
 } from "../model/index.ts";
-import { readStream, type AnswerEvent, type StreamEnd } from "./read-stream.ts";
+import { hasContent, readStream, type AnswerEvent, type StreamEnd } from "./read-stream.ts";
+import type { KeptFrame } from "./keep-request.ts";
 import type { ResolvedContext } from "./resolve-context.ts";
 import {
   addNode,
@@ -71,20 +81,27 @@ class AnswerAttempt {
   readonly #place: NodePlace;
   readonly #record: AttemptRecord;
   readonly #turn: Turn;
+  readonly #messages: MessageSnapshot;
   readonly #calls: ModelCall[] = [];
   readonly #complete = new Set<string>();
-  /** Keys of calls that came in pieces. */
-  #begun: Set<string> | undefined = undefined;
+  /** Calls that came in pieces, by their keys, as far as they came. */
+  #begun: Map<string, PartialCall> | undefined = undefined;
   #text = "";
+  #reasoning = "";
+  readonly #begunAt: number;
+  #firstTokenMs: number | undefined = undefined;
   /** Where the text begins that is not in the journal yet. */
   #recordedChars = 0;
 
   constructor(running: Running, parts: AttemptParts) {
-    const { attempt, model } = parts;
+    const { attempt, model, context } = parts;
     this.#running = running;
     this.#parts = parts;
     this.#place = nextNodePlace(running);
-    this.#record = new AttemptRecord(running.requests, attempt, model.id, this.#place);
+    this.#messages = context.messages(model);
+    const sent = new SentRecord(context.kept, this.#messages.list, model.settings);
+    this.#record = new AttemptRecord(running.requests, attempt, model.id, this.#place, sent);
+    this.#begunAt = running.clock.monotonic();
     // A crash must not lose where the answer was to hang: its calls may have acted by then.
     noteFact(running, this.#record, "model.started");
     this.#turn = running.run.openTurn({ parentNodeId: this.#place.node_id });
@@ -94,7 +111,7 @@ class AnswerAttempt {
   async stream(): Promise<Attempt> {
     const running = this.#running;
     const { model, context, tools } = this.#parts;
-    const request = new StreamedRequest(running, context.system, tools, context.messages(model));
+    const request = new StreamedRequest(running, context.system, tools, this.#messages);
     try {
       const end = await readStream(running, model, request, this.#handleEvent);
       this.#recordText();
@@ -103,7 +120,7 @@ class AnswerAttempt {
       addSpending(running, usage, cost);
       if (end === "aborted") return await this.#abort({ usage, cost });
       if (end.type === "failed") return await this.#fail(end.error, { usage, cost });
-      const isCut = [...(this.#begun ?? [])].some((key) => !this.#complete.has(key));
+      const isCut = this.#listPartialCalls().length > 0;
       if (isCut && end.stop !== "max_tokens") {
         const message = `${model.id} ended its answer in the middle of a call.`;
         return await this.#fail({ kind: "malformed_stream", message }, { usage, cost });
@@ -117,16 +134,33 @@ class AnswerAttempt {
   }
 
   readonly #handleEvent = (event: AnswerEvent): void => {
-    const { log } = this.#running;
+    const { log, clock } = this.#running;
+    if (this.#firstTokenMs === undefined && hasContent(event)) {
+      this.#firstTokenMs = clock.monotonic() - this.#begunAt;
+    }
     if (event.type === "text_delta") {
       this.#text += event.text;
       log.add({ type: "text_delta", text: event.text });
-    } else if (event.type === "call_delta") (this.#begun ??= new Set()).add(event.key);
+    } else if (event.type === "reasoning_delta") this.#reasoning += event.text;
+    else if (event.type === "call_delta") this.#takePiece(event);
     else if (event.type === "call_complete" && !this.#complete.has(event.key)) {
       this.#complete.add(event.key);
       this.#takeCall(event);
     }
   };
+
+  #takePiece({ key, name, arguments: piece }: Extract<AnswerEvent, { type: "call_delta" }>): void {
+    const begun = (this.#begun ??= new Map());
+    const call = begun.get(key) ?? { name: "", arguments: "" };
+    begun.set(key, call);
+    call.name = name ?? call.name;
+    call.arguments += piece;
+  }
+
+  #listPartialCalls(): readonly PartialCall[] {
+    if (this.#begun === undefined) return [];
+    return [...this.#begun].flatMap(([key, call]) => (this.#complete.has(key) ? [] : [call]));
+  }
 
   #takeCall({ id, name, arguments: sent }: Extract<AnswerEvent, { type: "call_complete" }>): void {
     const { run, log } = this.#running;
@@ -169,7 +203,9 @@ class AnswerAttempt {
       ...(isClean ? { provider_data } : {}),
     });
     const calls = this.#calls.length;
-    this.#record.end = { stop, usage: { ...usage }, cost, calls };
+    const first_token_ms = this.#firstTokenMs;
+    const received = this.#describeReceived(true);
+    this.#record.end = { stop, usage: { ...usage }, cost, calls, first_token_ms, received };
     noteFact(this.#running, this.#record, "model.completed");
     if (!isCut) this.#turn.end();
     return { kind: "answered", text, calls, stop, turn: this.#turn };
@@ -210,7 +246,27 @@ class AnswerAttempt {
   ): void {
     const { request, attempt, model } = this.#record;
     const node = hasNode ? { node_id: this.#place.node_id } : {};
-    recordFact(this.#running, "model.failed", { request, attempt, model, ...how, ...node }, "warn");
+    const received = this.#describeReceived(hasNode);
+    const more = omitUndefined({ first_token_ms: this.#firstTokenMs, received });
+    const data = { request, attempt, model, ...how, ...node, ...more };
+    recordFact(this.#running, "model.failed", data, "warn");
+  }
+
+  /** What the node of the answer does not hold, or all of it where there is none (MODEL-7). */
+  #describeReceived(hasNode: boolean): ReceivedData | undefined {
+    if (hasNode && this.#reasoning === "" && this.#begun === undefined) return undefined;
+    const { run } = this.#running;
+    const partial_calls = this.#listPartialCalls().map(({ name, arguments: sent }) => ({
+      name: run.redactor.text(name),
+      arguments: redactArguments(run, findCanonicalName(run, this.#parts.tools, name), sent),
+    }));
+    const received: ReceivedData = omitUndefined({
+      text: hasNode || this.#text === "" ? undefined : run.redactor.text(this.#text),
+      reasoning: this.#reasoning === "" ? undefined : run.redactor.text(this.#reasoning),
+      calls: hasNode || this.#calls.length === 0 ? undefined : this.#calls,
+      partial_calls: partial_calls.length === 0 ? undefined : partial_calls,
+    });
+    return Object.keys(received).length === 0 ? undefined : received;
   }
 
   /** On record with the fact of its end. Returns its text as it is there. */
@@ -226,31 +282,69 @@ class AnswerAttempt {
 class AttemptRecord implements FactRecord {
   nodes: readonly ConversationNode[] | undefined = undefined;
   /** Set before `model.completed` is noted. */
-  end: Pick<FactData<"model.completed">, "stop" | "usage" | "cost" | "calls"> | undefined =
+  end: Omit<FactData<"model.completed">, "request" | "attempt" | "model" | "node_id"> | undefined =
     undefined;
   readonly request: number;
   readonly attempt: number;
   readonly model: string;
   readonly #nodeId: string;
   readonly #parentNodeId: string | undefined;
+  readonly #sent: SentRecord;
 
-  constructor(request: number, attempt: number, model: string, place: NodePlace) {
+  constructor(request: number, attempt: number, model: string, place: NodePlace, sent: SentRecord) {
     this.request = request;
     this.attempt = attempt;
     this.model = model;
     this.#nodeId = place.node_id;
     this.#parentNodeId = place.parent_id;
+    this.#sent = sent;
   }
 
   factData(type: FactType): FactData {
     const { request, attempt, model } = this;
     const node_id = this.#nodeId;
     if (type === "model.started") {
-      return { request, attempt, model, node_id, parent_node_id: this.#parentNodeId };
+      const parent_node_id = this.#parentNodeId;
+      return { request, attempt, model, node_id, parent_node_id, ...this.#sent.describe(request) };
     }
-    const { stop, usage, cost, calls } = this.end as NonNullable<typeof this.end>;
-    return { request, attempt, model, stop, usage, cost, calls, node_id };
+    const end = this.end as NonNullable<typeof this.end>;
+    const { stop, usage, cost, calls, first_token_ms, received } = end;
+    return {
+      request,
+      attempt,
+      model,
+      stop,
+      usage,
+      cost,
+      calls,
+      node_id,
+      first_token_ms,
+      received,
+    };
   }
+}
+
+/** What proves a request, worked out when its fact is made. */
+class SentRecord {
+  readonly #frame: KeptFrame;
+  readonly #messages: MessageList;
+  readonly #settings: JsonObject | undefined;
+
+  constructor(frame: KeptFrame, messages: MessageList, settings: JsonObject | undefined) {
+    this.#frame = frame;
+    this.#messages = messages;
+    this.#settings = settings;
+  }
+
+  describe(index: number): Pick<FactData<"model.started">, "digest" | "settings"> {
+    const digest = digestRequest({ index, ...this.#frame }, this.#messages.hash());
+    return omitUndefined({ digest, settings: this.#settings });
+  }
+}
+
+interface PartialCall {
+  name: string;
+  arguments: string;
 }
 
 /**

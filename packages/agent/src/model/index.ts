@@ -10,6 +10,8 @@ export interface Model {
   readonly profile: ModelProfile;
   /** Without it, the cost of its answers is not known (EVENT-7). */
   readonly prices?: ModelPrices;
+  /** What it adds to each request, such as options of its provider; on record with the request (MODEL-7). */
+  readonly settings?: JsonObject;
   /** Hooks for the session: a script may say what guards answer to its calls. */
   readonly hooks?: readonly AnyHook[];
   /**

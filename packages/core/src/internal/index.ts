@@ -86,4 +86,5 @@ export {
   nameProblem,
   primaryArgument,
   qualifyName,
+  measureText,
 } from "../tool/index.ts";

@@ -47,6 +47,8 @@ export interface ArtifactStore {
   /** What there is of the range, which may reach past the end; undefined for an unknown artifact. */
   read(artifact_id: string, range?: ByteRange): Promise<Uint8Array | undefined>;
   stat(artifact_id: string): Promise<ArtifactRecord | undefined>;
+  /** One of this session with that content. A store need not know. */
+  find?(content: TextMeasures): Promise<ArtifactRecord | undefined>;
 }
 
 /** After `close`, `discard` or a failure to write, nothing more is taken. */

@@ -2,7 +2,7 @@
 // tools where none of their code is. The same definitions give the same text, on every machine.
 
 import { canonicalJson } from "@soong/schema";
-import { sha256Hex, utf8Bytes, type AnyTool } from "../tool/index.ts";
+import { measureText, type AnyTool, type MeasuredText } from "../tool/index.ts";
 import { DATA_FIELDS, FUNCTION_FIELDS, type DataField } from "./definition-fields.ts";
 import type { RegisteredTool, SourceInfo } from "./registered-tool.ts";
 import type { ExcludedTool, RegistrySnapshot } from "./registry.ts";
@@ -27,25 +27,17 @@ export interface RecordedDefinition extends Pick<
   readonly functions: readonly string[];
 }
 
-export interface DescribedDefinitions {
-  readonly text: string;
-  readonly sha256: string;
-  /** In bytes. */
-  readonly size: number;
-}
-
 /** Made once a snapshot, however many runs begin on it. */
-export function describeDefinitions(snapshot: RegistrySnapshot): DescribedDefinitions {
+export function describeDefinitions(snapshot: RegistrySnapshot): MeasuredText {
   let described = known.get(snapshot);
   if (described === undefined) {
-    const text = canonicalJson(recordDefinitions(snapshot));
-    described = { text, sha256: sha256Hex(text), size: utf8Bytes(text).length };
+    described = measureText(canonicalJson(recordDefinitions(snapshot)));
     known.set(snapshot, described);
   }
   return described;
 }
 
-const known = new WeakMap<RegistrySnapshot, DescribedDefinitions>();
+const known = new WeakMap<RegistrySnapshot, MeasuredText>();
 
 function recordDefinitions({ tools, excluded }: RegistrySnapshot): DefinitionsRecord {
   const sources: SourceInfo[] = [];

@@ -16,6 +16,19 @@ export function sha256Hex(data: string | Uint8Array): string {
   return bytesToHex(sha256(typeof data === "string" ? utf8Bytes(data) : data));
 }
 
+/** A text, and what a store would otherwise find out each time it is kept. */
+export interface MeasuredText {
+  readonly text: string;
+  readonly sha256: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
+export function measureText(text: string): MeasuredText {
+  const bytes = utf8Bytes(text);
+  return { text, sha256: sha256Hex(bytes), size: bytes.length };
+}
+
 /** Below this much the hash in JavaScript is as fast, and the platform's need not be loaded. */
 const WORTH_THE_PLATFORM = 4_096;
 

@@ -1,6 +1,6 @@
 // Where the bytes of artifacts are: in files, or in the database.
 
-import type { ArtifactRecord, ArtifactStore, ByteRange } from "@soong/core";
+import type { ArtifactRecord, ArtifactStore, ByteRange, TextMeasures } from "@soong/core";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { Steps } from "../sql/sql.ts";
 
@@ -47,6 +47,7 @@ export interface SessionArtifactsOptions extends ArtifactOwner {
 export interface ArtifactRows {
   add(record: ArtifactRecord): void;
   find(artifact_id: string): ArtifactRecord | undefined;
+  findContent(content: TextMeasures): ArtifactRecord | undefined;
 }
 
 export function refuseChangedBytes({ artifact_id, session_id }: ArtifactRecord): never {

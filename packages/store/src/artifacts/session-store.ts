@@ -19,7 +19,7 @@ import { isArtifactId } from "./file-artifacts.ts";
 export interface SessionStoreOptions {
   readonly session_id: string;
   readonly place: ArtifactPlace;
-  readonly rows: Pick<ArtifactRows, "find">;
+  readonly rows: Pick<ArtifactRows, "find" | "findContent">;
   readonly read: (record: ArtifactRecord, range: ByteRange | undefined) => Promise<Uint8Array>;
 }
 
@@ -42,6 +42,7 @@ export function createSessionStore(options: SessionStoreOptions): ArtifactStore 
       return record && read(record, range);
     },
     stat: async (artifact_id) => rows.find(artifact_id),
+    find: async (content) => rows.findContent(content),
   };
 
   function ready(): Promise<string> {

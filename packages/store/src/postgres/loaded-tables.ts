@@ -37,6 +37,8 @@ export function* loadTables({ session_no: no, last_seq }: SessionRow): Steps<Ses
     run: (run_id) => copy(runs.get(run_id)),
     agent: (agent_id) => copy(agents.get(agent_id)),
     artifact: (artifact_id) => artifacts.get(artifact_id),
+    artifactWith: ({ sha256, size }) =>
+      [...artifacts.values()].find((one) => one.sha256 === sha256 && one.size === size),
     // The database refuses a run of another session when it is committed.
     ownerOfRun: () => undefined,
     counts: () => ({

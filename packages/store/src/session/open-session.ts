@@ -98,6 +98,7 @@ export async function holdSession(
         writer.addArtifact(record);
       },
       find: (artifact_id) => writer.findArtifact(artifact_id),
+      findContent: (content) => writer.findContent(content),
     },
     ids: parts.ids,
     clock: parts.clock,

@@ -8,6 +8,7 @@ import {
   type Fact,
   type JournalEntry,
   type NodeDigest,
+  type TextMeasures,
   isTerminalFact,
 } from "@soong/core";
 import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/chain.ts";
@@ -33,6 +34,8 @@ export interface SessionWriter {
   recover(entry: JournalEntry): void;
   addArtifact(record: ArtifactRecord): void;
   findArtifact(artifact_id: string): ArtifactRecord | undefined;
+  /** One with that content, kept by whichever process. */
+  findContent(content: TextMeasures): ArtifactRecord | undefined;
   /** Settles when all that it has taken is committed; nothing to wait for when it is. */
   flush(): void | Promise<void>;
   /** Gives up what is not committed; takes nothing more. */
@@ -138,6 +141,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       artifacts.get(artifact_id) ??
       inFlight?.artifacts.get(artifact_id) ??
       tables.artifact(artifact_id),
+    findContent: (content) => tables.artifactWith(content),
     committed: {
       get seq() {
         return committedSeq;

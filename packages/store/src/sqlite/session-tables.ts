@@ -51,6 +51,15 @@ export function sessionTables(askAll: Ask, session_no: number): SessionTables {
       ) as { record: string } | undefined;
       return row && (JSON.parse(row.record) as ArtifactRecord);
     },
+    artifactWith({ sha256, size }) {
+      const row = ask(
+        `SELECT record FROM artifacts
+         WHERE session_no = ? AND size = ? AND instr(record, ?) > 0 LIMIT 1`,
+        size,
+        sha256,
+      ) as { record: string } | undefined;
+      return row && (JSON.parse(row.record) as ArtifactRecord);
+    },
     ownerOfRun(run_id) {
       const row = ask(
         `SELECT session_id FROM runs JOIN sessions USING (session_no)
