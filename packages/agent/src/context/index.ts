@@ -38,5 +38,5 @@ export {
   type NodePlace,
   type ReadMessage,
 } from "./nodes.ts";
-export { digestRequest, hashMessages, type MessageList } from "./request-digest.ts";
+export { digestRequest, MessageList } from "./request-digest.ts";
 export { planCompaction, renderTranscript } from "./plan-compaction.ts";

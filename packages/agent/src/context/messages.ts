@@ -43,15 +43,17 @@ export function toModelMessages(
 export class MessageSnapshot {
   /** For the record: it holds no array of its own. */
   readonly list: MessageList;
+  readonly #tail: ModelMessage[];
   #all: readonly ModelMessage[] | undefined = undefined;
 
-  constructor(list: MessageList) {
-    this.list = list;
+  constructor(closed: readonly ModelMessage[], count: number, tail: ModelMessage[]) {
+    this.list = new MessageList(closed, count, tail);
+    this.#tail = tail;
   }
 
   /** Before it is read. */
   addText(text: string): void {
-    if (text !== "") addUser(this.list.tail, toUserMessage(text));
+    if (text !== "") addUser(this.#tail, toUserMessage(text));
   }
 
   toArray(): readonly ModelMessage[] {
@@ -86,7 +88,7 @@ export function snapshotMessages(
   const before = messages.length - tail.length;
   addMessages(tail, units[count - 1], model);
   // Before its last message the list is only appended to: the first ones are those of this request.
-  return new MessageSnapshot(new MessageList(messages, before, tail));
+  return new MessageSnapshot(messages, before, tail);
 }
 
 function addMessages(messages: ModelMessage[], unit: ContextUnit | undefined, model: string): void {

@@ -3,7 +3,7 @@
 
 import type { MeasuredText, ModelTool } from "@soong/core";
 import { measureText } from "@soong/core/internal";
-import { digestRequest, hashMessages } from "../context/index.ts";
+import { digestRequest, MessageList } from "../context/index.ts";
 import type { SentTexts } from "../facts.ts";
 import type { ModelRequest } from "../model/index.ts";
 import { recordWarning, type Running } from "./running.ts";
@@ -53,7 +53,10 @@ export async function keepWholeRequest(
 ): Promise<{ readonly digest: string; readonly sent: SentTexts }> {
   const frame = await keepFrame(running, request.system, request.tools);
   const messages = await keepJson(running, "messages.json", request.messages);
-  const digest = digestRequest({ index: request.index, ...frame }, hashMessages(request.messages));
+  const digest = digestRequest(
+    { index: request.index, ...frame },
+    new MessageList(request.messages),
+  );
   return { digest, sent: { ...describeFrame(frame), messages } };
 }
 

@@ -7,7 +7,7 @@ import { omitUndefined } from "@soong/schema";
 import {
   ContextBook,
   digestRequest,
-  hashMessages,
+  MessageList,
   snapshotMessages,
   type ContextUnit,
 } from "../context/index.ts";
@@ -99,7 +99,7 @@ export function rebuildRequest(
   const request = { index: started.request, ...named, system, messages, tools };
   const [system_sha256, tools_sha256] = [hashJson(system), hashJson(tools)];
   const head = { ...request, system_sha256, tools_sha256 };
-  const isExact = digestRequest(head, hashMessages(messages)) === started.digest;
+  const isExact = digestRequest(head, new MessageList(messages)) === started.digest;
   return { request, isExact };
 }
 

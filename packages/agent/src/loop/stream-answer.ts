@@ -337,7 +337,7 @@ class SentRecord {
   }
 
   describe(index: number): Pick<FactData<"model.started">, "digest" | "settings"> {
-    const digest = digestRequest({ index, ...this.#frame }, this.#messages.hash());
+    const digest = digestRequest({ index, ...this.#frame }, this.#messages);
     return omitUndefined({ digest, settings: this.#settings });
   }
 }

@@ -262,4 +262,12 @@ describe("what a package may do", () => {
     const { asked: unlimited } = await ask("v3", [FINISHED]);
     expect(unlimited).not.toHaveProperty("maxOutputTokens");
   });
+
+  test("what is added to each request can be put on record", () => {
+    verifies("MODEL-7");
+    const { model } = modelOf("v3", []);
+    const opened = languageModel(model, { id: "x:y", profile: ANTHROPIC_PROFILE });
+    const { max_output_tokens, cache_mark } = ANTHROPIC_PROFILE;
+    expect(opened.settings).toEqual({ max_output_tokens, cache_mark });
+  });
 });

@@ -1,7 +1,8 @@
 // A model of the AI SDK behind our port (MODEL-1). It owns the connection: what is sent, the abort, and that
 // every answer ends in `completed` or `failed`, never in an exception and never in silence.
 
-import { createRedactor, type KnownSecret } from "@soong/core";
+import { createRedactor, type JsonObject, type KnownSecret } from "@soong/core";
+import { omitUndefined } from "@soong/schema";
 import type { Model, ModelEvent, ModelRequest } from "../model/index.ts";
 import { buildCallOptions, checkInterfaceVersion, type AnyLanguageModel } from "./call-options.ts";
 import { preflight } from "./preflight.ts";
@@ -32,7 +33,7 @@ export function languageModel(
     keyName: secrets[0]?.name,
   };
 
-  return { id, profile, stream };
+  return { id, profile, ...describeSettings(profile), stream };
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const refused = preflight(request, profile);
@@ -60,6 +61,14 @@ export function languageModel(
       yield { type: "failed", error: failed };
     }
   }
+}
+
+/** What is added to each request; the limit, where a request has none of its own. */
+function describeSettings(profile: ProviderProfile): Pick<Model, "settings"> {
+  const { max_output_tokens, request_options, cache_mark } = profile;
+  const given = { max_output_tokens, provider_options: request_options, cache_mark };
+  const settings = omitUndefined(given) as JsonObject;
+  return Object.keys(settings).length === 0 ? {} : { settings };
 }
 
 /** Parts that are part of an answer, not of the call to it. */
