@@ -4,6 +4,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   createHeldClock,
   createKernel,
@@ -198,12 +199,9 @@ test("each text is kept once in a session, by whichever process", async () => {
   const reader = await store.readSession("s1");
   const names = (await reader.artifacts()).map(({ name }) => name);
   // The first result brings instructions along, which are system text.
-  expect(names.toSorted()).toEqual([
-    "definitions.json",
-    "system.json",
-    "system.json",
-    "tools.json",
-  ]);
+  expect(new Set(names)).toEqual(new Set(["definitions.json", "system.json", "tools.json"]));
+  expect(names.filter((name) => name === "system.json")).toHaveLength(2);
+  expect(names).toHaveLength(4);
   expect(await store.verify("s1", { artifacts: true })).toMatchObject({ ok: true });
   expect((await readSent("s1")).map(({ request }) => request)).toEqual(captured);
 });
@@ -348,7 +346,7 @@ async function driveOnDisk<T>(clock: HeldClock, work: Promise<T>): Promise<T> {
   };
   work.then(close, close);
   while (state.open) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     await clock.advance(10);
   }
   return work;

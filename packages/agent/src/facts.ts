@@ -2,8 +2,8 @@
 
 import type { Mode, Role } from "@soong/core";
 import type { ChildResult } from "./child/child-result.ts";
-import type { UsageTotal } from "./loop/index.ts";
-import type { Cost, ModelCall, ModelError, ModelUsage, StopReason } from "./model/index.ts";
+import type { ReceivedData, SentTexts, UsageTotal } from "./loop/index.ts";
+import type { Cost, ModelError, ModelUsage, StopReason } from "./model/index.ts";
 
 declare module "@soong/core" {
   interface FactPayloads extends AgentFactPayloads {}
@@ -145,32 +145,6 @@ export interface ModelStartData extends ModelRequestData {
   sent?: SentTexts;
   /** What the model's adapter adds to each request. */
   settings?: object;
-}
-
-/**
- * Where the parts of a request are that are not in the conversation: ids of artifacts, each of them JSON (MODEL-7). In a
- * `context.resolved` with `since`, what is absent is as in that request.
- */
-export interface SentTexts {
-  /** A list of texts. */
-  system?: string | undefined;
-  tools?: string | undefined;
-  /** Texts, shown after the conversation and before it. */
-  board?: string | undefined;
-  note?: string | undefined;
-  /** All of them, of a request without a conversation. */
-  messages?: string | undefined;
-  max_output_tokens?: number | undefined;
-  agent_definition_id?: string | undefined;
-}
-
-/** What came of a model, where no node of the conversation holds it. */
-export interface ReceivedData {
-  text?: string | undefined;
-  reasoning?: string | undefined;
-  calls?: readonly ModelCall[] | undefined;
-  /** Calls that it did not finish. */
-  partial_calls?: readonly Pick<ModelCall, "name" | "arguments">[] | undefined;
 }
 
 export interface ModelEndData extends ModelRequestData {

@@ -9,9 +9,8 @@ import {
   type ContextPlan,
   type ContextUnit,
 } from "../context/index.ts";
-import type { SentTexts } from "../facts.ts";
 import type { ContextFrame } from "./context-frame.ts";
-import { describeFrame } from "./keep-request.ts";
+import { describeFrame, type SentTexts } from "./keep-request.ts";
 import { noteFact, type Running } from "./running.ts";
 
 type ContextData = FactData<"context.resolved">;

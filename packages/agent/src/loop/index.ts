@@ -8,6 +8,7 @@ export type {
   InstructionTexts,
   SkippedInstructions,
 } from "./instruction-cache.ts";
+export type { SentTexts } from "./keep-request.ts";
 export { checkBudget, loopLimits, type LoopLimits, type RunBudget } from "./limits.ts";
 export { readHistory, type History, type HistoryReader } from "./read-history.ts";
 export {
@@ -20,6 +21,7 @@ export {
   type SentParts,
   type SentReader,
 } from "./rebuild-request.ts";
+export type { ReceivedData } from "./stream-answer.ts";
 export type { EndReason, LoopError, LoopEvent, RunEnd } from "./run-events.ts";
 export type {
   ActiveRun,

@@ -4,9 +4,25 @@
 import type { MeasuredText, ModelTool } from "@soong/core";
 import { measureText } from "@soong/core/internal";
 import { digestRequest, MessageList } from "../context/index.ts";
-import type { SentTexts } from "../facts.ts";
 import type { ModelRequest } from "../model/index.ts";
 import { recordWarning, type Running } from "./running.ts";
+
+/**
+ * Where the parts of a request are that are not in the conversation: ids of artifacts, each of them JSON (MODEL-7). In a
+ * `context.resolved` with `since`, what is absent is as in that request.
+ */
+export interface SentTexts {
+  /** A list of texts. */
+  system?: string | undefined;
+  tools?: string | undefined;
+  /** Texts, shown after the conversation and before it. */
+  board?: string | undefined;
+  note?: string | undefined;
+  /** All of them, of a request without a conversation. */
+  messages?: string | undefined;
+  max_output_tokens?: number | undefined;
+  agent_definition_id?: string | undefined;
+}
 
 /** The parts of requests that stay the same as long as their frame does. */
 export interface KeptFrame extends Pick<

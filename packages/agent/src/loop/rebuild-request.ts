@@ -11,9 +11,11 @@ import {
   snapshotMessages,
   type ContextUnit,
 } from "../context/index.ts";
-import type { ContextData, SentTexts } from "../facts.ts";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
 import { deriveContext } from "./context-record.ts";
+import type { SentTexts } from "./keep-request.ts";
+
+type ContextData = FactData<"context.resolved">;
 
 export interface RecordedRequest {
   readonly run_id: string;

@@ -9,11 +9,10 @@ import {
   snapshotMessages,
   type MessageSnapshot,
 } from "../context/index.ts";
-import type { SentTexts } from "../facts.ts";
 import type { Model } from "../model/index.ts";
 import { compactContext } from "./compact-context.ts";
 import { frameContext } from "./context-frame.ts";
-import { keepFrame, keepJson, type KeptFrame } from "./keep-request.ts";
+import { keepFrame, keepJson, type KeptFrame, type SentTexts } from "./keep-request.ts";
 import { recordContext, type ContextRecord, type RequestContents } from "./context-record.ts";
 import { recordWarning, type RunBoard, type Running } from "./running.ts";
 

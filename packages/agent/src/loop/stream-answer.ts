@@ -21,7 +21,6 @@ import {
   type MessageSnapshot,
   type NodePlace,
 } from "../context/index.ts";
-import type { ReceivedData } from "../facts.ts";
 import {
   computeCost,
   type Model,
@@ -150,7 +149,7 @@ class AnswerAttempt {
   };
 
   #takePiece({ key, name, arguments: piece }: Extract<AnswerEvent, { type: "call_delta" }>): void {
-    const begun = (this.#begun ??= new Map());
+    const begun = (this.#begun ??= new Map<string, PartialCall>());
     const call = begun.get(key) ?? { name: "", arguments: "" };
     begun.set(key, call);
     call.name = name ?? call.name;
@@ -340,6 +339,15 @@ class SentRecord {
     const digest = digestRequest({ index, ...this.#frame }, this.#messages);
     return omitUndefined({ digest, settings: this.#settings });
   }
+}
+
+/** What came of a model, where no node of the conversation holds it. */
+export interface ReceivedData {
+  text?: string | undefined;
+  reasoning?: string | undefined;
+  calls?: readonly ModelCall[] | undefined;
+  /** Calls that it did not finish. */
+  partial_calls?: readonly Pick<ModelCall, "name" | "arguments">[] | undefined;
 }
 
 interface PartialCall {
