@@ -114,7 +114,7 @@ export async function openConnections(
   };
   // The pool waits for it, whatever its types say.
   // oxlint-disable-next-line typescript/no-misused-promises
-  const pool = new Pool({ ...config, onConnect: syncCommits });
+  const pool = new Pool({ ...config, pipeline: true, onConnect: syncCommits });
   // One that breaks while no one uses it: the next who needs one learns of it.
   pool.on("error", () => {});
   const clients = new Set<PoolClient>();
@@ -152,7 +152,7 @@ export async function openConnections(
       if (closing.signal.aborted) return;
       closing.abort();
       // A server that cannot be reached does not close its side: that must not keep the process alive.
-      for (const { connection } of clients) (connection.stream as Socket).unref();
+      for (const client of clients) streamOf(client).unref();
       await pool.end();
     },
   };
@@ -174,6 +174,8 @@ export async function openConnections(
       closing.signal.removeEventListener("abort", cut);
       giveUp?.removeEventListener("abort", cut);
       if (!isBroken) client.off("error", ignore);
+      // What was sent and is not answered is not waited for.
+      else streamOf(client).destroy();
       client.release(isBroken);
     };
     const cut = (): void => release(true);
@@ -213,6 +215,10 @@ export async function openConnections(
 }
 
 function ignore(): void {}
+
+function streamOf({ connection }: PoolClient): Socket {
+  return connection.stream as Socket;
+}
 
 /** Also where the server's own setting is not to: an epoch that a crash takes back would be given out twice. */
 async function syncCommits(client: ClientBase): Promise<void> {

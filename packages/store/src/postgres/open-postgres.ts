@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { sql } from "../sql/sql.ts";
+import { raw, sql } from "../sql/sql.ts";
 import type { StoreParts, StoreSetting } from "../store/create-store.ts";
 import { storeTables } from "../store/store-tables.ts";
 import { createCluster } from "./cluster.ts";
@@ -16,6 +16,9 @@ import { createPostgresCommitter } from "./postgres-committer.ts";
 import { createRetry } from "./retry-while-away.ts";
 import { createPostgresRunner } from "./run-steps.ts";
 import { createFindLeased, createSessionLeases, type SessionLeases } from "./session-leases.ts";
+
+/** Read once for a statement, which can then use an index by it. */
+const CLOCK = raw("(SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT))");
 
 const DEFAULT_LEASE_MS = 60_000;
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -64,7 +67,7 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
     database: runner,
     cluster,
     tables,
-    readClock,
+    clock: CLOCK,
     heldSessions: createFindLeased(runner),
     async close() {
       leases?.stop();
@@ -101,13 +104,6 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
       findTables: (row) => runner.run(loadTables(row)),
     },
   };
-
-  function* readClock() {
-    const [row] = yield* sql<{
-      now: number;
-    }>`SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now`;
-    return (row as { now: number }).now;
-  }
 }
 
 /** By when its tables were made: a copy of the database is the same store, and an address is not part of it. */

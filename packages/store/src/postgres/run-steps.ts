@@ -1,14 +1,15 @@
 // Steps on PostgreSQL. While the database is away they are tried again, within a bound; a transaction whose end is unknown is
-// looked up before.
+// looked up before. Statements whose answers no one waits for yet go out together: a claim waits twice, not ten times.
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { PoolClient, QueryResult } from "pg";
+import type { PoolClient, QueryConfig, QueryResult } from "pg";
 import { StoreError } from "../contract/store-error.ts";
 import {
   isLookup,
   isUnfindable,
   writeSql,
   type SqlDatabase,
+  type SqlRows,
   type SqlStatement,
   type SqlWriter,
   type Steps,
@@ -37,13 +38,15 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
   const { name } = connections;
   return {
     name,
-    run: (steps) => play(steps, (statement) => retry(() => executeAnywhere(statement))),
+    run: (steps) => play(steps, executeAnywhere),
     snapshot: (steps) =>
       retry(() =>
         connections.with(async (client) => {
-          await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-          const done = await play(steps(), (statement) => execute(client, statement));
-          await client.query("COMMIT");
+          const pipeline = createPipeline(client, name);
+          pipeline.send({ text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
+          const done = await play(steps(), (statements) => execute(pipeline, statements));
+          pipeline.send({ text: "COMMIT" });
+          await pipeline.settle();
           return done;
         }),
       ),
@@ -54,18 +57,13 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
     refuseClosed() {},
   };
 
-  async function executeAnywhere(statement: SqlStatement): Promise<readonly object[]> {
-    const query = toQuery(statement);
-    return query === undefined ? [] : takeRows(await connections.query(query));
-  }
-
-  async function execute(client: PoolClient, statement: SqlStatement): Promise<readonly object[]> {
-    const query = toQuery(statement);
-    try {
-      return query === undefined ? [] : takeRows(await client.query<object>(query));
-    } catch (error) {
-      throw asPostgresError(error, name);
+  async function executeAnywhere(statements: readonly SqlStatement[]): Promise<SqlRows[]> {
+    const answers: SqlRows[] = [];
+    for (const query of statements.map(toQuery)) {
+      const result = query && (await retry(() => connections.query(query)));
+      answers.push(result?.rows ?? []);
     }
+    return answers;
   }
 
   /** All of it or nothing, once. */
@@ -85,12 +83,19 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
     let done: { readonly done: T } | undefined;
     try {
       return await connections.with(async (client) => {
-        const begun = (await client.query(BEGIN)) as unknown;
-        const { rows } = (begun as QueryResult<{ xid: string }>[]).at(-1) ?? { rows: [] };
-        const value = await play(steps(), (statement) => execute(client, statement));
-        xid = rows[0]?.xid ?? "";
+        const pipeline = createPipeline(client, name);
+        const begun = pipeline.send({ text: BEGIN });
+        const value = await play(steps(), async (statements) => {
+          // Behind a BEGIN that may still fail there is nothing but lookups.
+          if (xid === "" && !statements.every(isSelect)) await pipeline.settle();
+          const answers = await execute(pipeline, statements);
+          xid ||= await readXid(begun);
+          return answers;
+        });
         done = { done: value };
-        await client.query("COMMIT");
+        const ended = pipeline.send({ text: "COMMIT" });
+        await pipeline.settle();
+        if ((await ended).command !== "COMMIT") throw new Error("the transaction was rolled back");
         return done;
       });
     } catch (error) {
@@ -116,13 +121,18 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
 /** In one message, with the number by which its end can be looked up. */
 const BEGIN = "BEGIN; SELECT CAST(txid_current() AS text) AS xid";
 
+async function readXid(begun: Promise<unknown>): Promise<string> {
+  const results = (await begun) as QueryResult<{ xid: string }>[];
+  return results.at(-1)?.rows[0]?.xid ?? "";
+}
+
 async function play<T>(
   steps: Steps<T>,
-  execute: (statement: SqlStatement) => Promise<readonly object[]>,
+  execute: (statements: readonly SqlStatement[]) => Promise<readonly SqlRows[]>,
 ): Promise<T> {
-  let step = steps.next();
+  let step = steps.next([]);
   while (step.done !== true) {
-    let rows: readonly object[];
+    let rows: readonly SqlRows[];
     try {
       rows = await execute(step.value);
     } catch (error) {
@@ -133,6 +143,68 @@ async function play<T>(
     step = steps.next(rows);
   }
   return step.value;
+}
+
+/** A connection on which a statement is sent before those ahead of it are answered. */
+interface Pipeline {
+  send(query: QueryConfig): Promise<QueryResult<object>>;
+  /** All that was sent is done; rejects with the first that failed. */
+  settle(): Promise<void>;
+}
+
+function createPipeline(client: PoolClient, name: string): Pipeline {
+  let sent: Promise<unknown>[] = [];
+  return {
+    send(query) {
+      gather(client);
+      const answer = client.query<object>(query);
+      // Whoever settles learns of it.
+      answer.catch(() => {});
+      sent.push(answer);
+      return answer;
+    },
+    async settle() {
+      const all = sent;
+      sent = [];
+      try {
+        await Promise.all(all);
+      } catch (error) {
+        throw asPostgresError(error, name);
+      }
+    },
+  };
+}
+
+/** What is sent in this turn goes out at once: a write for each statement took a seventh of a claim. */
+function gather({ connection: { stream } }: PoolClient): void {
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
+/** Statements of a transaction. Does not wait where no one looks at the answers. */
+async function execute(
+  pipeline: Pipeline,
+  statements: readonly SqlStatement[],
+): Promise<readonly SqlRows[]> {
+  const queries = statements.map(toQuery);
+  const answers = queries.map((query) => query && pipeline.send(prepare(query)));
+  if (statements.every(({ isUnread }) => isUnread === true)) return statements.map(() => []);
+  await pipeline.settle();
+  return Promise.all(answers.map(async (answer) => (await answer)?.rows ?? []));
+}
+
+/** By their text: each is parsed and planned once for a connection. */
+const names = new Map<string, string>();
+/** There are a few dozen. */
+const MOST_NAMES = 500;
+
+function prepare(query: Query): QueryConfig {
+  let name = names.get(query.text);
+  if (name === undefined && names.size < MOST_NAMES) {
+    name = `step ${names.size}`;
+    names.set(query.text, name);
+  }
+  return name === undefined ? query : { ...query, name };
 }
 
 interface Query {
@@ -149,6 +221,6 @@ function toQuery(statement: SqlStatement): Query | undefined {
   throw new StoreError("entry_refused", "A text holds NUL or half a character.");
 }
 
-function takeRows({ rows }: QueryResult<object>): readonly object[] {
-  return rows;
+function isSelect(statement: SqlStatement): boolean {
+  return /^\s*SELECT\b/.test(writeSql(statement, "postgres", () => "").text);
 }

@@ -6,7 +6,7 @@ import { StoreError } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
 import type { SessionHold } from "../session/open-session.ts";
 import { readHolder, type Holder, type SessionRow } from "../session/rows.ts";
-import { listed, raw, sql, sqlRow, type Steps } from "../sql/sql.ts";
+import { listed, raw, sql, sqlRow, sqlWrite, type Steps } from "../sql/sql.ts";
 import type { SessionHolds, TakenSession } from "../store/store-writer.ts";
 import type { StoreTables } from "../store/store-tables.ts";
 import type { Connections } from "./connection.ts";
@@ -123,7 +123,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       // Until a holder lets go, the next one has to look at everything since: a folder may lag behind.
       seq: last?.seq ?? row.last_seq,
     };
-    yield* sql`UPDATE sessions SET holder = ${JSON.stringify(here)} WHERE session_no = ${row.session_no}`;
+    yield* sqlWrite`UPDATE sessions SET holder = ${JSON.stringify(here)} WHERE session_no = ${row.session_no}`;
     return { ...taken, abandonedAt: last?.seq };
   }
 
@@ -188,10 +188,10 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       get lost() {
         return lease.lost;
       },
-      isHeld: raw(`epoch = ${epoch}`),
+      isHeld: raw("epoch = ?", epoch),
       *end() {
         lease.isEnding = true;
-        yield* sql`UPDATE sessions SET holder = NULL, lease_until = NULL
+        yield* sqlWrite`UPDATE sessions SET holder = NULL, lease_until = NULL
           WHERE session_no = ${session_no} AND epoch = ${epoch}`;
         isEnded = true;
       },

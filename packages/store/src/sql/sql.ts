@@ -1,5 +1,5 @@
 // SQL for either database. What reads or writes is a generator: it yields statements and gets their rows, so that the same code
-// runs to its end at once on SQLite, and waits for each answer on PostgreSQL.
+// runs to its end at once on SQLite, and waits for the answers on PostgreSQL.
 
 import { isPlain } from "./columns.ts";
 
@@ -8,10 +8,14 @@ export type SqlValue = string | number | null | Uint8Array;
 export interface SqlStatement {
   readonly texts: readonly string[];
   readonly values: readonly (SqlValue | SqlPart)[];
+  /** Its rows are not looked at. */
+  readonly isUnread?: boolean;
 }
 
-/** Yields statements, and answers with what came of them. */
-export type Steps<T> = Generator<SqlStatement, T, readonly object[]>;
+export type SqlRows = readonly object[];
+
+/** Yields statements, those of one list without a need for the answer to another, and gets the rows of each. */
+export type Steps<T> = Generator<readonly SqlStatement[], T, readonly SqlRows[]>;
 
 export type DialectName = "sqlite" | "postgres";
 
@@ -32,7 +36,16 @@ export function* sql<Row extends object = object>(
   texts: TemplateStringsArray,
   ...values: (SqlValue | SqlPart)[]
 ): Steps<Row[]> {
-  return (yield { texts, values }) as Row[];
+  const [rows] = yield [{ texts, values }];
+  return rows as Row[];
+}
+
+/** Changes something, and nothing depends on the answer: in a transaction on PostgreSQL, only its end waits for it, and fails with it. */
+export function* sqlWrite(
+  texts: TemplateStringsArray,
+  ...values: (SqlValue | SqlPart)[]
+): Steps<void> {
+  yield [{ texts, values, isUnread: true }];
 }
 
 /** The first row. */
@@ -40,13 +53,34 @@ export function* sqlRow<Row extends object = object>(
   texts: TemplateStringsArray,
   ...values: (SqlValue | SqlPart)[]
 ): Steps<Row | undefined> {
-  const rows = yield { texts, values };
-  return rows[0] as Row | undefined;
+  const [rows] = yield [{ texts, values }];
+  return rows?.[0] as Row | undefined;
 }
 
-/** A name or a keyword. */
-export function raw(text: string): SqlPart {
-  return new SqlPart({ sqlite: text, postgres: text });
+/** All of them side by side, in as many round trips as the longest has. What they ask in one of them is executed in their order. */
+export function* together<Answers extends readonly unknown[]>(
+  ...all: { readonly [At in keyof Answers]: Steps<Answers[At]> }
+): Steps<Answers> {
+  const answers: unknown[] = [];
+  let open = all.map((steps: Steps<unknown>, at) => ({ at, steps, step: steps.next([]) }));
+  for (;;) {
+    for (const { at, step } of open) if (step.done === true) answers[at] = step.value;
+    open = open.filter(({ step }) => step.done !== true);
+    if (open.length === 0) return answers as readonly unknown[] as Answers;
+    const asked = open.map(({ step }) => step.value as readonly SqlStatement[]);
+    const rows = yield asked.flat();
+    let from = 0;
+    for (const [index, one] of open.entries()) {
+      const to = from + (asked[index]?.length ?? 0);
+      one.step = one.steps.next(rows.slice(from, to));
+      from = to;
+    }
+  }
+}
+
+/** A name or a keyword; or a part with a value where it says `?`. */
+export function raw(text: string, value?: SqlValue): SqlPart {
+  return new SqlPart({ sqlite: text, postgres: text }, value);
 }
 
 /** A table with one column, `value`. What no column holds is left out: it is not to be found. */
@@ -64,8 +98,10 @@ export const POSITION_IN = new SqlPart({ sqlite: "instr", postgres: "strpos" });
 /** After a text: compared and lowered byte by byte, as SQLite always does. */
 export const BYTEWISE = new SqlPart({ sqlite: "", postgres: 'COLLATE "C"' });
 
-/** At the end of a SELECT: no one else changes these rows before the transaction ends. On SQLite no one does anyway. */
-export const FOR_UPDATE = new SqlPart({ sqlite: "", postgres: "FOR UPDATE" });
+/** At the end of a SELECT: no one else changes these rows of the table before the transaction ends. On SQLite no one does anyway. */
+export function forUpdateOf(table: string): SqlPart {
+  return new SqlPart({ sqlite: "", postgres: `FOR UPDATE OF ${table}` });
+}
 
 export interface SqlText {
   readonly text: string;

@@ -7,6 +7,7 @@ import {
   SqlPart,
   writeSql,
   type SqlDatabase,
+  type SqlRows,
   type SqlStatement,
   type SqlValue,
   type Steps,
@@ -48,11 +49,11 @@ export function createSqliteRunner(database: Database, path: string): SqliteRunn
   };
 
   function run<T>(steps: Steps<T>): T {
-    let step = steps.next();
+    let step = steps.next([]);
     while (step.done !== true) {
-      let rows: readonly object[];
+      let rows: readonly SqlRows[];
       try {
-        rows = execute(step.value);
+        rows = step.value.map(execute);
       } catch (error) {
         // So that it can let go of what it holds.
         step = steps.throw(error);
@@ -63,7 +64,7 @@ export function createSqliteRunner(database: Database, path: string): SqliteRunn
     return step.value;
   }
 
-  function execute(statement: SqlStatement): readonly object[] {
+  function execute(statement: SqlStatement): SqlRows {
     refuseClosed();
     const { texts, values } = statement;
     try {
@@ -98,9 +99,9 @@ interface Prepared {
 }
 
 const HAS_ROWS = /^\s*(SELECT|WITH|PRAGMA)\b|\bRETURNING\b/;
-const NO_ROWS: readonly object[] = [];
+const NO_ROWS: SqlRows = [];
 
-function find(prepared: Prepared, values: readonly SqlValue[]): readonly object[] {
+function find(prepared: Prepared, values: readonly SqlValue[]): SqlRows {
   const { statement, isLookup, hasRows } = prepared;
   if (isLookup && values.some(isUnfindable)) return NO_ROWS;
   if (hasRows) return statement.all(...values) as object[];

@@ -2,15 +2,14 @@
 
 import { StoreError } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
-import type { SqlDatabase, SqlWriter } from "../sql/sql.ts";
-import type { ReadClock } from "../tasks/task-tables.ts";
+import type { SqlDatabase, SqlPart, SqlWriter } from "../sql/sql.ts";
 import type { StoreTables } from "./store-tables.ts";
 
 export interface CopyPort {
   readonly database: SqlDatabase;
   readonly tables: StoreTables;
   readonly heldSessions: Store["heldSessions"];
-  readonly readClock?: ReadClock | undefined;
+  readonly clock?: SqlPart | undefined;
   /** Undefined where nothing may be written. */
   readonly writing?: { readonly writer: SqlWriter } | undefined;
 }

@@ -24,6 +24,7 @@ import {
 } from "./copy-rows.ts";
 import { finishWalk } from "./verify-session.ts";
 import { walkFacts } from "./walk-facts.ts";
+import { readClock } from "../tasks/task-tables.ts";
 
 export interface CopyOptions {
   /** Nothing of the session is added after it. */
@@ -235,8 +236,8 @@ function* readNodes({ session_no }: SessionRow, ids: readonly string[]): Steps<o
 }
 
 /** A step that is being worked on would be done in both stores. */
-async function refuseWorkers({ database, readClock }: CopyPort, { tasks, session }: SmallRows) {
-  const now = readClock === undefined ? Date.now() : await database.run(readClock());
+async function refuseWorkers({ database, clock }: CopyPort, { tasks, session }: SmallRows) {
+  const now = clock === undefined ? Date.now() : await database.run(readClock(clock));
   for (const { task, tables } of tasks) {
     const step = tables.task_steps.find(({ lease_expires_at }) => Number(lease_expires_at) > now);
     if (step === undefined) continue;

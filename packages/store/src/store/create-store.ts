@@ -4,8 +4,8 @@ import type { Clock, IdSource } from "@soong/core";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { ClusterStorage } from "../contract/cluster.ts";
 import type { Durability, Store } from "../contract/store.ts";
-import type { SqlDatabase, SqlWriter } from "../sql/sql.ts";
-import { createTaskTables, type ReadClock } from "../tasks/task-tables.ts";
+import type { SqlDatabase, SqlPart, SqlWriter } from "../sql/sql.ts";
+import { createTaskTables } from "../tasks/task-tables.ts";
 import { createQuestionTable, wakeForQuestions } from "./question-table.ts";
 import { addCopyPort } from "./copy-port.ts";
 import { createStoreWriter, type StoreWriter, type StoreWriterParts } from "./store-writer.ts";
@@ -42,7 +42,8 @@ export interface StoreSetting extends StoreOptions {
 export interface StoreParts {
   readonly database: SqlDatabase;
   readonly tables: StoreTables;
-  readonly readClock?: ReadClock;
+  /** The time of a database that is not on this machine. */
+  readonly clock?: SqlPart;
   readonly heldSessions: Store["heldSessions"];
   readonly cluster?: ClusterStorage;
   /** Undefined where nothing may be written. */
@@ -66,8 +67,7 @@ export async function createStore(parts: StoreParts, setting: StoreSetting): Pro
       return (yield* tables.knownRow(session_id)).session_no;
     },
   };
-  const { readClock } = parts;
-  const tasks = createTaskTables({ ...shared, ...(readClock && { readClock }) });
+  const tasks = createTaskTables({ ...shared, ...(parts.clock && { clock: parts.clock }) });
   const questions = wakeForQuestions(createQuestionTable(shared), parts.cluster);
   let writer: StoreWriter | undefined;
   try {

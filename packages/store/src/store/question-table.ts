@@ -6,10 +6,11 @@ import type { ClusterStorage } from "../contract/cluster.ts";
 import type { QuestionRecord, QuestionStorage } from "../contract/store.ts";
 import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
 import {
+  forUpdateOf,
   raw,
   sql,
   sqlRow,
-  FOR_UPDATE,
+  sqlWrite,
   type SqlDatabase,
   type SqlWriter,
   type Steps,
@@ -92,9 +93,9 @@ function* settleAll(no: number, state: "used" | "withdrawn", question_id?: strin
   const one = question_id ?? null;
   const rows = yield* sql<Pick<QuestionRow, "question_id" | "answer">>`SELECT question_id, answer
     FROM questions WHERE session_no = ${no} AND state IN ('open', 'answered')
-      AND question_id = coalesce(${one}, question_id) ${FOR_UPDATE}`;
+      AND question_id = coalesce(${one}, question_id) ${forUpdateOf("questions")}`;
   for (const { question_id: id, answer } of rows) {
-    yield* sql`UPDATE questions SET state = ${state}, request = NULL, answer = ${dropTyped(answer)}
+    yield* sqlWrite`UPDATE questions SET state = ${state}, request = NULL, answer = ${dropTyped(answer)}
       WHERE session_no = ${no} AND question_id = ${id}`;
   }
 }

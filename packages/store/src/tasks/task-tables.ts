@@ -14,12 +14,15 @@ import type {
 import type { JsonObject } from "@soong/core";
 import { StoreError } from "../contract/store-error.ts";
 import {
+  forUpdateOf,
   listed,
   raw,
   sql,
   sqlRow,
-  FOR_UPDATE,
+  sqlWrite,
+  together,
   type SqlDatabase,
+  type SqlPart,
   type SqlWriter,
   type Steps,
 } from "../sql/sql.ts";
@@ -30,36 +33,28 @@ export interface TaskTablesParts {
   /** Throws on a store that is only read. */
   readonly writer: Pick<SqlWriter, "patientTransaction">;
   readonly sessionNumber: SessionNumber;
-  /** Leases are judged by the clock of a database that is not on this machine. */
-  readonly readClock?: ReadClock;
+  /** Leases are judged by the clock of a database that is not on this machine: its time, in milliseconds since the epoch. */
+  readonly clock?: SqlPart;
 }
 
-/** In milliseconds since the epoch. */
-export type ReadClock = () => Steps<number>;
-
 export function createTaskTables(parts: TaskTablesParts): TaskStorage {
-  const { database, writer, sessionNumber, readClock } = parts;
+  const { database, writer, sessionNumber, clock } = parts;
 
   return {
     change: (selection, plan) =>
       writer.patientTransaction(function* () {
-        yield* holdTask(selection);
-        const planned = plan(yield* findRows(selection, readClock));
-        yield* writeRows(selection.task_id, planned, sessionNumber);
+        const found = yield* findRows(selection, { clock, isHeld: true });
+        const planned = plan(toFoundRows(found));
+        yield* writeRows(selection.task_id, planned, found, sessionNumber);
         return planned.answer;
       }),
-    read: async (selection) => database.snapshot(() => findRows(selection, readClock)),
+    read: async (selection) =>
+      toFoundRows(await database.snapshot(() => findRows(selection, { clock, isHeld: false }))),
     list: async (page) => database.run(listTasks(page)),
   };
 }
 
-function* holdTask({ task_id, tasks_of_session }: TaskSelection): Steps<void> {
-  yield* sql`SELECT task_no FROM tasks WHERE task_id = ${asColumn(task_id)} ${FOR_UPDATE}`;
-  if (tasks_of_session === undefined) return;
-  yield* sql`SELECT session_no FROM sessions WHERE session_id = ${tasks_of_session} ${FOR_UPDATE}`;
-}
-
-// Finding what a selection asks for, each part by an index of its own.
+// Finding what a selection asks for, each part by an index of its own, and all of them in one round trip.
 
 const TASK = raw("SELECT tasks.*, session_id FROM tasks JOIN sessions USING (session_no)");
 
@@ -68,32 +63,60 @@ const STEP = raw(`SELECT steps.*, task_id, depends_on, definitions.content
   JOIN task_step_definitions AS definitions USING (task_no, step_id)
   JOIN tasks USING (task_no)`);
 
-function* findRows(selection: TaskSelection, readClock?: ReadClock): Steps<FoundRows> {
-  const { task_id, tasks_of_session, claims_of } = selection;
-  const task = yield* sqlRow<TaskRow>`${TASK} WHERE task_id = ${asColumn(task_id)}`;
-  const found = new Map<string, StepRow>();
-  const now = readClock && (yield* readClock());
-  const until = selection.leases_until === undefined ? undefined : (now ?? selection.leases_until);
-  if (task !== undefined) {
-    for (const row of yield* findSteps(task.task_no, selection, until)) add(row);
-  }
-  if (claims_of !== undefined) {
-    for (const row of yield* sql<StepRow>`${STEP} WHERE run_id = ${asColumn(claims_of)}`) add(row);
-  }
-  const steps = [...found.values()].toSorted((a, b) => a.position - b.position);
-  return {
-    ...(task === undefined ? {} : { task: toStoredTask(task) }),
-    steps: steps.map(toStoredStep),
-    ...(now !== undefined && { now }),
-    ...(selection.counts === true ? { counts: yield* countSteps(task?.task_no) } : {}),
-    ...(tasks_of_session === undefined
-      ? {}
-      : { session_tasks: yield* countSessionTasks(tasks_of_session) }),
-  };
+interface FindOptions {
+  readonly clock: SqlPart | undefined;
+  /** No one else changes the task, or the steps that the run holds, until the transaction ends. */
+  readonly isHeld: boolean;
+}
 
-  function add(row: StepRow): void {
-    found.set(`${row.task_no} ${row.step_id}`, row);
-  }
+interface Found extends Pick<FoundRows, "now" | "counts" | "session_tasks"> {
+  readonly task: TaskRow | undefined;
+  /** Each once, by position. */
+  readonly steps: readonly StepRow[];
+}
+
+function* findRows(selection: TaskSelection, { clock, isHeld }: FindOptions): Steps<Found> {
+  const { tasks_of_session: session_id, claims_of, counts, leases_until } = selection;
+  const task_id = asColumn(selection.task_id);
+  const task_no = raw("(SELECT task_no FROM tasks WHERE task_id = ?)", task_id);
+  const hold = (table: string): SqlPart => (isHeld ? forUpdateOf(table) : raw(""));
+  const [task, , own, claimed, now, countRows, sessionTasks] = yield* together(
+    // First: what follows is read when the task is held.
+    sqlRow<TaskRow>`${TASK} WHERE task_id = ${task_id} ${hold("tasks")}`,
+    session_id === undefined
+      ? nothing()
+      : sql`SELECT session_no FROM sessions WHERE session_id = ${session_id} ${hold("sessions")}`,
+    findSteps(task_no, selection, leases_until === undefined ? undefined : (clock ?? leases_until)),
+    claims_of === undefined
+      ? nothing()
+      : sql<StepRow>`${STEP} WHERE run_id = ${asColumn(claims_of)} ${hold("steps")}`,
+    clock === undefined ? nothing() : readClock(clock),
+    counts === true ? countSteps(task_no) : nothing(),
+    session_id === undefined ? nothing() : countSessionTasks(session_id),
+  );
+  const steps = new Map([...own, ...(claimed ?? [])].map((row) => [stepKey(row), row]));
+  return {
+    task,
+    steps: [...steps.values()].toSorted((a, b) => a.position - b.position),
+    ...(now !== undefined && { now }),
+    ...(countRows !== undefined && { counts: countRows }),
+    ...(sessionTasks !== undefined && { session_tasks: sessionTasks }),
+  };
+}
+
+/** Asks for nothing. */
+// oxlint-disable-next-line require-yield
+function* nothing(): Steps<undefined> {
+  return undefined;
+}
+
+export function* readClock(clock: SqlPart): Steps<number> {
+  const row = yield* sqlRow<{ now: number }>`SELECT ${clock} AS now`;
+  return (row as { now: number }).now;
+}
+
+function stepKey({ task_no, step_id }: Pick<StepRow, "task_no" | "step_id">): string {
+  return `${task_no} ${step_id}`;
 }
 
 function* listTasks(page: TaskPage): Steps<StoredTask[]> {
@@ -109,36 +132,33 @@ function* listTasks(page: TaskPage): Steps<StoredTask[]> {
 }
 
 function* findSteps(
-  task_no: number,
+  task_no: SqlPart,
   selection: TaskSelection,
-  leasesUntil: number | undefined,
+  leasesUntil: number | SqlPart | undefined,
 ): Steps<StepRow[]> {
   const { steps = [], with_dependents, with_status = [] } = selection;
   if (steps === "all") return yield* sql`${STEP} WHERE steps.task_no = ${task_no}`;
-  const rows: StepRow[] = [];
-  for (const page of with_status) rows.push(...(yield* readStepPage(task_no, page)));
-  for (const id of steps) {
-    const step_id = asColumn(id);
-    rows.push(
-      ...(yield* sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id = ${step_id}`),
-    );
-    if (with_dependents !== true) continue;
-    rows.push(
-      ...(yield* sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id IN
+  const ids = steps.map((id) => asColumn(id));
+  const found = yield* together<StepRow[][]>(
+    ...with_status.map((page) => readStepPage(task_no, page)),
+    ...ids.map(
+      (id) => sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id = ${id}`,
+    ),
+    ...(with_dependents === true ? ids : []).map(
+      (id) => sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id IN
         (SELECT step_id FROM task_dependencies AS dependencies
-          WHERE dependencies.task_no = ${task_no} AND depends_on = ${step_id})`),
-    );
-  }
-  if (leasesUntil !== undefined) {
-    rows.push(
-      ...(yield* sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND lease_expires_at <= ${leasesUntil}`),
-    );
-  }
-  return rows;
+          WHERE dependencies.task_no = ${task_no} AND depends_on = ${id})`,
+    ),
+    ...(leasesUntil === undefined ? [] : [leasesUntil]).map(
+      (until) =>
+        sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND lease_expires_at <= ${until}`,
+    ),
+  );
+  return found.flat();
 }
 
 function* readStepPage(
-  task_no: number,
+  task_no: SqlPart,
   { statuses, after_position = -1, limit }: StatusPage,
 ): Steps<StepRow[]> {
   const most = asLimit(limit);
@@ -146,19 +166,20 @@ function* readStepPage(
     return yield* sql`${STEP} WHERE steps.task_no = ${task_no} AND position > ${after_position}
       ORDER BY position LIMIT ${most}`;
   }
-  const rows: StepRow[] = [];
-  // One status after the other: each is a walk along the index.
-  for (const status of new Set(statuses)) {
-    rows.push(
-      ...(yield* sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.status = ${status}
-          AND position > ${after_position} ORDER BY position LIMIT ${most}`),
-    );
-  }
-  return rows.toSorted((a, b) => a.position - b.position).slice(0, most);
+  // Each status is a walk along the index.
+  const pages = yield* together<StepRow[][]>(
+    ...[...new Set(statuses)].map(
+      (status) => sql<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.status = ${status}
+          AND position > ${after_position} ORDER BY position LIMIT ${most}`,
+    ),
+  );
+  return pages
+    .flat()
+    .toSorted((a, b) => a.position - b.position)
+    .slice(0, most);
 }
 
-function* countSteps(task_no: number | undefined): Steps<Record<string, number>> {
-  if (task_no === undefined) return {};
+function* countSteps(task_no: SqlPart): Steps<Record<string, number>> {
   const rows = yield* sql<{ status: string; count: number }>`SELECT status, count(*) AS count
     FROM task_steps WHERE task_no = ${task_no} GROUP BY status`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
@@ -184,73 +205,95 @@ type SessionNumber = (session_id: string) => Steps<number>;
 function* writeRows(
   task_id: string,
   planned: PlannedChange<unknown>,
+  found: Found,
   sessionNumber: SessionNumber,
 ): Steps<void> {
   const { task, steps = [], removed_steps = [] } = planned;
-  if (task !== undefined) yield* writeTask(task, sessionNumber);
-  const numbers = new Map<string, number>();
-  for (const step_id of removed_steps) {
-    yield* removeStep(yield* findTaskNumber(task_id), step_id);
+  if (task !== undefined) yield* writeTask(task, found, sessionNumber);
+  const known = new Set(found.steps.map(stepKey));
+  const rows = found.task === undefined ? found.steps : [found.task, ...found.steps];
+  const numbers = new Map(rows.map((row) => [fromColumn(row.task_id), row.task_no]));
+  const ids = steps.map((step) => step.task_id);
+  for (const id of new Set(removed_steps.length > 0 ? [task_id, ...ids] : ids)) {
+    if (!numbers.has(id)) numbers.set(id, yield* findTaskNumber(id));
   }
-  for (const step of steps) yield* writeStep(yield* findTaskNumber(step.task_id), step);
+  yield* together(...removed_steps.map((id) => removeStep(numberOf(task_id), id)));
+  yield* together(...steps.map((step) => writeStep(numberOf(step.task_id), step, known)));
 
-  function* findTaskNumber(id: string): Steps<number> {
-    let task_no = numbers.get(id);
-    if (task_no === undefined) {
-      const row = yield* sqlRow<TaskRow>`SELECT task_no FROM tasks WHERE task_id = ${asColumn(id)}`;
-      if (row === undefined) throw refuseEntry(`There is no task ${id} to write a step of.`);
-      task_no = row.task_no;
-      numbers.set(id, task_no);
-    }
-    return task_no;
+  function numberOf(id: string): number {
+    return numbers.get(id) as number;
   }
 }
 
-function* writeTask(task: StoredTask, sessionNumber: SessionNumber): Steps<void> {
+function* findTaskNumber(id: string): Steps<number> {
+  const row = yield* sqlRow<TaskRow>`SELECT task_no FROM tasks WHERE task_id = ${asColumn(id)}`;
+  if (row === undefined) throw refuseEntry(`There is no task ${id} to write a step of.`);
+  return row.task_no;
+}
+
+function* writeTask(task: StoredTask, found: Found, sessionNumber: SessionNumber): Steps<void> {
   const task_id = asColumn(task.task_id);
+  const { status, created_at, updated_at } = task;
   const content = JSON.stringify(task.content);
-  const known = yield* sql`UPDATE tasks
-    SET status = ${task.status}, updated_at = ${task.updated_at}, content = ${content} WHERE task_id = ${task_id} RETURNING task_no`;
-  if (known.length > 0) return;
+  const isKnown = found.task?.task_id === task_id || (yield* isTaskThere(task_id));
+  if (isKnown) {
+    return yield* sqlWrite`UPDATE tasks
+      SET status = ${status}, updated_at = ${updated_at}, content = ${content} WHERE task_id = ${task_id}`;
+  }
   const session_no = yield* sessionNumber(task.session_id);
-  yield* sql`INSERT INTO tasks (task_id, session_no, status, created_at, updated_at, content)
-     VALUES (${task_id}, ${session_no}, ${task.status}, ${task.created_at}, ${task.updated_at}, ${content})`;
+  yield* sqlWrite`INSERT INTO tasks (task_id, session_no, status, created_at, updated_at, content)
+     VALUES (${task_id}, ${session_no}, ${status}, ${created_at}, ${updated_at}, ${content})`;
 }
 
-function* writeStep(task_no: number, step: StepWrite): Steps<void> {
+function* isTaskThere(task_id: string): Steps<boolean> {
+  const rows = yield* sql`SELECT 1 FROM tasks WHERE task_id = ${task_id}`;
+  return rows.length > 0;
+}
+
+function* writeStep(task_no: number, step: StepWrite, known: ReadonlySet<string>): Steps<void> {
   const step_id = asColumn(step.step_id);
-  const { position, status, open_dependencies, run_id, lease_expires_at, definition } = step;
-  if (definition !== undefined) {
-    yield* removeDependencies(task_no, step_id);
-    yield* sql`INSERT INTO task_step_definitions (task_no, step_id, depends_on, content)
-       VALUES (${task_no}, ${step_id}, ${JSON.stringify(definition.depends_on)}, ${JSON.stringify(definition.content)})
-       ON CONFLICT (task_no, step_id) DO UPDATE
-       SET depends_on = excluded.depends_on, content = excluded.content`;
-    for (const id of definition.depends_on) {
-      yield* sql`INSERT INTO task_dependencies (task_no, depends_on, step_id)
-        VALUES (${task_no}, ${asColumn(id)}, ${step_id}) ON CONFLICT DO NOTHING`;
-    }
-  }
-  const claim = asColumn(run_id);
-  const lease = lease_expires_at ?? null;
+  const { position, status, open_dependencies, definition } = step;
+  const run_id = asColumn(step.run_id);
+  const lease = step.lease_expires_at ?? null;
   const state = JSON.stringify(step.state);
-  const known = yield* sql`UPDATE task_steps SET position = ${position}, status = ${status},
-      open_dependencies = ${open_dependencies}, run_id = ${claim}, lease_expires_at = ${lease}, state = ${state}
-    WHERE task_no = ${task_no} AND step_id = ${step_id} RETURNING 1`;
-  if (known.length > 0) return;
   if (definition === undefined) {
-    throw refuseEntry(`Step ${step.step_id} of task ${step.task_id} is new and has no definition.`);
+    const isKnown = known.has(stepKey({ task_no, step_id }));
+    if (!isKnown && !(yield* isStepThere(task_no, step_id))) {
+      const message = `Step ${step.step_id} of task ${step.task_id} is new and has no definition.`;
+      throw refuseEntry(message);
+    }
+    return yield* sqlWrite`UPDATE task_steps SET position = ${position}, status = ${status},
+        open_dependencies = ${open_dependencies}, run_id = ${run_id}, lease_expires_at = ${lease}, state = ${state}
+      WHERE task_no = ${task_no} AND step_id = ${step_id}`;
   }
-  yield* sql`INSERT INTO task_steps (position, status, open_dependencies, run_id, lease_expires_at, state,
+  yield* removeDependencies(task_no, step_id);
+  yield* sqlWrite`INSERT INTO task_step_definitions (task_no, step_id, depends_on, content)
+     VALUES (${task_no}, ${step_id}, ${JSON.stringify(definition.depends_on)}, ${JSON.stringify(definition.content)})
+     ON CONFLICT (task_no, step_id) DO UPDATE
+     SET depends_on = excluded.depends_on, content = excluded.content`;
+  for (const id of definition.depends_on) {
+    yield* sqlWrite`INSERT INTO task_dependencies (task_no, depends_on, step_id)
+      VALUES (${task_no}, ${asColumn(id)}, ${step_id}) ON CONFLICT DO NOTHING`;
+  }
+  yield* sqlWrite`INSERT INTO task_steps (position, status, open_dependencies, run_id, lease_expires_at, state,
       task_no, step_id)
-    VALUES (${position}, ${status}, ${open_dependencies}, ${claim}, ${lease}, ${state}, ${task_no}, ${step_id})`;
+    VALUES (${position}, ${status}, ${open_dependencies}, ${run_id}, ${lease}, ${state}, ${task_no}, ${step_id})
+    ON CONFLICT (task_no, step_id) DO UPDATE SET position = excluded.position, status = excluded.status,
+      open_dependencies = excluded.open_dependencies, run_id = excluded.run_id,
+      lease_expires_at = excluded.lease_expires_at, state = excluded.state`;
+}
+
+function* isStepThere(task_no: number, step_id: string): Steps<boolean> {
+  const rows = yield* sql`SELECT 1 FROM task_steps
+    WHERE task_no = ${task_no} AND step_id = ${step_id}`;
+  return rows.length > 0;
 }
 
 function* removeStep(task_no: number, id: string): Steps<void> {
   const step_id = asColumn(id);
   yield* removeDependencies(task_no, step_id);
   for (const table of ["task_step_definitions", "task_steps"]) {
-    yield* sql`DELETE FROM ${raw(table)} WHERE task_no = ${task_no} AND step_id = ${step_id}`;
+    yield* sqlWrite`DELETE FROM ${raw(table)} WHERE task_no = ${task_no} AND step_id = ${step_id}`;
   }
 }
 
@@ -260,7 +303,7 @@ function* removeDependencies(task_no: number, step_id: string): Steps<void> {
     WHERE task_no = ${task_no} AND step_id = ${step_id}`;
   if (row === undefined) return;
   for (const id of JSON.parse(row.depends_on) as string[]) {
-    yield* sql`DELETE FROM task_dependencies
+    yield* sqlWrite`DELETE FROM task_dependencies
       WHERE task_no = ${task_no} AND depends_on = ${asColumn(id)} AND step_id = ${step_id}`;
   }
 }
@@ -293,6 +336,14 @@ interface StepRow {
   state: string;
   depends_on: string;
   content: string;
+}
+
+function toFoundRows({ task, steps, ...rest }: Found): FoundRows {
+  return {
+    ...(task && { task: toStoredTask(task) }),
+    steps: steps.map(toStoredStep),
+    ...rest,
+  };
 }
 
 function toStoredTask(row: TaskRow): StoredTask {
