@@ -4,7 +4,7 @@
 import type { ArtifactRecord } from "@soong/core";
 import type { QueryConfig } from "pg";
 import { asColumn } from "../sql/columns.ts";
-import { placeOfSession } from "../session/rows.ts";
+import { factPlace } from "../session/rows.ts";
 import type { Batch } from "../session/write-rows.ts";
 import { encodeTexts } from "./text-array.ts";
 
@@ -126,11 +126,7 @@ const PARTS: readonly Part[] = [
     table: "facts",
     find: (batch) => batch.facts,
     columns: [
-      [
-        "place",
-        "bigint",
-        (row: Batch["facts"][number], no: number) => placeOfSession(no) + row.seq,
-      ],
+      ["place", "bigint", (row: Batch["facts"][number], no: number) => factPlace(no, row.seq)],
       ["type", "text", (row: Batch["facts"][number]) => row.type],
       ["run_index", "int", (row: Batch["facts"][number]) => row.run_index],
       ["tool_call_id", "text", (row: Batch["facts"][number]) => row.tool_call_id],

@@ -9,7 +9,7 @@ import { asColumn } from "../sql/columns.ts";
 import { raw, sql, type SqlPart, type SqlWriter, type Steps } from "../sql/sql.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
-import { placeOfSession, type RunRow, type SessionRow } from "./rows.ts";
+import { factPlace, PLACES, type RunRow, type SessionRow } from "./rows.ts";
 import { asCount, parseFact, sessionReader, type SessionPlace } from "./session-reader.ts";
 import { createSessionWriter } from "./session-writer.ts";
 import type { SessionTables } from "./session-tables.ts";
@@ -70,7 +70,7 @@ export async function holdSession(
   const { committer, folders, folderQueue, at } = parts;
   const { database } = place;
   const isNew = row.last_seq === 0;
-  const base = placeOfSession(row.session_no);
+  const { session_no } = row;
   const tables = await parts.findTables(row);
   const writer = createSessionWriter({
     row,
@@ -214,8 +214,11 @@ export async function holdSession(
     const { firstHeld } = writer;
     const facts: Fact[] = [];
     if (after + 1 < firstHeld) {
-      const rows = yield* sql<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line
-        FROM facts WHERE place > ${base + after} AND place < ${base + firstHeld}
+      const rows = yield* sql<{
+        seq: number;
+        line: string;
+      }>`SELECT place - ${factPlace(session_no, 0)} AS seq, line
+        FROM facts WHERE place > ${factPlace(session_no, after)} AND place < ${factPlace(session_no, firstHeld)}
          ORDER BY place LIMIT ${limit}`;
       for (const one of rows) facts.push(parseFact(one, place));
     }
@@ -258,12 +261,12 @@ function* committedFacts(
   run_id: string,
   after: number,
 ): Steps<CommittedFact[]> {
-  const base = placeOfSession(place.session_no);
+  const { session_no } = place;
   const rows = yield* sql<{
     seq: number;
     line: string;
-  }>`SELECT facts.place - ${base} AS seq, facts.line FROM runs JOIN facts
-       ON facts.run_index = runs.run_index AND facts.place > ${base + after} AND facts.place < ${base + 2 ** 32}
-     WHERE runs.session_no = ${place.session_no} AND runs.run_id = ${run_id} ORDER BY facts.place LIMIT ${PAGE}`;
+  }>`SELECT facts.place - ${factPlace(session_no, 0)} AS seq, facts.line FROM runs JOIN facts
+       ON facts.run_index = runs.run_index AND facts.place > ${factPlace(session_no, after)} AND facts.place < ${factPlace(session_no, PLACES)}
+     WHERE runs.session_no = ${session_no} AND runs.run_id = ${run_id} ORDER BY facts.place LIMIT ${PAGE}`;
   return rows.map((row) => ({ fact: parseFact(row, place), line: row.line }));
 }

@@ -10,13 +10,7 @@ import {
 } from "@soong/core";
 import type { Recovery } from "../contract/store.ts";
 import { fromColumn } from "../sql/columns.ts";
-import {
-  parseOpenState,
-  placeOfSession,
-  type CallRow,
-  type RunRow,
-  type SessionRow,
-} from "./rows.ts";
+import { parseOpenState, factPlace, type CallRow, type RunRow, type SessionRow } from "./rows.ts";
 import { parseFact, type SessionPlace } from "./session-reader.ts";
 import { sql, type Steps } from "../sql/sql.ts";
 
@@ -28,7 +22,6 @@ export interface Lost {
 
 export function* findLost(place: SessionPlace, session: SessionRow, time: string): Steps<Lost> {
   const { session_no: no } = place;
-  const base = placeOfSession(no);
   const state = parseOpenState(session);
   const openCalls = state.calls.toSorted((a, b) => a.requested_seq - b.requested_seq);
   const openRuns: RunRow[] = [];
@@ -82,7 +75,7 @@ export function* findLost(place: SessionPlace, session: SessionRow, time: string
     const [row] = yield* sql<{
       seq: number;
       line: string;
-    }>`SELECT place - ${base} AS seq, line FROM facts WHERE place = ${base + seq}`;
+    }>`SELECT place - ${factPlace(no, 0)} AS seq, line FROM facts WHERE place = ${factPlace(no, seq)}`;
     return parseFact(row ?? { seq, line: "" }, place);
   }
 
@@ -92,8 +85,8 @@ export function* findLost(place: SessionPlace, session: SessionRow, time: string
     const rows = yield* sql<{
       seq: number;
       line: string;
-    }>`SELECT place - ${base} AS seq, line FROM facts
-      WHERE place BETWEEN ${base + started_seq} AND ${base + session.last_seq}
+    }>`SELECT place - ${factPlace(no, 0)} AS seq, line FROM facts
+      WHERE place BETWEEN ${factPlace(no, started_seq)} AND ${factPlace(no, session.last_seq)}
          AND type = 'artifact.created' AND tool_call_id = ${tool_call_id} ORDER BY place`;
     return rows
       .map((row) => parseFact(row, place))

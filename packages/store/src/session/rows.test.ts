@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { formatOpenState, NOTHING_OPEN, parseOpenState, type CallRow } from "./rows.ts";
+import {
+  factPlace,
+  formatOpenState,
+  NOTHING_OPEN,
+  parseOpenState,
+  PLACES,
+  type CallRow,
+} from "./rows.ts";
 
 const call: fc.Arbitrary<CallRow> = fc.record({
   requested_seq: fc.nat(),
@@ -32,4 +39,22 @@ test("what a session has open is read as it was written, also from a store that 
 test("a session at rest is written as an earlier version reads it", () => {
   verifies("STORE-3");
   expect(JSON.parse(formatOpenState(NOTHING_OPEN))).toEqual({ calls: [], runs: [], active: [] });
+});
+
+test("every fact of two billion sessions has a place of its own, in order, within 64 bits", () => {
+  verifies("STORE-1");
+  const session = fc.oneof(
+    fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+    fc.integer({ min: 2 ** 21 - 2, max: 2 ** 21 + 2 }),
+  );
+  const seq = fc.oneof(fc.integer({ min: 0, max: PLACES - 1 }), fc.constantFrom(0, PLACES - 1));
+  fc.assert(
+    fc.property(session, seq, (session_no, at) => {
+      const place = BigInt(factPlace(session_no, at));
+      expect(place / BigInt(PLACES)).toBe(BigInt(session_no));
+      expect(place % BigInt(PLACES)).toBe(BigInt(at));
+      expect(place < 2n ** 63n).toBe(true);
+      expect(factPlace(session_no, PLACES)).toBe(factPlace(session_no + 1, 0));
+    }),
+  );
 });

@@ -5,10 +5,20 @@ import type { LockHolder } from "@soong/platform";
 import { StoreError } from "../contract/store-error.ts";
 import type { RunRecord, AgentRecord, CallRecord, SessionRecord } from "../contract/store.ts";
 import { fromColumn, omitNulls } from "../sql/columns.ts";
+import { raw } from "../sql/sql.ts";
 
-/** Where the facts of a session begin; seq is what is added. More than two million sessions fit. */
-export function placeOfSession(session_no: number): number {
-  return session_no * 2 ** 32;
+/** How many places a session has, also as a part of statements: there it is a whole number, a parameter may be a floating one. */
+export const PLACES = 2 ** 32;
+export const PLACES_SQL = raw(`${PLACES}`);
+
+/**
+ * Columns have 64 bits, enough for two billion sessions. Numbers of this language are exact for the first two million;
+ * behind those it is slower.
+ */
+export function factPlace(session_no: number, seq: number): number | bigint {
+  const place = session_no * PLACES + seq;
+  if (Number.isSafeInteger(place)) return place;
+  return BigInt(session_no) * BigInt(PLACES) + BigInt(seq);
 }
 
 export interface FactRow {

@@ -14,7 +14,8 @@ import {
   runRecord,
   sessionRecord,
   parseOpenState,
-  placeOfSession,
+  factPlace,
+  PLACES,
   type AgentRow,
   type CallRow,
   type OpenState,
@@ -32,7 +33,7 @@ export interface SessionPlace {
 
 const DEFAULT_LIMIT = 1000;
 /** As many as a session has room for. */
-const MOST_FACTS = 2 ** 32 - 1;
+const MOST_FACTS = PLACES - 1;
 
 export function sessionReader(place: SessionPlace): SessionReader {
   const { database, session_no: no, session_id } = place;
@@ -149,7 +150,6 @@ export function sessionReader(place: SessionPlace): SessionReader {
 
   function* facts(page: FactPage): Steps<Fact[]> {
     const limit = asCount(page.limit ?? DEFAULT_LIMIT);
-    const base = placeOfSession(no);
     let run_index: number | null = null;
     let from = 1;
     let to = MOST_FACTS;
@@ -168,8 +168,8 @@ export function sessionReader(place: SessionPlace): SessionReader {
     const rows = yield* sql<{
       seq: number;
       line: string;
-    }>`SELECT place - ${base} AS seq, line FROM facts
-      WHERE place BETWEEN ${base + Math.min(from, MOST_FACTS)} AND ${base + to}
+    }>`SELECT place - ${factPlace(no, 0)} AS seq, line FROM facts
+      WHERE place BETWEEN ${factPlace(no, Math.min(from, MOST_FACTS))} AND ${factPlace(no, to)}
         AND (CAST(${run_index} AS INTEGER) IS NULL OR run_index = ${run_index})
         AND (CAST(${call} AS TEXT) IS NULL OR tool_call_id = ${call})
       ORDER BY place ${raw(backwards ? "DESC" : "ASC")} LIMIT ${limit}`;

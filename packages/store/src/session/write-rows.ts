@@ -3,7 +3,7 @@
 import type { ArtifactRecord } from "@soong/core";
 import { sql, type Steps } from "../sql/sql.ts";
 import {
-  placeOfSession,
+  factPlace,
   type AgentRow,
   type CallRow,
   type FactRow,
@@ -29,13 +29,12 @@ export interface Batch {
 
 export function* writeBatch(batch: Batch): Steps<void> {
   const { session_no: no, updated_at, last_seq, head_hash, bytes, open_state } = batch.session;
-  const base = placeOfSession(no);
   for (const row of batch.runs) yield* writeRun(no, row);
   for (const row of batch.agents) yield* writeAgent(no, row);
   for (const row of batch.calls) yield* writeCall(no, row);
   for (const { seq, type, run_index, tool_call_id, line } of batch.facts) {
     yield* sql`INSERT INTO facts (place, type, run_index, tool_call_id, line)
-      VALUES (${base + seq}, ${type}, ${run_index}, ${tool_call_id}, ${line})`;
+      VALUES (${factPlace(no, seq)}, ${type}, ${run_index}, ${tool_call_id}, ${line})`;
   }
   for (const { node_id, parent_id, seq, text } of batch.nodes) {
     yield* sql`INSERT INTO nodes (session_no, node_id, parent_id, seq, text)

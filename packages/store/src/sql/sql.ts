@@ -3,7 +3,7 @@
 
 import { isPlain } from "./columns.ts";
 
-export type SqlValue = string | number | null | Uint8Array;
+export type SqlValue = string | number | bigint | null | Uint8Array;
 
 export interface SqlStatement {
   readonly texts: readonly string[];

@@ -2,7 +2,7 @@
 // which a database counts its sessions and tasks are its own.
 
 import type { ArtifactRecord } from "@soong/core";
-import { placeOfSession, type SessionRow } from "../session/rows.ts";
+import { factPlace, type SessionRow } from "../session/rows.ts";
 import { raw, sql, sqlRow, SqlPart, type SqlValue, type Steps } from "../sql/sql.ts";
 
 type Row = Readonly<Record<string, SqlValue>>;
@@ -202,7 +202,7 @@ export function formatNodes(rows: readonly object[]): string {
 export function addFacts(page: string, session_no: number): Steps<unknown> {
   const { seq: _seq, ...columns } = FACTS;
   return sql`INSERT INTO facts (place, ${raw(Object.keys(columns).join(", "))})
-    SELECT CAST(value ->> 'seq' AS BIGINT) + CAST(${placeOfSession(session_no)} AS BIGINT), ${select(columns)}
+    SELECT CAST(value ->> 'seq' AS BIGINT) + CAST(${factPlace(session_no, 0)} AS BIGINT), ${select(columns)}
     FROM ${given(page)}`;
 }
 

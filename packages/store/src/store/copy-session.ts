@@ -7,7 +7,7 @@ import { isArtifactId } from "../artifacts/file-artifacts.ts";
 import { openSpool, type Spool } from "../artifacts/spool.ts";
 import { StoreError } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
-import { placeOfSession, type SessionRow } from "../session/rows.ts";
+import { factPlace, PLACES, type SessionRow } from "../session/rows.ts";
 import { asColumn } from "../sql/columns.ts";
 import { listed, sql, sqlRow, type Steps } from "../sql/sql.ts";
 import { findCopyPort, type CopyPort } from "./copy-port.ts";
@@ -216,9 +216,8 @@ const PAGE = 200;
 const PART_BYTES = 1024 * 1024;
 
 function readFacts({ session_no }: SessionRow, after: number): Steps<{ readonly seq: number }[]> {
-  const base = placeOfSession(session_no);
-  return sql`SELECT place - ${base} AS seq, type, run_index, tool_call_id, line FROM facts
-    WHERE place > ${base + after} AND place < ${base + 2 ** 32} ORDER BY place LIMIT ${PAGE}`;
+  return sql`SELECT place - ${factPlace(session_no, 0)} AS seq, type, run_index, tool_call_id, line FROM facts
+    WHERE place > ${factPlace(session_no, after)} AND place < ${factPlace(session_no, PLACES)} ORDER BY place LIMIT ${PAGE}`;
 }
 
 /** In the order they came. */

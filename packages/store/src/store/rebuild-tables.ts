@@ -1,7 +1,7 @@
 // Makes the tables that follow from a session's facts again, in one transaction of the holder of the session.
 
 import { StoreError } from "../contract/store-error.ts";
-import { formatOpenState, placeOfSession } from "../session/rows.ts";
+import { factPlace, formatOpenState } from "../session/rows.ts";
 import type { SessionPlace } from "../session/session-reader.ts";
 
 import { asColumn } from "../sql/columns.ts";
@@ -43,12 +43,11 @@ export function* rebuildTables(
 
   /** Looked at again: a run may have another number now. */
   function* fileFacts(): Steps<void> {
-    const base = placeOfSession(no);
     const filed = walkFacts(place);
     while ((yield* filed.next(session.last_seq)) === "more");
     for (const { seq, fact } of filed.misfiledFacts) {
       yield* sql`UPDATE facts
-        SET type = ${fact.type}, run_index = ${fact.run_id === undefined ? null : (rows.runOf(fact.run_id)?.run_index ?? null)}, tool_call_id = ${asColumn(fact.tool_call_id)} WHERE place = ${base + seq}`;
+        SET type = ${fact.type}, run_index = ${fact.run_id === undefined ? null : (rows.runOf(fact.run_id)?.run_index ?? null)}, tool_call_id = ${asColumn(fact.tool_call_id)} WHERE place = ${factPlace(no, seq)}`;
     }
   }
 

@@ -5,7 +5,7 @@ import { omitUndefined } from "@soong/schema";
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { Retention, RetentionReport, Tombstone } from "../contract/store.ts";
 import type { RunFolders } from "../folder/run-folders.ts";
-import { placeOfSession, type SessionRow } from "../session/rows.ts";
+import { factPlace, PLACES, type SessionRow } from "../session/rows.ts";
 import { asColumn } from "../sql/columns.ts";
 import { raw, sql, sqlRow, type SqlDatabase, type SqlWriter, type Steps } from "../sql/sql.ts";
 import type { ReadClock } from "../tasks/task-tables.ts";
@@ -165,8 +165,7 @@ export function createRemoval(parts: RemovalParts): Removal {
     yield* sql`INSERT INTO leavings (session_id, run_id) VALUES (${session_id}, '')`;
     yield* sql`INSERT INTO leavings (session_id, run_id) SELECT CAST(${session_id} AS TEXT), run_id FROM runs
       WHERE session_no = ${session_no} ON CONFLICT DO NOTHING`;
-    const first = placeOfSession(session_no);
-    yield* sql`DELETE FROM facts WHERE place >= ${first} AND place < ${first + 2 ** 32}`;
+    yield* sql`DELETE FROM facts WHERE place >= ${factPlace(session_no, 0)} AND place < ${factPlace(session_no, PLACES)}`;
     for (const table of TABLES_OF_TASKS) {
       yield* sql`DELETE FROM ${raw(table)} WHERE task_no IN (SELECT task_no FROM tasks
         WHERE session_no = ${session_no})`;

@@ -8,7 +8,7 @@ import { StoreError } from "../contract/store-error.ts";
 import { asCount, parseFact, type SessionPlace, sessionReader } from "../session/session-reader.ts";
 import {
   parseOpenState,
-  placeOfSession,
+  PLACES_SQL,
   runRecord,
   type RunRow,
   sessionRecord,
@@ -47,9 +47,6 @@ export interface StoreTables extends Pick<
 
 const DEFAULT_PAGE = 100;
 
-/** How many facts a session has room for. */
-const PLACES = placeOfSession(1);
-
 interface SessionFactRow {
   readonly session_id: string;
   readonly seq: number;
@@ -79,15 +76,15 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
       const rows = await database.run(
         sql<SessionFactRow>`SELECT session_id, runs.last_seq AS seq, line FROM ${listed(session_ids)}
          JOIN sessions ON session_id = value JOIN runs USING (session_no)
-         JOIN facts ON place = session_no * ${PLACES} + runs.last_seq ORDER BY place`,
+         JOIN facts ON place = session_no * ${PLACES_SQL} + runs.last_seq ORDER BY place`,
       );
       return rows.map(sessionFact);
     },
     async factsOfTypes(session_ids, types) {
       const rows = await database.run(
-        sql<SessionFactRow>`SELECT session_id, place % ${PLACES} AS seq, line FROM ${listed(session_ids)}
+        sql<SessionFactRow>`SELECT session_id, place % ${PLACES_SQL} AS seq, line FROM ${listed(session_ids)}
          JOIN sessions ON session_id = value
-         JOIN facts ON place BETWEEN session_no * ${PLACES} AND session_no * ${PLACES} + last_seq
+         JOIN facts ON place BETWEEN session_no * ${PLACES_SQL} AND session_no * ${PLACES_SQL} + last_seq
          WHERE facts.type IN (SELECT value FROM ${listed(types)}) ORDER BY place`,
       );
       return rows.map(sessionFact);

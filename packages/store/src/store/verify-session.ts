@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainProblem, Verification, VerifyOptions } from "../contract/store.ts";
-import { placeOfSession, type SessionRow } from "../session/rows.ts";
+import { factPlace, PLACES, type SessionRow } from "../session/rows.ts";
 import type { SessionPlace } from "../session/session-reader.ts";
 import { POSITION_IN, sqlRow, type Steps } from "../sql/sql.ts";
 import { findDerivedProblem, heldArtifacts, recordIn } from "./derived-tables.ts";
@@ -15,7 +15,6 @@ export async function verifySession(
   options: VerifyOptions,
 ): Promise<Verification> {
   const { database, session_no: no } = place;
-  const base = placeOfSession(no);
   let { last_seq, head_hash } = row;
   let hasHead = options.head === undefined || options.head === head_hash;
   const walk = walkFacts(place, () => {
@@ -66,8 +65,8 @@ export async function verifySession(
   }
 
   function* factOfArtifact(artifact_id: string): Steps<number> {
-    const fact = yield* sqlRow<{ seq: number }>`SELECT place - ${base} AS seq FROM facts
-      WHERE place > ${base} AND place <= ${base + last_seq}
+    const fact = yield* sqlRow<{ seq: number }>`SELECT place - ${factPlace(no, 0)} AS seq FROM facts
+      WHERE place > ${factPlace(no, 0)} AND place <= ${factPlace(no, last_seq)}
          AND type = 'artifact.created' AND ${POSITION_IN}(line, ${JSON.stringify(artifact_id)}) > 0 LIMIT 1`;
     return fact?.seq ?? last_seq;
   }
@@ -91,9 +90,9 @@ export function* finishWalk(
 }
 
 function* findBeyond({ session_no, last_seq }: SessionRow): Steps<ChainProblem | undefined> {
-  const base = placeOfSession(session_no);
-  const found = yield* sqlRow<{ seq: number | null }>`SELECT max(place) - ${base} AS seq FROM facts
-    WHERE place > ${base} AND place < ${base + 2 ** 32}`;
+  const first = factPlace(session_no, 0);
+  const found = yield* sqlRow<{ seq: number | null }>`SELECT max(place) - ${first} AS seq FROM facts
+    WHERE place > ${first} AND place < ${factPlace(session_no, PLACES)}`;
   const there = found?.seq ?? 0;
   if (there <= last_seq) return undefined;
   const message = `The journal continues to fact ${there}, after its head, which is fact ${last_seq}: facts were added by someone else, or the head was changed.`;

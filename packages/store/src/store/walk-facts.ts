@@ -4,7 +4,7 @@ import type { ConversationNode, Fact } from "@soong/core";
 import { createChainCheck, type ChainCheck } from "../chain/chain.ts";
 import type { ChainProblem } from "../contract/store.ts";
 import { createRowsOfFacts, type RowsOfFacts } from "../session/derived-rows.ts";
-import { placeOfSession, type NodeRow } from "../session/rows.ts";
+import { factPlace, type NodeRow } from "../session/rows.ts";
 import type { SessionPlace } from "../session/session-reader.ts";
 import { fromColumn } from "../sql/columns.ts";
 import { listed, sql, type Steps } from "../sql/sql.ts";
@@ -43,7 +43,6 @@ const PAGE = 1000;
 /** `taken`: called after each fact that was in order. */
 export function walkFacts(place: SessionPlace, taken: () => void = () => {}): FactWalk {
   const { session_no: no } = place;
-  const base = placeOfSession(no);
   const check = createChainCheck();
   const rows = createRowsOfFacts();
   const misfiledFacts: MisfiledFact[] = [];
@@ -65,10 +64,10 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
     },
     *next(lastSeq) {
       const page =
-        yield* sql<StoredFact>`SELECT place - ${base} AS seq, type, run_id, tool_call_id, line
+        yield* sql<StoredFact>`SELECT place - ${factPlace(no, 0)} AS seq, type, run_id, tool_call_id, line
         FROM facts
            LEFT JOIN runs ON runs.session_no = ${no} AND runs.run_index = facts.run_index
-         WHERE place > ${base + after} AND place <= ${base + lastSeq} ORDER BY place LIMIT ${PAGE}`;
+         WHERE place > ${factPlace(no, after)} AND place <= ${factPlace(no, lastSeq)} ORDER BY place LIMIT ${PAGE}`;
       const facts = page.map(({ line }) => factIn(line));
       const found = yield* readNodes(facts);
       for (const [index, stored] of page.entries()) {
