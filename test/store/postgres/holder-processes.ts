@@ -21,7 +21,7 @@ export interface HolderJob {
   readonly ahead_ms?: number;
   /** Between two calls. */
   readonly pause_ms?: number;
-  readonly task_id?: string;
+  readonly task_ids?: readonly string[];
   readonly run_id?: string;
   /** Keeps the first step it claims, without a heartbeat. */
   readonly holds?: boolean;

@@ -10,7 +10,12 @@ import {
   type Store,
   type StoreError,
 } from "../../../packages/store/src/index.ts";
-import { createTasks, TaskRefused, type TaskCaller } from "../../../packages/tasks/src/index.ts";
+import {
+  createTasks,
+  TaskRefused,
+  type TaskCaller,
+  type Tasks,
+} from "../../../packages/tasks/src/index.ts";
 import type { HolderJob } from "./holder-processes.ts";
 
 const job = JSON.parse(process.argv[2] ?? "") as HolderJob;
@@ -67,24 +72,31 @@ async function call(): Promise<void> {
   report({ closed: true });
 }
 
-/** Claims and finishes steps of the task until none is left. */
+/** Claims and finishes steps of one task after the other until none is left. */
 async function claim(): Promise<void> {
   const store = await openHere();
-  const { task_id = "", run_id = "", lease_ms } = job;
+  const { task_ids = [], lease_ms } = job;
   const tasks = createTasks({
     storage: store.tasks(),
     ...(lease_ms !== undefined && { leaseMs: lease_ms }),
   });
+  report({ ready: true });
+  await begun;
+  for (const task_id of task_ids) await claimSteps(tasks, task_id);
+  report({ nothing: true });
+  await store.close();
+}
+
+async function claimSteps(tasks: Tasks, task_id: string): Promise<void> {
+  const { run_id = "" } = job;
   const caller: TaskCaller = {
     actor: { kind: "worker", session_id, task_id, run_id, agent_id: "agent_1" },
   };
-  report({ ready: true });
-  await begun;
   for (;;) {
     const claimed = await tasks.claim(caller, { task_id, start: true });
     if (claimed.kind === "nothing_ready") break;
     const { step_id } = claimed.step;
-    report({ claimed: step_id });
+    report({ claimed: `${task_id}/${step_id}` });
     if (job.holds === true) await delay(2 ** 30);
     try {
       const { token } = claimed.claim;
@@ -96,8 +108,6 @@ async function claim(): Promise<void> {
       report({ refused: step_id });
     }
   }
-  report({ nothing: true });
-  await store.close();
 }
 
 function openHere(): Promise<Store> {

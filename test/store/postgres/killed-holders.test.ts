@@ -17,7 +17,9 @@ const KILLS = isLong ? ROUNDS : 6;
 const RESTARTS = isLong ? Math.ceil(ROUNDS / 10) : 2;
 const PARTITIONS = isLong ? Math.ceil(ROUNDS / 4) : 2;
 const CLAIMERS = isLong ? 16 : 4;
-const STEPS = isLong ? 10 * ROUNDS : 60;
+/** With 200 rounds, 2 000 for each claimer. */
+const STEPS = isLong ? 160 * ROUNDS : 60;
+const STEPS_OF_TASK = isLong ? 4_000 : 30;
 const LONG_MS = isLong ? 3_600_000 : 120_000;
 
 let processes: HolderProcesses;
@@ -152,10 +154,13 @@ test("no step is claimed twice, however many processes claim", { timeout: LONG_M
   verifies("DIST-1", "TASK-4");
   const url = await usePostgres();
   const store = await storeAt(url);
-  const task_id = await createTask(store, STEPS);
+  const task_ids: string[] = [];
+  for (let left = STEPS; left > 0; left -= STEPS_OF_TASK) {
+    task_ids.push(await createTask(store, Math.min(left, STEPS_OF_TASK)));
+  }
   const workers = await Promise.all(
     Array.from({ length: CLAIMERS }, (_, i) =>
-      processes.start({ deed: "claim", url, task_id, run_id: `run_${i}` }),
+      processes.start({ deed: "claim", url, task_ids, run_id: `run_${i}` }),
     ),
   );
   for (const worker of workers) await worker.wait("ready");
@@ -163,11 +168,18 @@ test("no step is claimed twice, however many processes claim", { timeout: LONG_M
   for (const worker of workers) worker.say("go");
   for (const worker of workers) await worker.wait("nothing");
   const perSecond = (1000 * STEPS) / (performance.now() - begunAt);
-  const claimed = workers.flatMap(({ reported }) => reported.flatMap((one) => one.claimed ?? []));
-  expect(claimed).toHaveLength(STEPS);
-  expect(new Set(claimed).size).toBe(STEPS);
+  const claimed = workers.map(({ reported }) => reported.flatMap((one) => one.claimed ?? []));
+  expect(claimed.flat()).toHaveLength(STEPS);
+  expect(new Set(claimed.flat()).size).toBe(STEPS);
+  const rows = await ask(
+    url,
+    "SELECT 1 FROM soong.task_steps WHERE status = 'completed' AND CAST(state AS json) ->> 'attempts' = '1'",
+  );
+  expect(rows).toHaveLength(STEPS);
+  const most = Math.max(...claimed.map(({ length }) => length));
+  const least = Math.min(...claimed.map(({ length }) => length));
   log(
-    `${CLAIMERS} processes, ${STEPS} steps: ${perSecond.toFixed(0)} claimed and completed a second`,
+    `${CLAIMERS} processes made ${STEPS} claims, ${least} to ${most} each: 0 double; ${perSecond.toFixed(0)} claimed and completed a second`,
   );
 });
 
@@ -179,7 +191,7 @@ test(
     const url = await usePostgres();
     const store = await storeAt(url);
     const task_id = await createTask(store, 1);
-    const claim = { deed: "claim", url, task_id } as const;
+    const claim = { deed: "claim", url, task_ids: [task_id] } as const;
     const holder = await processes.start({
       ...claim,
       run_id: "run_a",
@@ -245,7 +257,9 @@ async function expectWhole(
 }
 
 async function createTask(store: Store, steps: number): Promise<string> {
-  const session = await store.createSession({ session_id: "s1" });
+  if ((await store.countSessions()) === 0) {
+    await (await store.createSession({ session_id: "s1" })).close();
+  }
   const { task } = await createTasks({ storage: store.tasks() }).create(
     { actor: { kind: "orchestrator", session_id: "s1", run_id: "run_o", agent_id: "agent_o" } },
     {
@@ -259,7 +273,6 @@ async function createTask(store: Store, steps: number): Promise<string> {
       })),
     },
   );
-  await session.close();
   return task.task_id;
 }
 
