@@ -162,6 +162,8 @@ export async function holdSession(
   async function recover(lost: JournalEntry): Promise<void> {
     at?.("recovery.before");
     try {
+      const ids = lost.nodes?.map(({ node_id }) => node_id) ?? [];
+      if (tables.loadBelow !== undefined) await database.run(tables.loadBelow(ids));
       writer.recover(lost);
       await committer.commit();
       refuseRefused();
