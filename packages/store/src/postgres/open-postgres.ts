@@ -67,7 +67,7 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
     database: runner,
     cluster,
     tables,
-    clock: CLOCK,
+    databaseClock: CLOCK,
     heldSessions: createFindLeased(runner),
     async close() {
       leases?.stop();

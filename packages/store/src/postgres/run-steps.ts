@@ -43,9 +43,9 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
       retry(() =>
         connections.with(async (client) => {
           const pipeline = createPipeline(client, name);
-          pipeline.send({ text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
+          void pipeline.send({ text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
           const done = await play(steps(), (statements) => execute(pipeline, statements));
-          pipeline.send({ text: "COMMIT" });
+          void pipeline.send({ text: "COMMIT" });
           await pipeline.settle();
           return done;
         }),

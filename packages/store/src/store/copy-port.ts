@@ -9,7 +9,7 @@ export interface CopyPort {
   readonly database: SqlDatabase;
   readonly tables: StoreTables;
   readonly heldSessions: Store["heldSessions"];
-  readonly clock?: SqlPart | undefined;
+  readonly databaseClock?: SqlPart | undefined;
   /** Undefined where nothing may be written. */
   readonly writing?: { readonly writer: SqlWriter } | undefined;
 }

@@ -235,8 +235,9 @@ function* readNodes({ session_no }: SessionRow, ids: readonly string[]): Steps<o
 }
 
 /** A step that is being worked on would be done in both stores. */
-async function refuseWorkers({ database, clock }: CopyPort, { tasks, session }: SmallRows) {
-  const now = clock === undefined ? Date.now() : await database.run(readClock(clock));
+async function refuseWorkers({ database, databaseClock }: CopyPort, { tasks, session }: SmallRows) {
+  const now =
+    databaseClock === undefined ? Date.now() : await database.run(readClock(databaseClock));
   for (const { task, tables } of tasks) {
     const step = tables.task_steps.find(({ lease_expires_at }) => Number(lease_expires_at) > now);
     if (step === undefined) continue;

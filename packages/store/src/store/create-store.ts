@@ -43,7 +43,7 @@ export interface StoreParts {
   readonly database: SqlDatabase;
   readonly tables: StoreTables;
   /** The time of a database that is not on this machine. */
-  readonly clock?: SqlPart;
+  readonly databaseClock?: SqlPart;
   readonly heldSessions: Store["heldSessions"];
   readonly cluster?: ClusterStorage;
   /** Undefined where nothing may be written. */
@@ -67,7 +67,10 @@ export async function createStore(parts: StoreParts, setting: StoreSetting): Pro
       return (yield* tables.knownRow(session_id)).session_no;
     },
   };
-  const tasks = createTaskTables({ ...shared, ...(parts.clock && { clock: parts.clock }) });
+  const tasks = createTaskTables({
+    ...shared,
+    ...(parts.databaseClock && { databaseClock: parts.databaseClock }),
+  });
   const questions = wakeForQuestions(createQuestionTable(shared), parts.cluster);
   let writer: StoreWriter | undefined;
   try {
@@ -80,7 +83,7 @@ export async function createStore(parts: StoreParts, setting: StoreSetting): Pro
         home,
         ids,
         clock,
-        readClock,
+        databaseClock: parts.databaseClock,
         at,
       });
     }

@@ -7,8 +7,16 @@ import type { Retention, RetentionReport, Tombstone } from "../contract/store.ts
 import type { RunFolders } from "../folder/run-folders.ts";
 import { factPlace, PLACES, type SessionRow } from "../session/rows.ts";
 import { asColumn } from "../sql/columns.ts";
-import { raw, sql, sqlRow, type SqlDatabase, type SqlWriter, type Steps } from "../sql/sql.ts";
-import type { ReadClock } from "../tasks/task-tables.ts";
+import {
+  raw,
+  sql,
+  sqlRow,
+  type SqlDatabase,
+  type SqlPart,
+  type SqlWriter,
+  type Steps,
+} from "../sql/sql.ts";
+import { readClock } from "../tasks/task-tables.ts";
 import { isStillHeld, type SessionHold } from "../session/open-session.ts";
 
 export interface Removal {
@@ -29,7 +37,7 @@ export interface RemovalParts {
   readonly folders: RunFolders;
   readonly clock: { now(): number };
   /** Of a database that machines share: how old a session is, no machine's own clock decides. */
-  readonly readClock?: ReadClock | undefined;
+  readonly databaseClock?: SqlPart | undefined;
   readonly at?: AtCrashPoint | undefined;
 }
 
@@ -74,8 +82,9 @@ export function createRemoval(parts: RemovalParts): Removal {
     },
     async applyRetention({ max_age_days, max_bytes, now: given }) {
       refuseNonsense({ max_age_days, max_bytes });
-      const { readClock } = parts;
-      const now = given ?? (readClock ? await database.run(readClock()) : clock.now());
+      const { databaseClock } = parts;
+      const now =
+        given ?? (databaseClock ? await database.run(readClock(databaseClock)) : clock.now());
       const removed: Tombstone[] = [];
       const heldRows = new Set<string>();
       if (max_age_days !== undefined) {

@@ -48,7 +48,7 @@ export interface StoreWriterParts {
   readonly home: string;
   readonly ids: IdSource;
   readonly clock: Pick<Clock, "now">;
-  readonly readClock?: RemovalParts["readClock"];
+  readonly databaseClock?: RemovalParts["databaseClock"];
   readonly at?: AtCrashPoint | undefined;
 }
 
@@ -91,7 +91,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     files: parts.files,
     folders,
     clock,
-    readClock: parts.readClock,
+    databaseClock: parts.databaseClock,
     at,
   });
   await removal.finishOthers();

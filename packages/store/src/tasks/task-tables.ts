@@ -34,11 +34,11 @@ export interface TaskTablesParts {
   readonly writer: Pick<SqlWriter, "patientTransaction">;
   readonly sessionNumber: SessionNumber;
   /** Leases are judged by the clock of a database that is not on this machine: its time, in milliseconds since the epoch. */
-  readonly clock?: SqlPart;
+  readonly databaseClock?: SqlPart;
 }
 
 export function createTaskTables(parts: TaskTablesParts): TaskStorage {
-  const { database, writer, sessionNumber, clock } = parts;
+  const { database, writer, sessionNumber, databaseClock: clock } = parts;
 
   return {
     change: (selection, plan) =>
