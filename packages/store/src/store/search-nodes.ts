@@ -4,12 +4,11 @@
 import { isTerminalFact, joinText, viewsOf, type ConversationNode, type Fact } from "@soong/core";
 import type { FoundNode, NodeSearch, NodeSearchPage } from "../contract/store.ts";
 import { asCount, parseFact } from "../session/session-reader.ts";
-import { placeOfSession } from "../session/rows.ts";
+import { PLACES_SQL } from "../session/rows.ts";
 import { BYTEWISE, POSITION_IN, sql, sqlRow, type Steps } from "../sql/sql.ts";
 
 const LIMIT = 100;
 const MOST_LOOKED_AT = 2000;
-const PLACES = placeOfSession(1);
 
 interface CandidateRow {
   readonly position: number;
@@ -35,7 +34,7 @@ export function* searchNodes(
   const written = JSON.stringify(wanted).slice(1, -1);
   const rows =
     yield* sql<CandidateRow>`SELECT nodes.rowid AS position, session_id, seq, text, line FROM nodes
-      JOIN sessions USING (session_no) JOIN facts ON place = session_no * ${PLACES} + seq
+      JOIN sessions USING (session_no) JOIN facts ON place = session_no * ${PLACES_SQL} + seq
       WHERE nodes.rowid < ${before} AND nodes.rowid >= ${last.position}
         AND (${POSITION_IN}(lower(text), ${written}) > 0
           OR (tool_call_id IS NOT NULL AND ${POSITION_IN}(lower(line ${BYTEWISE}), ${written}) > 0))
@@ -81,11 +80,11 @@ function* lastLookedAt(
   const oldest = yield* sqlRow<Place>`SELECT position, line FROM (
       SELECT rowid AS position, session_no, seq FROM nodes WHERE rowid < ${before}
       ORDER BY rowid LIMIT 1
-    ) AS looked_at LEFT JOIN facts ON place = session_no * ${PLACES} + seq`;
+    ) AS looked_at LEFT JOIN facts ON place = session_no * ${PLACES_SQL} + seq`;
   const last = yield* sqlRow<Place>`SELECT position, line FROM (
       SELECT rowid AS position, session_no, seq FROM nodes WHERE rowid < ${before}
       ORDER BY rowid DESC LIMIT 1 OFFSET ${most - 1}
-    ) AS looked_at LEFT JOIN facts ON place = session_no * ${PLACES} + seq`;
+    ) AS looked_at LEFT JOIN facts ON place = session_no * ${PLACES_SQL} + seq`;
   const place = last ?? oldest;
   if (place === undefined) return undefined;
   const { position, line } = place;

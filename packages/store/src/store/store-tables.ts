@@ -91,10 +91,10 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
     },
     async newestFacts(session_ids, type) {
       const rows = await database.run(
-        sql<SessionFactRow>`SELECT session_id, place % ${PLACES} AS seq, line FROM (
+        sql<SessionFactRow>`SELECT session_id, place % ${PLACES_SQL} AS seq, line FROM (
            SELECT session_id AS of_session, (
              SELECT place FROM facts
-             WHERE place BETWEEN session_no * ${PLACES} AND session_no * ${PLACES} + last_seq AND type = ${type}
+             WHERE place BETWEEN session_no * ${PLACES_SQL} AND session_no * ${PLACES_SQL} + last_seq AND type = ${type}
              ORDER BY place DESC LIMIT 1
            ) AS newest FROM ${listed(session_ids)} JOIN sessions ON session_id = value
          ) AS found JOIN facts ON place = newest JOIN sessions ON session_id = of_session ORDER BY place`,
