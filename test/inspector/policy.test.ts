@@ -4,6 +4,7 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
+import type { WhatIfAll } from "@soong/inspector";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, type CliBundle, type Place } from "../cli/cli-bundle.ts";
@@ -124,7 +125,24 @@ describe("a rule that is typed", () => {
     const row = result.getByRole("row", { name: /code\.write_file/ });
     await says(row, /allow.*deny.*3/s);
     await look(page, "policy-what-if");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await look(page, "policy-what-if-390");
+    await page.setViewportSize({ width: 1280, height: 800 });
     expect(await faultsIn(page, "what if on all runs")).toEqual([]);
+
+    // More than anyone waits for: it shows how far it is, and can be stopped.
+    await page.route(/what-if\/all/, async (route) => {
+      const answer = (await (await route.fetch()).json()) as WhatIfAll;
+      const next = JSON.stringify(["2020-01-01T00:00:00.000Z", "session"]);
+      await route.fulfill({ json: { ...answer, next } });
+    });
+    await form.getByRole("button", { name: /Try on all/ }).click();
+    await says(result, /3 runs since .* so far/);
+    await form.getByRole("button", { name: "Stop" }).click();
+    await says(result, /3 now denied.*Older runs were not looked at/s);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await result.getByRole("button", { name: "Continue with older runs" }).click();
+    await expect.poll(() => result.innerText(), WAIT).not.toMatch(/so far|Older runs/);
 
     await form.getByRole("button", { name: "TOML" }).click();
     const lines = form.getByRole("textbox", { name: /lines of a config/ });

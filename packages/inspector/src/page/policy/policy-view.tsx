@@ -6,12 +6,15 @@ import { useState } from "preact/hooks";
 import type { PolicyPage } from "../../wire/policy-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
+import { LinkButton } from "../parts/button.tsx";
 import { Select } from "../parts/input.tsx";
 import { ExactList, Pairs } from "../parts/list.tsx";
 import { Loaded, Mono } from "../parts/text.tsx";
 import { GrantList } from "../questions/grant-list.tsx";
 import { WhatIfPanel } from "../what-if/what-if-panel.tsx";
 import { RuleList } from "./rule-list.tsx";
+
+const WHAT_IF = "policy-what-if";
 
 export function PolicyView({ project }: { project?: string | undefined }) {
   const { about, go } = useInspector();
@@ -34,7 +37,12 @@ export function PolicyView({ project }: { project?: string | undefined }) {
               </label>{" "}
               <span class="quiet">
                 your config: <Mono text={page.config_file} />
-              </span>
+              </span>{" "}
+              {about.can.what_if && (
+                <LinkButton onClick={() => document.getElementById(WHAT_IF)?.scrollIntoView()}>
+                  Try a rule on recorded runs
+                </LinkButton>
+              )}
             </p>
             <Problems page={page} />
             {page.problems.length === 0 && <Layers page={page} version={version} />}
@@ -44,8 +52,8 @@ export function PolicyView({ project }: { project?: string | undefined }) {
       <h2>Grants</h2>
       {about.can.answer ? <GrantList /> : <p class="quiet">No live session is shown here.</p>}
       {about.can.what_if && (
-        <section aria-labelledby="policy-what-if" class="what-if">
-          <h2 id="policy-what-if">What if</h2>
+        <section aria-labelledby={WHAT_IF} class="what-if">
+          <h2 id={WHAT_IF}>What if</h2>
           <p class="quiet">
             What all recorded runs would have come to. Nothing is run; nothing is changed unless you
             write the rule.
