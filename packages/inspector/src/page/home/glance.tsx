@@ -105,13 +105,18 @@ export function Waiting({ now }: { now: number }) {
       {more && <li>{more}</li>}
       {shown.length > 0 && (
         <li>
-          <a class="button primary" href={writeHash({ view: "questions" })}>
+          <a class="button primary" href={linkToAnswer(questions)}>
             {questions.length === 1 ? "Answer it" : `Answer ${questions.length} questions`}
           </a>
         </li>
       )}
     </Section>
   );
+}
+
+function linkToAnswer([first, ...others]: readonly Question[]): string {
+  const question_id = others.length === 0 ? first?.question_id : undefined;
+  return writeHash({ view: "questions", question_id });
 }
 
 function describeAsked(question: Question): string {
@@ -164,11 +169,14 @@ export function Today(props: { used: HomeOverview["used"]; isLoading: boolean })
           {used.is_cut && <p class="quiet">Only the last 2,000 sessions are counted.</p>}
           <Table
             caption="Today, by project"
-            head={["Project", "#Sessions", "#Tokens", "#Cost"]}
+            head={["Project", "#Tokens", "#Cost"]}
             rows={used.projects}
             cells={({ project, sessions, usage }) => [
-              <span title={project}>{visibleLine(lastPart(project ?? "no project"))}</span>,
-              sessions,
+              <span
+                title={`${project ?? ""} ${sessions} ${sessions === 1 ? "session" : "sessions"}`}
+              >
+                {visibleLine(lastPart(project ?? "no project"))}
+              </span>,
               <span title={tokensTitle(usage)}>{tokensText(usage)}</span>,
               <span title={costNote(usage)}>{costText(usage)}</span>,
             ]}
