@@ -17,6 +17,7 @@ export type {
   ControlMethods,
   ListedGrant,
   ListedQuestion,
+  LiveText,
   QuestionAnswer,
   SettledQuestion,
 } from "./protocol.ts";

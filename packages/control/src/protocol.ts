@@ -66,6 +66,16 @@ export interface SettledQuestion {
   readonly action?: ElicitationAnswer["action"];
 }
 
+/** A piece of an answer that is being written, without secrets. */
+export interface LiveText {
+  readonly run_id: string;
+  /** The node that will hold the answer; another one than before is another answer. */
+  readonly node_id: string;
+  /** Of what was sent before, so many characters stay; `text` follows them. */
+  readonly offset: number;
+  readonly text: string;
+}
+
 export interface ControlMethods {
   hello: { params: NoParams; result: ControlHello };
   /**
@@ -84,6 +94,8 @@ export interface ControlMethods {
   "questions.leave": { params: NoParams; result: NoParams };
   "questions.answer": { params: QuestionAnswer; result: NoParams };
   "facts.follow": { params: { after?: number; run_id?: string }; result: { after: number } };
+  /** From now on the text of the model comes as `text` events, a few times a second; that of open answers whole. */
+  "text.follow": { params: NoParams; result: NoParams };
   /** Left out `run_id`: every run under way. */
   "run.abort": {
     params: { run_id?: string; reason?: string };
@@ -106,6 +118,7 @@ export type ControlEvent =
   | { readonly event: "hello"; readonly data: ControlHello }
   | { readonly event: "question.opened"; readonly data: ListedQuestion }
   | { readonly event: "question.settled"; readonly data: SettledQuestion }
+  | { readonly event: "text"; readonly data: LiveText }
   | { readonly event: "fact"; readonly data: Fact }
   /** The last fact that was sent; when that is not all, the store has the rest. */
   | {

@@ -55,6 +55,7 @@ export function serveClient(
   /** Known by now, or turned away. */
   let peer: Peer | ControlError | undefined;
   let attending: { readonly name: string; stop(): void } | undefined;
+  let stopText: (() => void) | undefined;
   let following: { readonly done: Promise<void>; stop(): void } | undefined;
   const methods: Methods = {
     hello: () => subject.hello(),
@@ -80,6 +81,10 @@ export function serveClient(
     },
     "questions.answer": answerQuestion,
     "facts.follow": follow,
+    "text.follow"() {
+      stopText ??= subject.texts.follow((data) => push({ event: "text", data }));
+      return {};
+    },
     "run.abort"(params) {
       const reason = optionalText(params, "reason") ?? "aborted from another terminal";
       const run_id = optionalText(params, "run_id");
@@ -184,6 +189,7 @@ export function serveClient(
 
   function stopAll(): void {
     leave();
+    stopText?.();
     following?.stop();
   }
 

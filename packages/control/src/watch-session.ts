@@ -18,6 +18,7 @@ import {
   type ListedGrant,
   type RunUnderWay,
 } from "./protocol.ts";
+import { createLiveTexts, type LiveTexts } from "./live-texts.ts";
 import type { StoredQuestions } from "./stored-questions.ts";
 import type { ApprovalBroker } from "./approval-broker.ts";
 
@@ -30,6 +31,7 @@ export interface ControlSubject {
   /** Undefined when there is no such grant. */
   revokeGrant(grant_id: string): ListedGrant | undefined;
   facts(options: { after: number; run_id?: string }): AsyncIterableIterator<Fact>;
+  readonly texts: Pick<LiveTexts, "follow">;
   /** Those it reached: one, or without an id all that are under way. */
   abort(run_id: string | undefined, reason: string): readonly string[];
 }
@@ -39,6 +41,8 @@ export type AbortListener = (reason: string, run_ids: readonly string[]) => void
 
 export interface WatchedSession {
   readonly subject: ControlSubject;
+  /** For the driver of the runs: the text of the model, as it comes. */
+  readonly addText: LiveTexts["add"];
   /** For the driver of the runs. Without a listener, the calls of a run are ended and nothing else. */
   onAbort(listener: AbortListener): () => void;
 }
@@ -55,11 +59,15 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
   const { project, broker, secrets, questions } = options;
   const underWay = new Map<string, { readonly run: Run; readonly listed: RunUnderWay }>();
   const listeners = new Set<AbortListener>();
+  const texts = createLiveTexts(secrets);
   session.onRun((run) => {
     const { run_id, agent_id, parent_run_id, role } = run.identity;
     const started_at = new Date().toISOString();
     underWay.set(run_id, { run, listed: { run_id, agent_id, parent_run_id, role, started_at } });
-    return () => underWay.delete(run_id);
+    return () => {
+      underWay.delete(run_id);
+      texts.end(run_id);
+    };
   });
 
   return {
@@ -81,8 +89,10 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
         return revoked && listedGrant(revoked);
       },
       facts: (live) => session.facts(live),
+      texts,
       abort,
     },
+    addText: texts.add,
     onAbort(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

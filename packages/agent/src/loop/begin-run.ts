@@ -133,6 +133,7 @@ export function beginRun(
       runRegistry: state.runRegistry,
       board: state.board,
       checkAnswer: state.checkAnswer,
+      onText: state.onText,
       started_by: state.started_by,
       agent_definition_id: state.agent_definition_id,
       clock,

@@ -35,6 +35,7 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
     runRegistry: options.runRegistry,
     board: options.board,
     checkAnswer: options.checkAnswer,
+    onText: options.onText,
     started_by: options.started_by,
     agent_definition_id: options.agent_definition_id,
     clock,

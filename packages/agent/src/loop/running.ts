@@ -45,6 +45,8 @@ export interface LoopOptions {
   readonly board?: RunBoard | undefined;
   /** Asked once a run, when the model is done. */
   readonly checkAnswer?: AnswerCheck | undefined;
+  /** Called with each piece of text as it comes, before it is recorded or redacted. Must not throw. */
+  readonly onText?: TextListener | undefined;
   /** For runs another run has started: whose it is to pay, and where in the journal theirs begins. */
   readonly started_by?: { readonly account: UsageTotal; readonly lastSeq: number } | undefined;
   /** The conversation so far, root first: `readHistory(reader, agent_id)` of a stored session. */
@@ -62,6 +64,9 @@ export type RunBoard = (run: Run) => Promise<string | undefined>;
 
 /** What the model has to fix in its last answer; undefined when the answer is accepted. */
 export type AnswerCheck = (answer: string) => string | undefined;
+
+/** `node_id`: the node that will hold the answer. */
+export type TextListener = (run_id: string, node_id: string, text: string) => void;
 
 /** Tools that come from elsewhere and may be late or change (MCP-2, MCP-3). */
 export interface ToolProvider {

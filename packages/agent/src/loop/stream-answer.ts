@@ -133,13 +133,14 @@ class AnswerAttempt {
   }
 
   readonly #handleEvent = (event: AnswerEvent): void => {
-    const { log, clock } = this.#running;
+    const { log, clock, onText, run } = this.#running;
     if (this.#firstTokenMs === undefined && hasContent(event)) {
       this.#firstTokenMs = clock.monotonic() - this.#begunAt;
     }
     if (event.type === "text_delta") {
       this.#text += event.text;
       log.add({ type: "text_delta", text: event.text });
+      onText?.(run.identity.run_id, this.#place.node_id, event.text);
     } else if (event.type === "reasoning_delta") this.#reasoning += event.text;
     else if (event.type === "call_delta") this.#takePiece(event);
     else if (event.type === "call_complete" && !this.#complete.has(event.key)) {

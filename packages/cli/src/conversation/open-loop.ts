@@ -55,6 +55,7 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     agent_definition_id: definition?.id,
     runRegistry: runtime.agents?.agents.activeRuns,
     board: runtime.agents?.agents.board,
+    onText: held.addText,
     recall: runtime.agents?.recall,
     instructions: openInstructions(config, runtime.roots),
     toolProvider: createToolProvider(runtime, config.values.mcp),

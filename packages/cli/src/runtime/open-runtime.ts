@@ -125,6 +125,8 @@ export interface StoredSession {
   readonly kept: OpenSession;
   /** For the driver of runs: called when a user at the socket ends them. */
   onAbort(listener: AbortListener): () => void;
+  /** For the loop: the text of the model, for those who follow it through the socket. */
+  addText(run_id: string, node_id: string, text: string): void;
   /** Everything is on disk and others may open it. */
   close(): Promise<void>;
 }
@@ -321,6 +323,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       session: opened,
       kept,
       onAbort: (listener) => watched.onAbort(listener),
+      addText: watched.addText,
       async close() {
         open.delete(held);
         try {
