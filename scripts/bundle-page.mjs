@@ -34,12 +34,11 @@ export async function bundlePage(target) {
     logLevel: "error",
   });
   copyFileSync(join(source, "index.html"), join(target, "index.html"));
-  const preact = join(root, "node_modules", "preact");
-  const licence = readFileSync(join(preact, "LICENSE"), "utf8").trim();
-  writeFileSync(
-    join(target, "THIRD-PARTY-LICENSES.txt"),
-    `The page contains code of preact, under this licence.\n\n${licence}\n`,
-  );
+  const licences = ["preact", "marked"].map((name) => {
+    const text = readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8").trim();
+    return `The page contains code of ${name}, under this licence.\n\n${text}\n`;
+  });
+  writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), licences.join("\n"));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -10,6 +10,7 @@ import { InspectorError, type LivePort } from "./ports.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { SessionIndexes } from "./session-indexes.ts";
 import { sessionRow } from "./session-summaries.ts";
+import type { TextLog } from "./text-log.ts";
 
 export interface ChangesAsked {
   readonly cursor: string | undefined;
@@ -24,6 +25,7 @@ export interface ChangesParts {
   readonly home: HomeWatch;
   readonly indexes: Pick<SessionIndexes, "of">;
   readonly live: LivePort | undefined;
+  readonly texts: Pick<TextLog, "version" | "since">;
   readonly attendance: Attendance;
   readonly heartbeat: Heartbeat;
   readonly holdMs: number;
@@ -40,12 +42,14 @@ interface Seen {
   readonly timeline: number;
   /** Of the session's own row. */
   readonly row: string;
+  /** Of the answers that are being written. */
+  readonly texts: number;
 }
 
-const NOTHING_SEEN: Seen = { home: 0, index: 0, timeline: 0, row: "" };
+const NOTHING_SEEN: Seen = { home: 0, index: 0, timeline: 0, row: "", texts: 0 };
 
 /** Without an index: why the session cannot be read, and a row for that. */
-interface SessionNews extends Omit<Seen, "home"> {
+interface SessionNews extends Omit<Seen, "home" | "texts"> {
   readonly changes?: SessionChanges;
   readonly problem?: string;
 }
@@ -53,7 +57,7 @@ interface SessionNews extends Omit<Seen, "home"> {
 const NO_SESSION: SessionNews = { index: 0, timeline: 0, row: "" };
 
 export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Promise<Changes> {
-  const { serverId, home, indexes, live, attendance, heartbeat, holdMs } = parts;
+  const { serverId, home, indexes, live, texts, attendance, heartbeat, holdMs } = parts;
   let held = 0;
 
   return async (asked) => {
@@ -75,7 +79,8 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
     try {
       for (;;) {
         const answer = await now(asked);
-        const isNews = answer.home !== undefined || answer.session !== undefined;
+        const { home: homeNews, session, texts: textNews } = answer;
+        const isNews = (homeNews ?? session ?? textNews) !== undefined;
         if (isNews || performance.now() >= until) return answer;
         await heartbeat.next(asked.signal);
         // No one is there to answer any more.
@@ -94,10 +99,12 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
     const wasProblem = seen.index === 0 ? seen.row : "";
     const isHomeNew =
       seen.home !== home.version() || wasProblem !== (problem === undefined ? "" : row);
+    const written = session_id === undefined ? [] : texts.since(session_id, seen.texts);
     return {
-      cursor: writeCursor({ home: home.version(), index, timeline, row }),
+      cursor: writeCursor({ home: home.version(), index, timeline, row, texts: texts.version() }),
       ...(isHomeNew ? { home: withProblem(home.state(), problem) } : {}),
       session: changes,
+      ...(written.length === 0 ? {} : { texts: written }),
       session_problem: problem,
     };
   }
@@ -127,8 +134,8 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
     return { ...news, changes };
   }
 
-  function writeCursor({ home: homeVersion, index, timeline, row }: Seen): string {
-    return [serverId, homeVersion, index, timeline, row].join(".");
+  function writeCursor(seen: Seen): string {
+    return [serverId, seen.home, seen.index, seen.timeline, seen.row, seen.texts].join(".");
   }
 
   /** One of another server, or nonsense: as if there were none. */
@@ -136,11 +143,12 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
     const [, id, ...versions] = CURSOR.exec(cursor) ?? [];
     const [homeVersion = 0, index = 0, timeline = 0] = versions.map(Number);
     if (id !== serverId) return NOTHING_SEEN;
-    return { home: homeVersion, index, timeline, row: versions[3] ?? "" };
+    const row = versions[3] ?? "";
+    return { home: homeVersion, index, timeline, row, texts: Number(versions[4] ?? 0) };
   }
 }
 
-const CURSOR = /^([^.]*)\.(\d{1,15})\.(\d{1,15})\.(\d{1,15})\.([^.]*)/u;
+const CURSOR = /^([^.]*)\.(\d{1,15})\.(\d{1,15})\.(\d{1,15})\.([^.]*)\.(\d{1,15})$/u;
 
 function withProblem(state: HomeState, problem: string | undefined): HomeState {
   if (problem === undefined || state.problems.includes(problem)) return state;

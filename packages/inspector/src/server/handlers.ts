@@ -3,9 +3,17 @@
 import type { About } from "../wire/routes.ts";
 import type { Changes } from "../wire/home-records.ts";
 import type { ChangesAsked } from "./changes.ts";
+import { conversationHandlers } from "./conversation-handlers.ts";
 import { homeHandlers, type HomeHandlerParts } from "./home-handlers.ts";
 import { given, type InspectorPorts } from "./ports.ts";
-import { abortBody, acceptBody, answerBody, emptyBody, playgroundBody } from "./read-body.ts";
+import {
+  abortBody,
+  acceptBody,
+  answerBody,
+  emptyBody,
+  playgroundBody,
+  runBody,
+} from "./read-body.ts";
 import { policyHandlers } from "./policy-handlers.ts";
 import type { Handlers } from "./router.ts";
 import { sessionHandlers, type SessionHandlerParts } from "./session-handlers.ts";
@@ -20,7 +28,7 @@ interface HandlerParts
 }
 
 export function createHandlers({ about, changes, ports, ...parts }: HandlerParts): Handlers {
-  const { live, tasks, playground, whatIf, policy, servers, factTexts } = ports;
+  const { live, tasks, playground, whatIf, policy, servers, runs, factTexts } = ports;
   const can = {
     answer: live !== undefined,
     playground: playground !== undefined,
@@ -28,9 +36,11 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
     policy: policy !== undefined,
     servers: servers !== undefined,
     tasks: tasks !== undefined,
+    run: runs !== undefined,
   };
   const givenTasks = () => given(tasks, "tasks are not shown");
   const givenServers = () => given(servers, "servers are not shown");
+  const givenRuns = () => given(runs, "runs cannot be started");
   const givenPlayground = () => given(playground, "tools cannot be tried");
 
   return {
@@ -47,6 +57,12 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
     },
     ...homeHandlers({ ...parts, ports }),
     ...sessionHandlers({ ...parts, factTexts }),
+    ...conversationHandlers({ ...parts, live }),
+    "GET /api/runs/choices": { handle: async () => givenRuns().choices() },
+    "POST /api/runs": {
+      body: runBody,
+      handle: async ({ body }) => givenRuns().start(body),
+    },
     "POST /api/runs/:run_id/abort": {
       body: abortBody,
       async handle({ parts: { run_id }, body: { session_id } }) {

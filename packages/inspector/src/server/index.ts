@@ -7,6 +7,7 @@ export type {
   LiveState,
   PlaygroundPort,
   PolicyPort,
+  RunsPort,
   ServersPort,
   SummaryPort,
   TasksPort,

@@ -5,6 +5,7 @@ import { SoongError, type FactTexts, type JsonValue } from "@soong/core";
 import type {
   Accepted,
   AnswerGiven,
+  AnswerText,
   Called,
   CallEnded,
   ChangedTool,
@@ -13,6 +14,9 @@ import type {
   PlaygroundHistory,
   PlaygroundTools,
   Question,
+  RunAsked,
+  RunBegun,
+  RunChoices,
   ServerList,
   ServerLog,
   ServerRow,
@@ -80,6 +84,7 @@ export interface InspectorPorts {
   readonly whatIf?: WhatIfPort;
   readonly policy?: PolicyPort;
   readonly servers?: ServersPort;
+  readonly runs?: RunsPort;
 }
 
 /** Stored runs decided again, with another rule or under another config. Nothing is executed. */
@@ -104,6 +109,8 @@ export interface LivePort {
   state(): LiveState;
   /** Called after each change. The function ends it. */
   onChange(listener: () => void): () => void;
+  /** Called with the answers that are being written, a few times a second. The function ends it. */
+  onText?(listener: (session_id: string, text: AnswerText) => void): () => void;
   /**
    * Someone looks at the page, so questions may be put there. While no one does, a runtime that no one sits at denies
    * at once, as it would without an inspector.
@@ -144,6 +151,13 @@ export interface PlaygroundPort {
   call(tool_name: string, input: JsonValue): Promise<Called>;
   ended(run_id: string): Promise<CallEnded>;
   history(): Promise<PlaygroundHistory>;
+}
+
+/** Runs as `soong run` and `soong resume` start them. They are stopped through the live port, as any other. */
+export interface RunsPort {
+  choices(): Promise<RunChoices>;
+  /** Resolves once the run is about to begin; how it goes is in its session. */
+  start(asked: RunAsked): Promise<RunBegun>;
 }
 
 export interface ServersPort {

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import { readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
 import { isPlainRecord } from "@soong/schema";
-import type { AnswerGiven, ChangedTool, PlaygroundCall } from "../wire/home-records.ts";
+import type { AnswerGiven, ChangedTool, PlaygroundCall, RunAsked } from "../wire/home-records.ts";
 import { bad, InspectorError } from "./ports.ts";
 
 export const MOST_BODY_BYTES = 1024 * 1024;
@@ -72,6 +72,35 @@ export function playgroundBody(given: unknown): PlaygroundCall {
   const body = record(given, "The body");
   if (!("input" in body)) throw bad("The body needs input.");
   return { tool_name: text(body, "tool_name"), input: body["input"] as JsonValue };
+}
+
+const RUN_FIELDS = [
+  "prompt",
+  "session_id",
+  "instead_of",
+  "project",
+  "model",
+  "mode",
+  "agent",
+] as const satisfies readonly (keyof RunAsked)[];
+
+/** Nothing else: a run from the page has the rules of the config, and no others. */
+export function runBody(given: unknown): RunAsked {
+  const body = record(given, "The body");
+  const other = Object.keys(body).find((name) => !(RUN_FIELDS as readonly string[]).includes(name));
+  if (other !== undefined) {
+    throw bad(`The body has "${other.slice(0, 80)}"; it may have ${RUN_FIELDS.join(", ")}.`);
+  }
+  const [, ...optional] = RUN_FIELDS;
+  const prompt = text(body, "prompt");
+  if (prompt.trim() === "") throw bad("The prompt is empty: write what the run is to do.");
+  const asked: RunAsked = { prompt };
+  for (const name of optional) if (body[name] !== undefined) asked[name] = text(body, name);
+  if (asked.instead_of !== undefined && asked.session_id === undefined)
+    throw bad("instead_of needs session_id.");
+  if (asked.project !== undefined && asked.session_id !== undefined)
+    throw bad("A session is continued in its own project: omit project.");
+  return asked;
 }
 
 export function acceptBody(given: unknown): { shown: ChangedTool[] } {

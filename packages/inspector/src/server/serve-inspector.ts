@@ -20,6 +20,7 @@ import { InspectorError, missing, type InspectorPorts } from "./ports.ts";
 import { createRouter } from "./router.ts";
 import { createSessionIndexes } from "./session-indexes.ts";
 import { createSessionSummaries } from "./session-summaries.ts";
+import { createTextLog } from "./text-log.ts";
 
 export interface InspectorOptions {
   /** Opened for reading; the caller closes it. Or how to open it once it is there: what it opened is closed here. */
@@ -72,16 +73,18 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   const heartbeat = createHeartbeat(BEAT_MS);
   const indexes = createSessionIndexes(store, { onNews: () => heartbeat.beat() });
   const attendance = createAttendance(ports.live, graceMs);
+  const texts = createTextLog(() => heartbeat.beat());
   const changes = createChanges({
     serverId: randomBytes(8).toString("hex"),
     home: createHomeWatch(store, summaries, ports),
     indexes,
     live: ports.live,
+    texts,
     attendance,
     heartbeat,
     holdMs,
   });
-  const about = { version, home, cwd };
+  const about = { version, home, cwd, pid: process.pid };
   const router = createRouter(
     createHandlers({ about, ports, store, summaries, indexes, changes, redact }),
     bodyMs,
@@ -104,6 +107,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   await listen(server, host, options.port ?? 0);
   const port = readPort(server);
   const stopListening = ports.live?.onChange(() => heartbeat.beat());
+  const stopTexts = ports.live?.onText?.(texts.take);
   let closing: Promise<void> | undefined;
 
   return {
@@ -153,6 +157,8 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
 
   async function close(): Promise<void> {
     stopListening?.();
+    stopTexts?.();
+    texts.close();
     attendance.close();
     const closed = once(server, "close");
     server.close();

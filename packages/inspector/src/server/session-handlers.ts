@@ -3,12 +3,12 @@
 
 import { isTerminalFact, type ConversationNode, type Fact, type FactTexts } from "@soong/core";
 import { callStory } from "../timeline/call-story.ts";
-import { conversation } from "../timeline/conversation.ts";
 import { findDefinitions } from "../timeline/definitions.ts";
 import { factLine } from "../timeline/fact-line.ts";
 import { searchSurface } from "../timeline/search-surface.ts";
 import { surfaceView } from "../timeline/surface-view.ts";
 import type { Lane } from "../wire/session-records.ts";
+import type { ConversationHandlers } from "./conversation-handlers.ts";
 import { artifactBytes, createLineCounter } from "./artifact-bytes.ts";
 import { readArtifactPage } from "./artifact-page.ts";
 import type { HomeStore } from "./home-store.ts";
@@ -33,7 +33,10 @@ export interface SessionHandlerParts {
   readonly redact: Redact;
 }
 
-type SessionHandlers = Pick<Handlers, Extract<keyof Handlers, `GET /api/sessions/${string}`>>;
+type SessionHandlers = Omit<
+  Pick<Handlers, Extract<keyof Handlers, `GET /api/sessions/${string}`>>,
+  keyof ConversationHandlers
+>;
 
 export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
   const { indexes, factTexts, redact } = parts;
@@ -68,18 +71,6 @@ export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
         const [fact] = await reader.facts({ after: seq - 1, limit: 1 });
         if (fact?.seq === seq) return { fact };
         throw missing(`This session has no fact ${seq}.`);
-      },
-    },
-    "GET /api/sessions/:session_id/conversation": {
-      query: ["agent_id", "before"],
-      async handle({ parts: { session_id }, query }) {
-        const agent_id = query.needed("agent_id");
-        const { reader } = await indexes.of(session_id);
-        const agents = await reader.agents();
-        if (!agents.some((agent) => agent.agent_id === agent_id))
-          throw missing("This session has no such agent.");
-        const path = await reader.activePath(agent_id);
-        return conversation(path, { agent_id, before: query.text("before") });
       },
     },
     "GET /api/sessions/:session_id/calls/:tool_call_id": {
@@ -170,7 +161,11 @@ export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {
   }
 }
 
-async function readRun(index: SessionIndex, run_id: string, signal: AbortSignal): Promise<void> {
+export async function readRun(
+  index: SessionIndex,
+  run_id: string,
+  signal: AbortSignal,
+): Promise<void> {
   await index.readAll(signal);
   if (index.timeline.run(run_id) !== undefined) return;
   throw missing("This session has no such run.");

@@ -7,6 +7,7 @@ import type { HomeState } from "../wire/home-records.ts";
 import { createAttendance, createHeartbeat } from "./attendance.ts";
 import { createChanges } from "./changes.ts";
 import { createSessionIndex } from "./session-index.ts";
+import { createTextLog } from "./text-log.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -80,6 +81,7 @@ describe("reading a session", () => {
       home,
       indexes: { of: async () => index },
       live: undefined,
+      texts: createTextLog(() => {}),
       attendance: createAttendance(undefined, 0),
       heartbeat: createHeartbeat(1),
       holdMs: 0,

@@ -203,12 +203,16 @@ type Nodes = Pick<SessionReader, "node">;
 const HIGHEST = 64;
 
 /** What a run was asked. Empty where no message is found. */
-async function readPrompt(nodes: Nodes, node_id: string, run_id: string): Promise<string> {
+export async function readPrompt(nodes: Nodes, node_id: string, run_id: string): Promise<string> {
   const node = await findAncestor(
     nodes,
     node_id,
     (one) => one.kind === "message" && one.run_id === run_id,
   );
+  return nodeText(node);
+}
+
+export function nodeText(node: ConversationNode | undefined): string {
   const texts = node?.content.map((block) => (block.type === "text" ? block.text : "")) ?? [];
   return texts.join("\n");
 }

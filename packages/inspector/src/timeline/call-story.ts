@@ -99,7 +99,11 @@ function belongsToLane(fact: Fact, lane: Lane): boolean {
 }
 
 /** Who decided what, in order: the policy with its chain, hooks that refused, the user who was asked. */
-function readDecisions(facts: readonly Fact[], atOf: (fact: Fact) => number, hasEnded: boolean) {
+export function readDecisions(
+  facts: readonly Fact[],
+  atOf: (fact: Fact) => number,
+  hasEnded: boolean,
+) {
   let decisions: Decided[] = [];
   let asked: Decided | undefined;
   /** The last question that was put to the user. */

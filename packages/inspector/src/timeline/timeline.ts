@@ -88,6 +88,9 @@ export function createTimeline() {
       const track = lanes?.get(tool_call_id);
       return track && readLane(track);
     },
+    /** The calls of a run, in the order they were requested. */
+    lanesOf: (run_id: string): Lane[] =>
+      [...(runs.get(run_id)?.lanes.values() ?? [])].map(readLane),
     /** Runs a call started, and calls made within it. */
     childrenOf({ run_id, tool_call_id }: Pick<Lane, "run_id" | "tool_call_id">) {
       const { child_runs = [], child_calls = [] } = runs.get(run_id)?.lanes.get(tool_call_id) ?? {};

@@ -72,8 +72,20 @@ export interface Changes {
   home?: HomeState;
   /** Of the requested session; omitted when nothing of it changed. */
   session?: SessionChanges;
+  /** Of the requested session: what is new in the answers that are being written. */
+  texts?: AnswerText[];
   /** Why the requested session cannot be read, though there is one. */
   session_problem?: string;
+}
+
+/** A piece of an answer that is being written. */
+export interface AnswerText {
+  run_id: string;
+  /** The node that will hold the answer; another one than before is another answer. */
+  node_id: string;
+  /** Of what came before, so many characters stay; `text` follows them. */
+  offset: number;
+  text: string;
 }
 
 export interface HomeState {
@@ -154,6 +166,43 @@ export interface PastCall extends Called {
   status?: string;
   /** As recorded; absent where it was cut, or is not JSON. */
   input?: JsonValue;
+}
+
+// Runs that are started from the page, as `soong run` starts them.
+
+/** What a run may be started with. */
+export interface RunChoices {
+  /** Where the inspector was started, then the projects of stored sessions. */
+  projects: readonly string[];
+  /** Names for the field of the model; others may be typed. */
+  models: readonly string[];
+  /** The model of a run that names none; absent where there is none. */
+  default_model?: string;
+  modes: readonly string[];
+  agents: readonly { agent_id: string; description: string }[];
+  /** Config or agent files that cannot be used, each as a sentence. */
+  problems: readonly string[];
+}
+
+export interface RunAsked {
+  prompt: string;
+  /** The session to continue; without one a new session begins. */
+  session_id?: string;
+  /** An own prompt of that session: the run begins before it, in its place. The old branch stays. */
+  instead_of?: string;
+  /** Of a new session. Default: where the inspector was started. */
+  project?: string;
+  /** Default: as the config says. */
+  model?: string;
+  mode?: string;
+  agent?: string;
+}
+
+/** `is_queued`: the run was under way already, and reads the prompt with its next request. */
+export interface RunBegun {
+  session_id: string;
+  run_id: string;
+  is_queued?: boolean;
 }
 
 // Tasks and their steps, as far as the page draws them.

@@ -12,6 +12,9 @@ import type {
   PlaygroundCall,
   PlaygroundHistory,
   PlaygroundTools,
+  RunAsked,
+  RunBegun,
+  RunChoices,
   ServerList,
   ServerLog,
   ServerRow,
@@ -38,7 +41,10 @@ import type {
   ArtifactPage,
   CallStory,
   Conversation,
+  ConversationItem,
   FactRows,
+  RunRecord,
+  RunRow,
   SessionList,
   SurfaceMatches,
   SurfaceView,
@@ -73,9 +79,14 @@ export interface Routes {
     answer: CallStory;
   };
   "GET /api/sessions/:session_id/conversation": {
-    query: { agent_id: string; before?: string };
+    query: { agent_id: string; before?: string; after?: string };
     answer: Conversation;
   };
+  /** One message with much more of its text. */
+  "GET /api/sessions/:session_id/nodes/:node_id": { answer: ConversationItem };
+  "GET /api/sessions/:session_id/runs": { answer: { runs: RunRow[] } };
+  /** A run with its calls, as it is compared with another one. */
+  "GET /api/sessions/:session_id/runs/:run_id/record": { answer: RunRecord };
   "GET /api/sessions/:session_id/artifacts": {
     query: { tool_call_id?: string };
     answer: ArtifactList;
@@ -97,6 +108,8 @@ export interface Routes {
     query: { q: string };
     answer: SurfaceMatches;
   };
+  "GET /api/runs/choices": { answer: RunChoices };
+  "POST /api/runs": { body: RunAsked; answer: RunBegun };
   "POST /api/runs/:run_id/abort": { body: { session_id: string }; answer: { run_ids: string[] } };
   "POST /api/questions/:question_id/answer": {
     body: { session_id: string; answer: AnswerGiven };
@@ -140,6 +153,8 @@ export interface About {
   version: string;
   home: string;
   cwd: string;
+  /** Of the inspector: sessions that it holds are of runs from the page. */
+  pid: number;
   /** What was not given to this inspector is not offered. */
   can: {
     answer: boolean;
@@ -148,6 +163,7 @@ export interface About {
     policy: boolean;
     servers: boolean;
     tasks: boolean;
+    run: boolean;
   };
 }
 

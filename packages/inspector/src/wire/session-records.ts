@@ -90,6 +90,8 @@ export interface Conversation {
   items: ConversationItem[];
   /** How many older ones were omitted; ask with `before` = the first item's node_id. */
   older: number;
+  /** These follow the node that was asked with; what is before it is as it was. */
+  is_continued?: boolean;
 }
 
 export interface ConversationItem {
@@ -99,11 +101,44 @@ export interface ConversationItem {
   role: "user" | "assistant" | "tool" | "context";
   tool_call_id?: string;
   is_error?: boolean;
+  /** Nothing was said before it. */
+  is_first?: boolean;
+  /** The model that wrote it. */
+  model?: string;
+  /** It was cut off. */
+  is_unfinished?: boolean;
+  /** What the model thought before it answered, where the provider shows it. */
+  reasoning?: string;
   /** Calls that the model asked for in this message. */
-  calls?: readonly { tool_call_id?: string; tool_name: string }[];
+  calls?: readonly { tool_call_id?: string; tool_name: string; summary?: string }[];
   /** Long ones are cut; `cut` says by how many characters. */
   content: readonly ContentBlock[];
   cut?: number;
+}
+
+/** A run as it is compared with another one. */
+export interface RunRecord {
+  session: SessionRow;
+  run: RunRow;
+  prompt: string;
+  models: readonly string[];
+  /** Its last text. */
+  answer: string;
+  calls: readonly RecordedCall[];
+  /** Calls beyond those. */
+  omitted: number;
+}
+
+export interface RecordedCall {
+  tool_call_id: string;
+  tool_name: string;
+  /** As the model sent it. */
+  input: string;
+  summary?: string;
+  outcome?: string;
+  /** From its request to its end. */
+  duration_ms?: number;
+  decisions: readonly { by: Decided["by"]; decision: string }[];
 }
 
 export interface ArtifactList {

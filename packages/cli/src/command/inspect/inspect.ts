@@ -18,6 +18,7 @@ import { openLivePort } from "./live.ts";
 import { openPlayground } from "./playground.ts";
 import { createPolicyPort } from "./policy.ts";
 import { withRemoteSessions } from "./remote-sessions.ts";
+import { openRunsPort } from "./runs.ts";
 import { openServersPort } from "./servers.ts";
 import { createSummaryPort } from "./summaries.ts";
 import { createTasksPort } from "./tasks.ts";
@@ -40,6 +41,7 @@ export const serveInspectorPage: Handler<"inspect"> = async (
     const live = withRemoteSessions(openLivePort(home), store, place);
     const playground = openPlayground(place, store, (session_id) => live.attended(session_id));
     const servers = openServersPort(place);
+    const runs = openRunsPort(place, store, (session_id) => live.attended(session_id));
     try {
       const { serveInspector } = await import("@soong/inspector");
       const served = await serveInspector({
@@ -51,6 +53,7 @@ export const serveInspectorPage: Handler<"inspect"> = async (
           tasks: createTasksPort(store, home),
           playground,
           servers,
+          runs,
           whatIf: createWhatIfPort(store, place),
           policy: createPolicyPort(store, place),
         },
@@ -85,10 +88,10 @@ export const serveInspectorPage: Handler<"inspect"> = async (
       await store.close();
     }
 
-    /** Calls under way are ended and on record; no one is attended any more. */
+    /** Calls and runs under way are ended and on record; no one is attended any more. */
     async function closePorts(): Promise<void> {
       servers.close();
-      await playground.close();
+      await Promise.all([playground.close(), runs.close()]);
       live.close();
     }
   });

@@ -4,6 +4,7 @@
 import {
   InspectorError,
   type AnswerGiven,
+  type AnswerText,
   type GrantRow,
   type LiveSession,
   type Question,
@@ -20,6 +21,7 @@ import {
   describeOutcome,
   isGrantList,
   isHello,
+  isLiveText,
   isQuestion,
   isSettled,
   type Settled,
@@ -33,8 +35,12 @@ const REMEMBERED = 200;
 
 export type SeenRuntime = Awaited<ReturnType<typeof seeRuntime>>;
 
-/** Rejects when no one answers there. `changed` is called after each change. */
-export async function seeRuntime(path: string, changed: () => void) {
+/** Rejects when no one answers there. `changed` is called after each change, `onText` with text of its answers. */
+export async function seeRuntime(
+  path: string,
+  changed: () => void,
+  onText: (session_id: string, text: AnswerText) => void = () => {},
+) {
   const open = new Map<string, ListedQuestion>();
   /** Settled a moment ago: an answer that comes too late gets what was answered, and by whom. */
   const settled = new Map<string, Settled>();
@@ -59,6 +65,8 @@ export async function seeRuntime(path: string, changed: () => void) {
   const { session_id, pid, project } = client.hello;
   const who = `The session ${session_id} (process ${pid}, ${project})`;
   let runs = client.hello.runs;
+  // An older runtime does not know it; its answers are seen when they are whole.
+  client.request("text.follow", {}).catch(ignoreGone);
 
   return {
     session_id,
@@ -130,6 +138,10 @@ export async function seeRuntime(path: string, changed: () => void) {
   };
 
   function receiveEvent(event: ControlEvent): void {
+    if (event.event === "text") {
+      if (isLiveText(event.data)) onText(session_id, event.data);
+      return;
+    }
     if (event.event === "question.opened") {
       if (leaving > 0) return;
       if (isQuestion(event.data)) open.set(event.data.question_id, event.data);

@@ -3,7 +3,7 @@
 
 import { readdirSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
-import { InspectorError, type LivePort, type LiveState } from "@soong/inspector";
+import { InspectorError, type AnswerText, type LivePort, type LiveState } from "@soong/inspector";
 import { controlFolder, hasControlSockets, listLiveRuntimes } from "@soong/control";
 import { describeFailure } from "../../output/index.ts";
 import { ANSWER_MS, seeRuntime, type SeenRuntime } from "./live-runtime.ts";
@@ -23,6 +23,7 @@ export function openLivePort(home: string): LiveRuntimesPort {
   /** By name: sockets that are being connected to, or were not answered by; and when to try again. */
   const untried = new Map<string, { readonly again: number; readonly problem?: string }>();
   const listeners = new Set<() => void>();
+  const textListeners = new Set<(session_id: string, text: AnswerText) => void>();
   let isAttended = false;
   let isClosed = false;
   let watcher: FSWatcher | undefined;
@@ -39,6 +40,10 @@ export function openLivePort(home: string): LiveRuntimesPort {
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onText(listener) {
+      textListeners.add(listener);
+      return () => textListeners.delete(listener);
     },
     attend() {
       if (isAttended) return;
@@ -131,7 +136,7 @@ export function openLivePort(home: string): LiveRuntimesPort {
 
   async function connect(name: string): Promise<void> {
     try {
-      const runtime = await seeRuntime(join(folder ?? "", name), notifyChange);
+      const runtime = await seeRuntime(join(folder ?? "", name), notifyChange, notifyText);
       if (isClosed) return runtime.close();
       untried.delete(name);
       seen.set(name, runtime);
@@ -150,6 +155,10 @@ export function openLivePort(home: string): LiveRuntimesPort {
       if (code === "ECONNREFUSED") void listLiveRuntimes(home).catch(() => {});
     }
     notifyChange();
+  }
+
+  function notifyText(session_id: string, text: AnswerText): void {
+    for (const listener of textListeners) listener(session_id, text);
   }
 
   /** Much may change in one turn; it is reported once. */

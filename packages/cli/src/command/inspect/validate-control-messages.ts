@@ -2,7 +2,13 @@
 // is not whole is not taken, so that none of them can end the inspector, or be answered without being seen (PERM-6).
 
 import { isPlainRecord } from "@soong/schema";
-import type { ControlClient, ControlEvent, ListedGrant, ListedQuestion } from "@soong/control";
+import type {
+  ControlClient,
+  ControlEvent,
+  ListedGrant,
+  ListedQuestion,
+  LiveText,
+} from "@soong/control";
 
 export type Settled = Extract<ControlEvent, { event: "question.settled" }>["data"];
 
@@ -40,6 +46,15 @@ const REQUEST_LISTS = ["tags", "resources", "scopes", "hook_results", "chain"];
 
 export function isSettled(said: unknown): said is Settled {
   return hasFields(said, ["question_id", "outcome"]);
+}
+
+export function isLiveText(said: unknown): said is LiveText {
+  return (
+    isPlainRecord(said) &&
+    [said["run_id"], said["node_id"], said["text"]].every((one) => typeof one === "string") &&
+    Number.isSafeInteger(said["offset"]) &&
+    Number(said["offset"]) >= 0
+  );
 }
 
 export function isGrantList(said: unknown): said is readonly ListedGrant[] {

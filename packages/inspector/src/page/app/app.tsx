@@ -166,7 +166,7 @@ function titleParts(route: Route, session: string): readonly string[] {
   if (route.view === "home") return [];
   if (route.view === "what-if") return [viewName(route.view), session];
   if (route.view !== "session") return [viewName(route.view)];
-  return route.tab === "timeline" ? [session] : [capitalize(route.tab), session];
+  return route.tab === "conversation" ? [session] : [capitalize(route.tab), session];
 }
 
 function capitalize(name: string): string {

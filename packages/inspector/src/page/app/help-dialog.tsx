@@ -61,6 +61,7 @@ const GROUPS: Readonly<Record<string, Keys>> = {
     ["Esc", "close what was opened last"],
     ["t", "theme: system, light, dark"],
     ["q", "questions waiting for an answer"],
+    ["n", "a new run (not in the timeline)"],
   ],
   "At a question": [
     ["y", "allow once"],
@@ -72,12 +73,14 @@ const GROUPS: Readonly<Record<string, Keys>> = {
     ["b", "back to the answers"],
   ],
   "In a session": [
+    ["v", "conversation or timeline, in turn"],
+    ["g c", "conversation"],
     ["g t", "timeline"],
     ["g f", "facts"],
     ["g u", "surface: the tools of a run"],
     ["g a", "artifacts"],
     ["c", "conversation beside the timeline"],
-    ["n", "the next call that requires approval"],
+    ["n", "in the timeline: the next call that requires approval"],
     ["e", "follow a live run at its end"],
   ],
   "In a list": [

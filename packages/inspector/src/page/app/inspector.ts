@@ -9,6 +9,7 @@ import type { Api } from "../api/client.ts";
 import { writeHash, type Route, readHash } from "../route/hash-route.ts";
 import { type Connection, startChangesLoop } from "../state/changes-loop.ts";
 import { emptySession, type SessionModel, withChanges } from "../state/session-model.ts";
+import { withTexts, type WrittenText } from "../state/written-texts.ts";
 import { createStore, type Store } from "../state/store.ts";
 
 export interface Inspector {
@@ -19,6 +20,8 @@ export interface Inspector {
   readonly home: Store<HomeState | undefined>;
   /** Runs and lanes of the session that is shown; undefined when none is. Live. */
   readonly session: Store<SessionModel | undefined>;
+  /** Of the session that is shown: answers that are being written, by run. Live. */
+  readonly texts: Store<ReadonlyMap<string, WrittenText>>;
   /** Why there is no such session as the address says: a sentence. */
   readonly noSession: Store<string | undefined>;
   readonly connection: Store<Connection>;
@@ -53,6 +56,7 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
   const home = createStore<HomeState | undefined>(undefined);
   const session = createStore<SessionModel | undefined>(undefined);
   const noSession = createStore<string | undefined>(undefined);
+  const texts = createStore<ReadonlyMap<string, WrittenText>>(new Map());
   const route = createStore<Route>(readHash(location.hash));
   let newest: SessionModel | undefined;
   let frame: number | undefined;
@@ -88,6 +92,9 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
   function take(changes: Changes): void {
     if (changes.home !== undefined) home.set(changes.home);
     lookAgainForSession();
+    if (changes.texts !== undefined && newest !== undefined) {
+      texts.set(withTexts(texts.get(), changes.texts));
+    }
     if (changes.session_problem !== undefined) noSession.set(changes.session_problem);
     if (changes.session === undefined || newest === undefined) return;
     if (changes.session.session.session_id !== newest.session_id) return;
@@ -116,6 +123,7 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
     if (session_id !== newest?.session_id) {
       newest = session_id === undefined ? undefined : emptySession(session_id);
       noSession.set(undefined);
+      texts.set(new Map());
       session.set(newest);
       loop.watch(session_id);
     }
@@ -134,6 +142,7 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
       about: parts.about,
       home,
       session,
+      texts,
       noSession,
       connection,
       route,

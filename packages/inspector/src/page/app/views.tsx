@@ -5,6 +5,8 @@ import type { JSX } from "preact";
 import type { About } from "../../wire/routes.ts";
 import { PolicyView } from "../policy/policy-view.tsx";
 import { HomeView } from "../home/home-view.tsx";
+import { CompareView } from "../compare/compare-view.tsx";
+import { NewRunView } from "../composer/new-run-view.tsx";
 import { PlaygroundView } from "../playground/playground-view.tsx";
 import { QuestionsView } from "../questions/question-list.tsx";
 import type { Route } from "../route/hash-route.ts";
@@ -35,6 +37,17 @@ const VIEWS: { readonly [Name in Route["view"]]: View<RouteOf[Name]> } = {
     link: { to: { view: "questions" }, key: "q" },
     needs: { part: "answer", otherwise: "is not connected to live runtimes" },
     show: ({ question_id }) => <QuestionsView question_id={question_id} />,
+  },
+  "new-run": {
+    name: "New run",
+    link: { to: { view: "new-run" }, key: "n" },
+    needs: { part: "run", otherwise: "cannot start runs" },
+    show: ({ project }) => <NewRunView key={project} project={project} />,
+  },
+  compare: {
+    name: "Compare",
+    link: { to: { view: "compare" }, key: "d" },
+    show: (route) => <CompareView route={route} />,
   },
   tasks: {
     name: "Tasks",

@@ -186,10 +186,10 @@ function Titled(props: {
   );
 }
 
-const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-const LARGEST_PICTURE = 8_000_000;
+export const PICTURES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+export const LARGEST_PICTURE = 8_000_000;
 
-function Picture({ media_type, data }: { media_type: string; data: string }) {
+export function Picture({ media_type, data }: { media_type: string; data: string }) {
   if (!PICTURES.includes(media_type)) {
     return <p class="quiet">Images of this type are not shown here.</p>;
   }

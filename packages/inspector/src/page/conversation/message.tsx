@@ -1,96 +1,210 @@
-// One message of a conversation.
+// One message of a conversation: a prompt, an answer with its calls, or what was added for the model to read.
 
 import { type ContentBlock, visible, visibleLine } from "@soong/core";
+import type { ComponentChildren } from "preact";
 import type { ConversationItem } from "../../wire/session-records.ts";
-import { countText } from "../parts/text.tsx";
-import { type SessionRoute, linkToTimeline } from "../route/hash-route.ts";
+import { Picture } from "../call/call-result.tsx";
+import { SignButton } from "../parts/button.tsx";
+import { keepDrawn } from "../parts/keep-drawn.tsx";
+import { CutText, countText, sizeText } from "../parts/text.tsx";
+import type { SessionRoute } from "../route/hash-route.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
+import { ArtifactPicture } from "./artifact-picture.tsx";
+import { CallRow } from "./call-row.tsx";
+import { FoldedText } from "./folded-text.tsx";
 
-export function Message(props: {
+export interface MessageProps {
   item: ConversationItem;
   session_id: string;
   chosen: SessionRoute;
   lanes: SessionModel["lanes"];
-}) {
-  const { item, session_id, chosen, lanes } = props;
-  const { run_id, tool_call_id, role, calls = [], cut = 0 } = item;
-  const isChosen = (id: string | undefined) =>
-    id !== undefined && id === chosen.tool_call_id && run_id === chosen.run_id;
-  const link = (id: string, name: string, look: string) => (
-    <a class={look} href={linkToTimeline({ session_id, run_id, tool_call_id: id })}>
-      {/* The model may know a tool by another name than we do. */}
-      {visibleLine(lanes.get(callKey(run_id, id))?.tool_name ?? name)}
-    </a>
-  );
-  const isThis = isChosen(tool_call_id) || item.node_id === chosen.node_id;
+  /** Counts up with the lanes of this message: they are changed in place. */
+  version: number;
+  /** Of its calls, by callKey. */
+  results: ReadonlyMap<string, ConversationItem>;
+  isLive: boolean;
+  /** For prompts that can be edited. */
+  onEdit?: ((item: ConversationItem) => void) | undefined;
+}
+
+export const Message = keepDrawn(MessageOf);
+
+function MessageOf(props: MessageProps) {
+  const { item, session_id, onEdit } = props;
+  const { role, kind } = item;
+  if (kind === "compaction") return <Compaction {...props} />;
+  if (role === "context") return <Added {...props} />;
+  const isOwn = role === "user";
+  const calls = item.calls ?? [];
   return (
-    <article class={`message ${role} ${isThis ? "chosen" : ""}`}>
+    <article class={`message ${role} ${isChosen(props) || item.node_id === props.chosen.node_id ? "chosen" : ""}`}>
       <h2>
         {wordFor(item)}
-        {tool_call_id !== undefined && link(tool_call_id, tool_call_id, "mono")}
+        {item.model !== undefined && <span class="quiet"> {visibleLine(item.model)}</span>}
         {item.is_error === true && <span class="problem"> ✕ error</span>}
+        {isOwn && onEdit !== undefined && (
+          <SignButton
+            sign="✎"
+            label="Edit this prompt and run again from here"
+            title="Edit and run again from here"
+            onClick={() => onEdit(item)}
+          />
+        )}
       </h2>
-      {item.content.map((block, index) => {
-        const { text, is_code } = blockText(block);
-        return (
-          // A result has a height of its own, so a keyboard has to be able to scroll it.
-          <div
-            key={index}
-            class={is_code || role === "tool" ? "block mono" : "block"}
-            tabIndex={role === "tool" ? 0 : undefined}
-          >
-            {visible(text)}
+      {item.reasoning !== undefined && (
+        <details class="reasoning">
+          <summary>Reasoning</summary>
+          <div class="block quiet">
+            <CutText text={item.reasoning} />
           </div>
-        );
-      })}
-      {cut > 0 && <p class="quiet">… {countText(cut)} characters more</p>}
+        </details>
+      )}
+      <Content {...props} isMarkdown={role === "assistant"} />
+      {item.is_unfinished === true && <p class="quiet">■ It was cut off here.</p>}
       {calls.length > 0 && (
-        <ul class="calls">
-          {calls.map(({ tool_call_id: id, tool_name }, index) => (
-            <li key={index}>
-              {id === undefined ? (
-                <span class="chip">{visibleLine(tool_name)}</span>
-              ) : (
-                link(id, tool_name, isChosen(id) ? "chip chosen" : "chip")
-              )}
-            </li>
-          ))}
+        <ul class="call-rows" aria-label="Calls">
+          {calls.map(({ tool_call_id, tool_name, summary }, index) => {
+            const key = callKey(item.run_id, tool_call_id ?? "");
+            return (
+              <li key={index}>
+                <CallRow
+                  session_id={session_id}
+                  run_id={item.run_id}
+                  tool_call_id={tool_call_id}
+                  tool_name={tool_name}
+                  summary={summary}
+                  lane={props.lanes.get(key)}
+                  result={props.results.get(key)}
+                  isLive={props.isLive}
+                  isChosen={tool_call_id !== undefined && isChosen(props, tool_call_id)}
+                />
+              </li>
+            );
+          })}
         </ul>
       )}
     </article>
   );
 }
 
-function wordFor({ role, kind }: ConversationItem): string {
-  if (kind === "tool_result") return "Result ";
-  if (kind === "message") return role === "user" ? "User" : "Model";
-  return kind.replaceAll("_", " ");
+function isChosen({ item, chosen }: MessageProps, id = item.tool_call_id): boolean {
+  return id !== undefined && id === chosen.tool_call_id && item.run_id === chosen.run_id;
 }
 
-/** Pictures and sounds are named; their content is shown with the call. */
-function blockText(block: ContentBlock): { text: string; is_code?: boolean } {
+/** What came before it is known to the model by this summary only. */
+function Compaction(props: MessageProps) {
+  return (
+    <article class="message compaction">
+      <h2>Conversation summed up here</h2>
+      <p class="quiet">The model reads this summary instead of what is above.</p>
+      <details>
+        <summary>Summary</summary>
+        <Content {...props} isMarkdown />
+      </details>
+    </article>
+  );
+}
+
+const ADDED: Readonly<Record<string, string>> = {
+  skill_context: "Skill",
+  memory_context: "Memory",
+  instruction_context: "Instructions",
+  plan_instruction: "Plan",
+  task_instruction: "Task",
+  hook_context: "Added by a hook",
+};
+
+/** Skills, memory and instructions: folded, for they are long and not what was said. */
+function Added(props: MessageProps) {
+  const { kind, content, cut = 0 } = props.item;
+  const chars = content.reduce(
+    (sum, block) => sum + (block.type === "text" ? block.text.length : 0),
+    cut,
+  );
+  return (
+    <article class="message context">
+      <details>
+        <summary>
+          {ADDED[kind] ?? visibleLine(kind.replaceAll("_", " "))}{" "}
+          <span class="quiet">for the model to read, {countText(chars)} characters</span>
+        </summary>
+        <Content {...props} />
+      </details>
+    </article>
+  );
+}
+
+function Content({
+  item,
+  session_id,
+  isMarkdown = false,
+}: MessageProps & { isMarkdown?: boolean }) {
+  const { content, cut = 0 } = item;
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const others = content.filter(({ type }) => type !== "text");
+  return (
+    <>
+      {(texts.length > 0 || cut > 0) && (
+        <FoldedText
+          text={texts.join("\n\n")}
+          cut={cut}
+          node={{ session_id, node_id: item.node_id }}
+          isMarkdown={isMarkdown}
+        />
+      )}
+      {others.map((block, index) => (
+        <OtherBlock key={index} block={block} session_id={session_id} />
+      ))}
+    </>
+  );
+}
+
+/** Pictures that are stored are shown; the rest is named. */
+export function OtherBlock({ block, session_id }: { block: ContentBlock; session_id: string }) {
   switch (block.type) {
     case "text":
-      return { text: block.text };
+      return <Words>{visible(block.text)}</Words>;
     case "json":
-      return { text: JSON.stringify(block.json, null, 2), is_code: true };
+      return <Words>{visible(JSON.stringify(block.json, null, 2))}</Words>;
     case "image":
-    case "audio":
-      return nameBlock(block.type, block.media_type);
-    case "resource":
-      return "text" in block
-        ? { text: `${block.uri}\n${block.text}`, is_code: true }
-        : nameBlock("resource", block.uri);
-    case "resource_link":
-      return nameBlock("link", block.name, block.uri);
+      return <Picture {...block} />;
     case "artifact_ref":
-      return nameBlock("artifact", block.name ?? block.artifact_id, `${block.size} bytes`);
+      return block.media_type.startsWith("image/") ? (
+        <ArtifactPicture session_id={session_id} {...block} />
+      ) : (
+        <Named parts={["artifact", block.name ?? block.artifact_id, sizeText(block.size)]} />
+      );
+    case "audio":
+      return <Named parts={["audio", block.media_type]} />;
+    case "resource":
+      return "text" in block ? (
+        <Words>{visible(`${block.uri}\n${block.text}`)}</Words>
+      ) : (
+        <Named parts={["resource", block.uri]} />
+      );
+    case "resource_link":
+      return <Named parts={["link", block.name, block.uri]} />;
     default:
       // Written by a later version.
-      return { text: JSON.stringify(block), is_code: true };
+      return <Words>{visible(JSON.stringify(block))}</Words>;
   }
 }
 
-function nameBlock(...parts: readonly (string | undefined)[]) {
-  return { text: `[${parts.filter(Boolean).join(" · ")}]` };
+function Words({ children }: { children: ComponentChildren }) {
+  // It may have a height of its own, so a keyboard has to be able to scroll it.
+  return (
+    <div class="block mono" tabIndex={0}>
+      {children}
+    </div>
+  );
+}
+
+function Named({ parts }: { parts: readonly (string | undefined)[] }) {
+  return <p class="quiet mono">[{visibleLine(parts.filter(Boolean).join(" · "))}]</p>;
+}
+
+function wordFor({ role, kind }: ConversationItem): string {
+  if (kind === "tool_result") return "Result";
+  if (kind === "message") return role === "user" ? "You" : "Model";
+  return visibleLine(kind.replaceAll("_", " "));
 }

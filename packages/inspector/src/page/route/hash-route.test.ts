@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { writeHash, type Route, readHash, SESSION_TABS } from "./hash-route.ts";
 
 const id = fc.string({ minLength: 1, unit: "binary" }).filter((text) => isWellFormed(text));
+const place = fc.record({ session_id: id, run_id: id }, { requiredKeys: ["session_id"] });
 const routes: fc.Arbitrary<Route> = fc.oneof(
   fc.constant<Route>({ view: "servers" }),
   fc.record(
@@ -39,6 +40,11 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
     { requiredKeys: ["view"] },
   ),
   fc.record({ view: fc.constant("what-if" as const), session_id: id, run_id: id }),
+  fc.record({ view: fc.constant("new-run" as const), project: id }, { requiredKeys: ["view"] }),
+  fc.record(
+    { view: fc.constant("compare" as const), left: place, right: place },
+    { requiredKeys: ["view"] },
+  ),
 );
 
 describe("a route in the address", () => {

@@ -9,7 +9,21 @@ export type Route =
   | { view: "playground"; tool_name?: string }
   | { view: "what-if"; session_id: string; run_id: string }
   | { view: "policy"; project?: string }
-  | { view: "servers" };
+  | { view: "servers" }
+  | { view: "new-run"; project?: string }
+  | CompareRoute;
+
+/** Two runs side by side; each as `SESSION/RUN`, or not chosen yet. */
+export interface CompareRoute {
+  view: "compare";
+  left?: RunPlace;
+  right?: RunPlace;
+}
+
+export interface RunPlace {
+  session_id: string;
+  run_id?: string;
+}
 
 /** What is filtered for, and what all conversations are searched for. */
 export interface HomeRoute {
@@ -35,7 +49,7 @@ export interface SessionRoute {
   node_id?: string;
 }
 
-export const SESSION_TABS = ["timeline", "facts", "surface", "artifacts"] as const;
+export const SESSION_TABS = ["conversation", "timeline", "facts", "surface", "artifacts"] as const;
 export type SessionTab = (typeof SESSION_TABS)[number];
 
 export function writeHash(route: Route): string {
@@ -59,9 +73,28 @@ export function writeHash(route: Route): string {
       return hash(["policy"], { project: route.project });
     case "questions":
       return hash(["questions"], { question: route.question_id });
+    case "new-run":
+      return hash(["new-run"], { project: route.project });
+    case "compare":
+      return hash(["compare"], { a: writePlace(route.left), b: writePlace(route.right) });
     default:
       return hash([route.view]);
   }
+}
+
+function writePlace(place: RunPlace | undefined): string | undefined {
+  if (place === undefined) return undefined;
+  return [place.session_id, place.run_id ?? ""].map(encodeURIComponent).join("/");
+}
+
+function readPlace(text: string | undefined): RunPlace | undefined {
+  const [session_id = "", run_id = ""] = (text ?? "").split("/").map(decodePart);
+  return session_id === "" ? undefined : { session_id, run_id: run_id || undefined };
+}
+
+/** What was said in a session. */
+export function linkToSession(session_id: string): string {
+  return writeHash({ view: "session", tab: "conversation", session_id });
 }
 
 /** A call, or a run, in the timeline of its session. */
@@ -86,6 +119,10 @@ export function readHash(hashText: string): Route {
   if (view === "policy") return { view, project: asked("project") };
   if (view === "servers") return { view };
   if (view === "tasks") return { view, task_id: first || undefined };
+  if (view === "new-run") return { view, project: asked("project") };
+  if (view === "compare") {
+    return { view, left: readPlace(asked("a")), right: readPlace(asked("b")) };
+  }
   if (view === "playground") return { view, tool_name: asked("tool") };
   if (view === "home") {
     return {
@@ -105,7 +142,7 @@ export function readHash(hashText: string): Route {
   return {
     view,
     session_id: first,
-    tab: SESSION_TABS.find((known) => known === second) ?? "timeline",
+    tab: SESSION_TABS.find((known) => known === second) ?? "conversation",
     run_id,
     tool_call_id: asked("call"),
     seq: Number.isSafeInteger(seq) ? seq : undefined,

@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, SessionRow } from "../../wire/session-records.ts";
-import {
-  listAgents,
-  joinItems,
-  mainAgent,
-  findVersion,
-} from "../conversation/conversation-pane.tsx";
+import { findVersion, listAgents, mainAgent } from "../conversation/agents.ts";
 import { lastPart, listSessions } from "./session-list.tsx";
 
 describe("the list of sessions", () => {
@@ -64,15 +59,6 @@ describe("the agents of a session", () => {
     expect(mainAgent(runs({ agent_id: "a", usage }, { agent_id: "b" }))).toBe("a");
     const child = { agent_id: "c", usage, parent_run_id: "r0" };
     expect(mainAgent(runs({ agent_id: "a", usage }, child))).toBe("a");
-  });
-});
-
-describe("older messages", () => {
-  it("come before the newer ones, each once", () => {
-    const items = (...ids: readonly string[]) => ids.map((node_id) => ({ node_id }));
-    expect(joinItems(items("1", "2", "3"), items("3", "4"))).toEqual(items("1", "2", "3", "4"));
-    expect(joinItems(items("1", "2"), items("3", "4"))).toEqual(items("1", "2", "3", "4"));
-    expect(joinItems(items("1"), items())).toEqual(items("1"));
   });
 });
 

@@ -10,7 +10,7 @@ import { TextInput } from "../parts/input.tsx";
 import { findSign, toneStyle } from "../parts/signs.tsx";
 import { createMatcher, ProblemText } from "../parts/text.tsx";
 import { ageText, useClock } from "../parts/time.ts";
-import { linkToTimeline } from "../route/hash-route.ts";
+import { linkToSession } from "../route/hash-route.ts";
 import { useStore } from "../state/store.ts";
 
 export function SessionList(props: { children?: ComponentChildren }) {
@@ -75,7 +75,7 @@ function SessionLink(props: {
   const asked = live?.questions ?? 0;
   return (
     <a
-      href={linkToTimeline({ session_id })}
+      href={linkToSession(session_id)}
       aria-current={props.isChosen ? "true" : undefined}
       tabIndex={props.isEntry ? 0 : -1}
       title={visible(`${project}\n${session_id}`.trim())}

@@ -7,6 +7,7 @@ import type { LiveSession } from "../../wire/session-records.ts";
 import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/inspector.ts";
 import { ArtifactViewer } from "../call/artifact-viewer.tsx";
+import { ConversationView } from "../conversation/conversation-view.tsx";
 import { FactsView } from "../facts/facts-view.tsx";
 import { LinkButton, onTabKey } from "../parts/button.tsx";
 import { Table } from "../parts/list.tsx";
@@ -77,6 +78,7 @@ function SessionHead({ model: { session, read_seq } }: { model: SessionModel }) 
 }
 
 const TAB_NAMES = {
+  conversation: "Conversation",
   timeline: "Timeline",
   facts: "Facts",
   surface: "Surface",
@@ -106,6 +108,8 @@ function Tabs({ route }: { route: SessionRoute }) {
 function renderTab(route: SessionRoute, model: SessionModel): JSX.Element {
   const { session_id } = route;
   switch (route.tab) {
+    case "conversation":
+      return <ConversationView route={route} model={model} />;
     case "timeline":
       return <TimelineView route={route} model={model} />;
     case "facts":

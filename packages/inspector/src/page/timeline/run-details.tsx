@@ -32,6 +32,7 @@ export function RunDetails({ model, run_id }: { model: SessionModel; run_id: str
       can.what_if && writeHash({ ...at, view: "what-if" }),
       "What if: its decisions under another config",
     ],
+    [writeHash({ view: "compare", left: { session_id, run_id } }), "Compare it with another run"],
     [
       parent_run_id &&
         linkToTimeline({ session_id, run_id: parent_run_id, tool_call_id: parent_call_id }),

@@ -53,6 +53,7 @@ export function TimelineView({ route, model }: { route: SessionRoute; model: Ses
   // The details are in the address.
   useBackCloses(usePhone() && side === "conversation", () => setSide("closed"));
   useKeys({
+    v: () => go({ ...route, tab: "conversation" }),
     c: () => setSide(side === "conversation" ? "closed" : "conversation"),
     ...(side === "closed" ? {} : { Escape: close }),
   });
