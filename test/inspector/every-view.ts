@@ -27,6 +27,17 @@ export function viewsOf(
   const session = `session/${session_id}`;
   return [
     at("home", "home", () => page.getByRole("table", { name: /Sessions/ })),
+    at("conversation", `${session}/conversation`, () => page.locator(".call-rows")),
+    {
+      name: "opened call",
+      async open() {
+        await page
+          .getByRole("button", { name: /^Show what code.write_file did/ })
+          .first()
+          .click();
+        await seen(page.locator(".call-inside .block"));
+      },
+    },
     at("timeline", `${session}/timeline`, () => lanesOf(page).getByRole("row", { name: /failed/ })),
     {
       name: "call",
@@ -49,6 +60,19 @@ export function viewsOf(
     at("facts", `${session}/facts?fact=10`, () => page.getByRole("region", { name: "Fact 10" })),
     at("surface", `${session}/surface`, () => page.getByRole("region", { name: "Loaded tools" })),
     at("artifacts", `${session}/artifacts`, () => page.getByRole("table")),
+    at("new run", "new-run", () => page.getByRole("textbox", { name: "Prompt" })),
+    {
+      name: "compare",
+      async open() {
+        await goTo(page, `compare?a=${session_id}&b=${session_id}`);
+        for (const name of ["First run", "Second run"]) {
+          const chooser = page.getByRole("combobox", { name, exact: true });
+          await chooser.locator("option").nth(1).waitFor({ state: "attached" });
+          await chooser.selectOption({ index: 1 });
+        }
+        await seen(page.getByRole("heading", { name: "Answers" }));
+      },
+    },
     at("questions", "questions", () => page.getByText("No questions are waiting.")),
     at("tasks", "tasks", () => page.getByRole("row", { name: /A house/ })),
     at("task", `tasks/${task_id}`, () => page.getByRole("option").first()),

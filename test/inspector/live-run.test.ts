@@ -9,7 +9,16 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { bundleCli, type CliBundle, type Place } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
-import { gateIn, lanesOf, reach, seen, untilGone, WAIT, type Gate } from "./page-stage.ts";
+import {
+  gateIn,
+  lanesOf,
+  reach,
+  seen,
+  showTimeline,
+  untilGone,
+  WAIT,
+  type Gate,
+} from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -51,6 +60,8 @@ describe("a run that is watched while it runs", () => {
     await vi.waitFor(async () => expect(await session.innerText()).toContain("live"), WAIT);
     await reach(page, session);
     await page.keyboard.press("Enter");
+    await seen(page.getByRole("tab", { name: "Conversation", selected: true }));
+    await page.keyboard.press("v");
     const lanes = lanesOf(page);
     await seen(lanes.getByRole("row", { name: /code\.run_command, executing/ }));
 
@@ -113,6 +124,7 @@ describe("a run that is watched while it runs", () => {
     await page.goto(String(inspector.record["url"]));
     const doomed = place.start(RUN);
     await page.getByRole("complementary", { name: "Sessions" }).getByRole("link").click();
+    await showTimeline(page);
     const lanes = lanesOf(page);
     await seen(lanes.getByRole("row", { name: /code\.run_command, executing/ }));
     await gate.open();

@@ -37,6 +37,7 @@ describe("a run of 100 000 facts", () => {
     await sidebarOf(page)
       .getByRole("link", { name: /very many facts/ })
       .click(WAIT);
+    await page.getByRole("tab", { name: "Timeline" }).click(WAIT);
     const counted = calls.toLocaleString("en");
     await page
       .getByText(new RegExp(`${counted}|${calls} calls`))

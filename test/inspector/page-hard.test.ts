@@ -18,6 +18,7 @@ import {
   reach,
   says,
   seen,
+  showTimeline,
   untilGone,
   WAIT,
 } from "./page-stage.ts";
@@ -124,6 +125,7 @@ describe("a record of megabytes", () => {
       });
     });
     await page.getByRole("complementary", { name: "Sessions" }).getByRole("link").click();
+    await showTimeline(page);
     await lanesOf(page)
       .getByRole("row", { name: /code\.write_file/ })
       .click();

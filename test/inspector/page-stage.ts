@@ -48,6 +48,11 @@ export function sidebarOf(page: Page): Locator {
   return page.getByRole("complementary", { name: "Sessions" });
 }
 
+/** The timeline of the session that is shown. */
+export async function showTimeline(page: Page): Promise<void> {
+  await page.getByRole("tab", { name: "Timeline" }).click();
+}
+
 export function lanesOf(page: Page): Locator {
   return page.getByRole("treegrid", { name: "Runs and calls" });
 }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
-import { attended, lanesOf, openPage, seen, WAIT } from "./page-stage.ts";
+import { attended, lanesOf, openPage, seen, showTimeline, WAIT } from "./page-stage.ts";
 import { openShop, PROMPT } from "./picture-stage.ts";
 
 const browser = useBrowser();
@@ -35,6 +35,7 @@ describe("the picture of the README", () => {
     await openPage(page, inspector);
     place.start(["run", "--model", shop.model, PROMPT]);
     await page.getByRole("complementary", { name: "Sessions" }).getByText(PROMPT).click();
+    await showTimeline(page);
     const lanes = lanesOf(page);
     await attended(place);
     await shop.gate.open();

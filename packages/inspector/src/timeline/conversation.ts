@@ -6,6 +6,8 @@ import type { Conversation, ConversationItem } from "../wire/session-records.ts"
 import { asText, listIn, summarizeArguments, textIn, type Data } from "./read-data.ts";
 
 const MOST_ITEMS = 100;
+/** Of older ones, which are asked for one page after the other. */
+const MOST_OLDER = 250;
 /** Of one item: characters of text, and of pictures and sounds as base64. */
 const MOST_TEXT_CHARS = 20_000;
 const MOST_MEDIA_CHARS = 1_000_000;
@@ -34,7 +36,7 @@ export function conversation(
   }
   const place = placeOf(before);
   const end = place === -1 ? path.length : place;
-  const older = Math.max(0, end - MOST_ITEMS);
+  const older = Math.max(0, end - (place === -1 ? MOST_ITEMS : MOST_OLDER));
   const items = path.slice(older, end).map((node) => readItem(node, MOST_TEXT_CHARS));
   return { agent_id, items, older };
 }

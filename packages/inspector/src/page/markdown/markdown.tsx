@@ -46,9 +46,8 @@ function renderBlock(token: Token, depth: number): JSX.Element | null {
       return null;
     case "heading": {
       const { depth: level } = token as Tokens.Heading;
-      // The page has headings of its own above these.
-      const Name = `h${Math.min(6, level + 2)}` as "h3";
-      return <Name class={`md-h${level}`}>{renderInline(childrenOf(token), depth)}</Name>;
+      // One level, below those of the page: models skip some.
+      return <h3 class={`md-h${level}`}>{renderInline(childrenOf(token), depth)}</h3>;
     }
     case "paragraph":
       return <p>{renderInline(childrenOf(token), depth)}</p>;
