@@ -90,5 +90,6 @@ describe("two runs", () => {
     await openPage(page, await startInspector(bundle, place));
     await goTo(page, "compare?a=nothing/run_1&b=nothing/run_2");
     await says(page.getByRole("alert"), /nothing/);
+    expect(await page.getByRole("heading", { name: "Answers" }).count()).toBe(0);
   });
 });

@@ -111,6 +111,7 @@ describe("a run from the page", () => {
     await notLive(page);
     await send(page, "Once more", "then.yaml");
     await seen(log.getByText("Gladly."));
+    expect(await lastFacts(place, sessionIn(page))).toContain("run.aborted");
   });
 
   it("that is under way reads what is sent meanwhile with its next request", async (context) => {

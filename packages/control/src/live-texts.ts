@@ -33,7 +33,7 @@ export function createLiveTexts(secrets: readonly KnownSecret[]) {
 
   return {
     /** Called by the loop with each piece. */
-    add(run_id: string, node_id: string, text: string): void {
+    add(this: void, run_id: string, node_id: string, text: string): void {
       let answer = answers.get(run_id);
       if (answer?.node_id !== node_id) {
         answer = {

@@ -126,7 +126,7 @@ export interface StoredSession {
   /** For the driver of runs: called when a user at the socket ends them. */
   onAbort(listener: AbortListener): () => void;
   /** For the loop: the text of the model, for those who follow it through the socket. */
-  addText(run_id: string, node_id: string, text: string): void;
+  readonly addText: (run_id: string, node_id: string, text: string) => void;
   /** Everything is on disk and others may open it. */
   close(): Promise<void>;
 }

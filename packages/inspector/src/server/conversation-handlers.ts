@@ -6,16 +6,10 @@ import { lastAnswerNode, recordedCalls, runModels } from "../timeline/run-record
 import { sessionRow } from "./session-summaries.ts";
 import { missing } from "./ports.ts";
 import type { Handlers } from "./router.ts";
-import { readRun, type SessionHandlerParts } from "./session-handlers.ts";
+import { readRun, type ConversationRoute, type SessionHandlerParts } from "./session-handlers.ts";
 import { nodeText, readPrompt } from "./session-index.ts";
 
-export type ConversationHandlers = Pick<
-  Handlers,
-  | "GET /api/sessions/:session_id/conversation"
-  | "GET /api/sessions/:session_id/nodes/:node_id"
-  | "GET /api/sessions/:session_id/runs"
-  | "GET /api/sessions/:session_id/runs/:run_id/record"
->;
+type ConversationHandlers = Pick<Handlers, ConversationRoute>;
 
 /** Facts of a run that are read for its record, and how many of its calls are compared. */
 const MOST_FACTS = 50_000;

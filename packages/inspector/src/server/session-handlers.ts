@@ -8,7 +8,6 @@ import { factLine } from "../timeline/fact-line.ts";
 import { searchSurface } from "../timeline/search-surface.ts";
 import { surfaceView } from "../timeline/surface-view.ts";
 import type { Lane } from "../wire/session-records.ts";
-import type { ConversationHandlers } from "./conversation-handlers.ts";
 import { artifactBytes, createLineCounter } from "./artifact-bytes.ts";
 import { readArtifactPage } from "./artifact-page.ts";
 import type { HomeStore } from "./home-store.ts";
@@ -33,9 +32,16 @@ export interface SessionHandlerParts {
   readonly redact: Redact;
 }
 
+/** Answered in conversation-handlers.ts. */
+export type ConversationRoute =
+  | "GET /api/sessions/:session_id/conversation"
+  | "GET /api/sessions/:session_id/nodes/:node_id"
+  | "GET /api/sessions/:session_id/runs"
+  | "GET /api/sessions/:session_id/runs/:run_id/record";
+
 type SessionHandlers = Omit<
   Pick<Handlers, Extract<keyof Handlers, `GET /api/sessions/${string}`>>,
-  keyof ConversationHandlers
+  ConversationRoute
 >;
 
 export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {

@@ -1,7 +1,7 @@
 import type { ContentBlock, ConversationNode, JsonObject, NodeKind } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import { conversation } from "./conversation.ts";
+import { conversation, wholeItem } from "./conversation.ts";
 
 const node = (id: number, about: Partial<ConversationNode> = {}): ConversationNode => ({
   node_id: `n${id}`,
@@ -19,13 +19,20 @@ const readItem = (about: Partial<ConversationNode>) =>
 describe("a conversation", () => {
   it("says who said what, and which calls were asked for", () => {
     verifies("UI-1");
-    const calls = [{ tool_call_id: "c", name: "a__read", arguments: "{}" }, { name: "b" }, 7];
-    expect(readItem({ data: { role: "assistant", calls } as JsonObject })).toEqual({
+    const calls = [
+      { tool_call_id: "c", name: "a__read", arguments: '{"path":"a.txt"}' },
+      { name: "b" },
+      7,
+    ];
+    const data = { role: "assistant", model: "m", unfinished: true, calls } as JsonObject;
+    expect(readItem({ data, parent_id: "n0" })).toEqual({
       node_id: "n1",
       run_id: "r",
       kind: "message",
       role: "assistant",
-      calls: [{ tool_call_id: "c", tool_name: "a__read" }, { tool_name: "b" }],
+      model: "m",
+      is_unfinished: true,
+      calls: [{ tool_call_id: "c", tool_name: "a__read", summary: "a.txt" }, { tool_name: "b" }],
       content: [{ type: "text", text: "text 1" }],
     });
     expect(readItem({ kind: "tool_result", tool_call_id: "c", is_error: true })).toMatchObject({
@@ -46,20 +53,34 @@ describe("a conversation", () => {
   });
 
   it("comes in pages, the last one first", () => {
-    const path = Array.from({ length: 250 }, (_, i) => node(i));
-    const ids = (before?: string) => {
-      const page = conversation(path, {
-        agent_id: "a",
-        before,
-      });
+    const path = Array.from({ length: 500 }, (_, i) => node(i));
+    const ids = (before?: string, after?: string) => {
+      const page = conversation(path, { agent_id: "a", before, after });
       return [page.items[0]?.node_id, page.items.at(-1)?.node_id, page.older];
     };
-    expect(ids()).toEqual(["n150", "n249", 150]);
-    expect(ids("n150")).toEqual(["n50", "n149", 50]);
-    expect(ids("n50")).toEqual(["n0", "n49", 0]);
+    expect(ids()).toEqual(["n400", "n499", 400]);
+    expect(ids("n400")).toEqual(["n150", "n399", 150]);
+    expect(ids("n150")).toEqual(["n0", "n149", 0]);
     expect(ids("n0")).toEqual([undefined, undefined, 0]);
-    expect(ids("nobody's")).toEqual(["n150", "n249", 150]);
+    expect(ids("nobody's")).toEqual(["n400", "n499", 400]);
+    expect(ids(undefined, "n480")).toEqual(["n481", "n499", 481]);
+    expect(ids(undefined, "n499")).toEqual([undefined, undefined, 500]);
+    // More than a page follows it, or it was rewound: the last page.
+    expect(ids(undefined, "n100")).toEqual(["n400", "n499", 400]);
+    expect(ids(undefined, "gone")).toEqual(["n400", "n499", 400]);
     expect(conversation([], { agent_id: "a" })).toEqual({ agent_id: "a", items: [], older: 0 });
+  });
+
+  it("has what the model thought, where the provider shows it, and all of one message on demand", () => {
+    verifies("UI-4");
+    const provider_data = {
+      parts: [{ type: "reasoning", text: "First I think." }, { type: "text" }],
+    };
+    const data = { role: "assistant", provider_data, calls: [] } as JsonObject;
+    expect(readItem({ data })).toMatchObject({ reasoning: "First I think.", is_first: true });
+    const content: ContentBlock[] = [{ type: "text", text: "x".repeat(100_000) }];
+    expect(readItem({ content })?.cut).toBe(80_000);
+    expect(wholeItem(node(1, { content }))).toMatchObject({ content });
   });
 
   it("cuts what is long, says by how much, and never splits a character", () => {

@@ -52,7 +52,8 @@ export function recordedCalls(lanes: readonly Lane[], facts: readonly Fact[]): R
       input: firstChars(asText(requested), MOST_INPUT_CHARS),
       summary,
       outcome,
-      duration_ms: began === undefined || ended == null ? undefined : ended - began,
+      duration_ms:
+        typeof began === "number" && typeof ended === "number" ? ended - began : undefined,
       decisions: decisions.map(({ by, decision }) => ({ by, decision })),
     });
   });

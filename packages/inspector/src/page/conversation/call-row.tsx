@@ -10,7 +10,7 @@ import { laneSign, Mark } from "../parts/signs.tsx";
 import { countText, CutText, Loaded } from "../parts/text.tsx";
 import { durationText } from "../parts/time.ts";
 import { linkToTimeline } from "../route/hash-route.ts";
-import { OtherBlock } from "./message.tsx";
+import { OtherBlock } from "./other-block.tsx";
 
 export function CallRow(props: {
   session_id: string;
@@ -114,5 +114,6 @@ function durationOf({ spans, state }: Lane): number | undefined {
   const began = spans[0]?.[1];
   const ended = spans.findLast(([kind]) => kind === "executing")?.[2] ?? spans.at(-1)?.[1];
   const isOver = state === "ended" || state === "holding";
-  return !isOver || began === undefined || ended == null ? undefined : Math.max(0, ended - began);
+  if (!isOver || typeof began !== "number" || typeof ended !== "number") return undefined;
+  return Math.max(0, ended - began);
 }
