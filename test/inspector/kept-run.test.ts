@@ -20,6 +20,7 @@ import {
   says,
   seen,
   WAIT,
+  showTimeline,
   sidebarOf,
 } from "./page-stage.ts";
 
@@ -42,6 +43,7 @@ async function pageOfTheRun(options: BrowserContextOptions = {}): Promise<Page> 
   await sidebarOf(page)
     .getByRole("link", { name: /Tidy up/ })
     .click();
+  await showTimeline(page);
   await seen(lanesOf(page).getByRole("row", { name: /code\.search, succeeded/ }));
   return page;
 }

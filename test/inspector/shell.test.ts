@@ -8,7 +8,16 @@ import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
 import { keepRun } from "./kept-run-stage.ts";
 import { faultsIn } from "./looks-stage.ts";
-import { lanesOf, openPage, reach, says, seen, sidebarOf, WAIT } from "./page-stage.ts";
+import {
+  lanesOf,
+  openPage,
+  reach,
+  says,
+  seen,
+  showTimeline,
+  sidebarOf,
+  WAIT,
+} from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -57,6 +66,7 @@ describe("on a phone", () => {
     await menuButton.tap();
     await menu.getByRole("link", { name: /Tidy up/ }).tap();
     await menu.waitFor({ state: "hidden" });
+    await showTimeline(page);
     const lanes = lanesOf(page);
     const row = lanes.getByRole("row", { name: /code\.write_file/ });
     await row.tap();
@@ -114,6 +124,7 @@ describe("a column", () => {
     await sidebarOf(page)
       .getByRole("link", { name: /Tidy up/ })
       .click();
+    await showTimeline(page);
     await seen(lanesOf(page).getByRole("row", { name: /code\.search/ }));
     const widths = async () => ({
       sessions: await widthOf(page.getByRole("complementary", { name: "Sessions" })),

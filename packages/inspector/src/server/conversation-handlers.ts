@@ -4,7 +4,7 @@ import type { Fact } from "@soong/core";
 import { conversation, wholeItem } from "../timeline/conversation.ts";
 import { lastAnswerNode, recordedCalls, runModels } from "../timeline/run-record.ts";
 import { sessionRow } from "./session-summaries.ts";
-import { missing } from "./ports.ts";
+import { missing, type LivePort } from "./ports.ts";
 import type { Handlers } from "./router.ts";
 import { readRun, type ConversationRoute, type SessionHandlerParts } from "./session-handlers.ts";
 import { nodeText, readPrompt } from "./session-index.ts";
@@ -20,7 +20,9 @@ const MOST_ANSWER_CHARS = 20_000;
 export function conversationHandlers({
   indexes,
   live,
-}: Pick<SessionHandlerParts, "indexes" | "live">): ConversationHandlers {
+}: Pick<SessionHandlerParts, "indexes"> & {
+  readonly live: LivePort | undefined;
+}): ConversationHandlers {
   return {
     "GET /api/sessions/:session_id/conversation": {
       query: ["agent_id", "before", "after"],

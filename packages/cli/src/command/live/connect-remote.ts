@@ -96,6 +96,8 @@ export function connectRemote(
       void follow(after);
       return { after };
     },
+    // Text is not sent through the store: its answers are there when they are whole.
+    "text.follow": async () => ({}),
     async "run.abort"({ run_id, reason = "aborted from another terminal" }) {
       refuseOwn();
       const holders = (await store.cluster?.holders()) ?? [];

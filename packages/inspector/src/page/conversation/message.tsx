@@ -35,7 +35,9 @@ function MessageOf(props: MessageProps) {
   const isOwn = role === "user";
   const calls = item.calls ?? [];
   return (
-    <article class={`message ${role} ${isChosen(props) || item.node_id === props.chosen.node_id ? "chosen" : ""}`}>
+    <article
+      class={`message ${role} ${isChosen(props) || item.node_id === props.chosen.node_id ? "chosen" : ""}`}
+    >
       <h2>
         {wordFor(item)}
         {item.model !== undefined && <span class="quiet"> {visibleLine(item.model)}</span>}

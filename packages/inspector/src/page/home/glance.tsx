@@ -9,7 +9,7 @@ import type { SessionRow } from "../../wire/session-records.ts";
 import { useInspector } from "../app/inspector.ts";
 import { Table, useFirst } from "../parts/list.tsx";
 import { ageText } from "../parts/time.ts";
-import { linkToTimeline, writeHash } from "../route/hash-route.ts";
+import { linkToSession, linkToTimeline, writeHash } from "../route/hash-route.ts";
 import { findProject, lastPart } from "../sessions/session-list.tsx";
 import { useStore } from "../state/store.ts";
 import { writeQuestionKey } from "../questions/shown-questions.ts";
@@ -222,7 +222,7 @@ function Section(props: {
 function SessionLink({ session }: { session: SessionRow }) {
   const { session_id, title } = session;
   return (
-    <a class="item-title" href={linkToTimeline({ session_id })}>
+    <a class="item-title" href={linkToSession(session_id)}>
       {visibleLine(title ?? session_id)}
     </a>
   );

@@ -10,7 +10,7 @@ import { Select, TextInput } from "../parts/input.tsx";
 import { SignMark } from "../parts/signs.tsx";
 import { countText, Loaded, ProblemText } from "../parts/text.tsx";
 import { instantText, momentText, recordedMoment } from "../parts/time.ts";
-import { linkToTimeline, type HomeRoute } from "../route/hash-route.ts";
+import { linkToSession, type HomeRoute } from "../route/hash-route.ts";
 import { findProject, lastPart } from "../sessions/session-list.tsx";
 import { costNote, costText, tokensText, tokensTitle, workedText } from "./figures.ts";
 import { useSessionPages, type SessionPagesAsked } from "./session-pages.ts";
@@ -183,7 +183,7 @@ function Row({ session, now }: { session: SessionRow; now: number }) {
   return (
     <tr>
       <th scope="row">
-        <a href={linkToTimeline({ session_id })}>{visibleLine(title ?? session_id)}</a>
+        <a href={linkToSession(session_id)}>{visibleLine(title ?? session_id)}</a>
         <span class="session-about">{describeKind(session)}</span>
         <span class="session-about narrow">{place}</span>
       </th>

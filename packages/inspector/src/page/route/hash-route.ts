@@ -105,7 +105,7 @@ export function linkToTimeline(at: Pick<SessionRoute, "session_id" | "run_id" | 
 
 /** A message in the conversation beside the timeline. */
 export function linkToMessage(at: Pick<SessionRoute, "session_id" | "run_id" | "node_id">): string {
-  return writeHash({ view: "session", tab: "timeline", ...at });
+  return writeHash({ view: "session", tab: "conversation", ...at });
 }
 
 /** What is no route is the home. */
