@@ -28,16 +28,6 @@ export function viewsOf(
   return [
     at("home", "home", () => page.getByRole("table", { name: /Sessions/ })),
     at("conversation", `${session}/conversation`, () => page.locator(".call-rows")),
-    {
-      name: "opened call",
-      async open() {
-        await page
-          .getByRole("button", { name: /^Show what code.write_file did/ })
-          .first()
-          .click();
-        await seen(page.locator(".call-inside .block"));
-      },
-    },
     at("timeline", `${session}/timeline`, () => lanesOf(page).getByRole("row", { name: /failed/ })),
     {
       name: "call",
