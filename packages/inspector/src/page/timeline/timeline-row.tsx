@@ -42,7 +42,7 @@ function LaneCells(props: CellsProps<Lane> & { own: string | undefined }) {
         row={row}
         text={own ?? shortName(lane.tool_name)}
         full={lane.tool_name}
-        about={own === undefined ? lane.about : undefined}
+        about={own === undefined && !isHurried ? lane.about : undefined}
         more={isHurried ? "" : lane.summary}
       />
       <span class="bars" role="gridcell" aria-label={isHurried ? undefined : spansText(lane, now)}>
