@@ -49,17 +49,17 @@ const VIEWS: { readonly [Name in Route["view"]]: View<RouteOf[Name]> } = {
     link: { to: { view: "compare" }, key: "d" },
     show: (route) => <CompareView route={route} />,
   },
-  tasks: {
-    name: "Tasks",
-    link: { to: { view: "tasks" }, key: "k" },
-    needs: { part: "tasks", otherwise: "was started without tasks" },
-    show: ({ task_id }) => <TasksView task_id={task_id} />,
-  },
   policy: {
     name: "Policy",
     link: { to: { view: "policy" }, key: "y" },
     needs: { part: "policy", otherwise: "was started without a policy" },
     show: ({ project }) => <PolicyView project={project} />,
+  },
+  tasks: {
+    name: "Tasks",
+    link: { to: { view: "tasks" }, key: "k" },
+    needs: { part: "tasks", otherwise: "was started without tasks" },
+    show: ({ task_id }) => <TasksView task_id={task_id} />,
   },
   servers: {
     name: "Servers",
