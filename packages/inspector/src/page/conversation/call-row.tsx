@@ -52,7 +52,7 @@ export function CallRow(props: {
         <a class="mono call-name" href={href}>
           {name}
         </a>
-        <span class="mono call-about" title={about}>
+        <span class="mono call-subject" title={about}>
           {about}
         </span>
         {lane !== undefined && <Mark sign={laneSign(lane, isLive)} />}
