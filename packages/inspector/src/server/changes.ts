@@ -124,13 +124,13 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
 
   function sessionChanges(index: SessionIndex, seen: Seen): SessionNews {
     const known = seen.index === index.id ? seen : NOTHING_SEEN;
-    const { runs, lanes, version, more } = index.timeline.changedSince(known.timeline, MOST_LANES);
+    const { version, more, ...rows } = index.timeline.changedSince(known.timeline, MOST_LANES);
     const session = sessionRow(index.record(), live?.state());
     const read_seq = index.readSeq();
     const row = digest(JSON.stringify([session, read_seq]));
     const news = { index: index.id, timeline: version, row };
-    if (row === known.row && runs.length === 0 && lanes.length === 0) return news;
-    const changes = { session, read_seq, runs, lanes, more: more || read_seq < session.last_seq };
+    if (row === known.row && Object.values(rows).every(({ length }) => length === 0)) return news;
+    const changes = { session, read_seq, ...rows, more: more || read_seq < session.last_seq };
     return { ...news, changes };
   }
 

@@ -15,6 +15,7 @@ import {
   runBody,
 } from "./read-body.ts";
 import { policyHandlers } from "./policy-handlers.ts";
+import { requestHandlers } from "./request-handlers.ts";
 import type { Handlers } from "./router.ts";
 import { sessionHandlers, type SessionHandlerParts } from "./session-handlers.ts";
 
@@ -57,6 +58,7 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
     },
     ...homeHandlers({ ...parts, ports }),
     ...sessionHandlers({ ...parts, factTexts }),
+    ...requestHandlers(parts.indexes, ports.readRequest, parts.redact),
     ...conversationHandlers({ ...parts, live }),
     "GET /api/runs/choices": { handle: async () => givenRuns().choices() },
     "POST /api/runs": {

@@ -1,6 +1,7 @@
 // What the server is given beside the store: the live runtimes of the home, and what else this program can do.
 // What is omitted is not offered on the page. A port that refuses throws an InspectorError; its message is shown.
 
+import type { RebuiltRequest, RecordedRequest, SentReader } from "@soong/agent";
 import { SoongError, type FactTexts, type JsonValue } from "@soong/core";
 import type {
   Accepted,
@@ -41,6 +42,12 @@ import type {
 import type { LiveSession, SessionSummary } from "../wire/session-records.ts";
 import type { ProblemCode } from "../wire/routes.ts";
 
+/** What was sent to a model, put together from the record. */
+export type ReadRequest = (
+  reader: SentReader,
+  recorded: RecordedRequest,
+) => Promise<RebuiltRequest | undefined>;
+
 /** A request that fails, with a sentence for the user of the page. */
 export class InspectorError extends SoongError<ProblemCode> {
   override readonly name = "InspectorError";
@@ -77,6 +84,8 @@ export function given<Port>(port: Port | undefined, otherwise: string): Port {
 export interface InspectorPorts {
   /** What facts say. Default: those of the kernel; others are described by their fields. */
   readonly factTexts?: Partial<FactTexts>;
+  /** `readSentRequest` of `@soong/agent`. Default: what was sent is shown as not recorded. */
+  readonly readRequest?: ReadRequest;
   readonly live?: LivePort;
   readonly summaries?: SummaryPort;
   readonly tasks?: TasksPort;

@@ -41,7 +41,7 @@ export type ConversationRoute =
 
 type SessionHandlers = Omit<
   Pick<Handlers, Extract<keyof Handlers, `GET /api/sessions/${string}`>>,
-  ConversationRoute
+  ConversationRoute | `GET /api/sessions/:session_id/runs/:run_id/requests${string}`
 >;
 
 export function sessionHandlers(parts: SessionHandlerParts): SessionHandlers {

@@ -24,6 +24,7 @@ let made = 0;
 export async function createSessionIndex(reader: SessionReader, news?: FactNews) {
   const timeline = createTimeline();
   const calls = createCallFacts();
+  const requests = createRequestFacts();
   const surfaces = new Map<string, number[]>();
   // A page that searches them asks with every letter.
   const definitions = createRecent<Promise<unknown>>(MOST_DEFINITIONS);
@@ -62,6 +63,7 @@ export async function createSessionIndex(reader: SessionReader, news?: FactNews)
     },
     close: (): void => news?.close(),
     calls,
+    requests,
     /** What a run's tools are defined as; undefined where the artifact is not there, or is not what was written. */
     readDefinitions: (artifact_id: string): Promise<unknown> =>
       definitions(artifact_id, () => readJson(reader, artifact_id)),
@@ -119,6 +121,7 @@ export async function createSessionIndex(reader: SessionReader, news?: FactNews)
   function note(fact: Fact): void {
     const { seq, type, run_id = "" } = fact;
     calls.take(fact);
+    requests.take(fact);
     if (type === "run.queued" || type === "run.started") untitled.add(run_id);
     if (type === "run.started" || type === "tool.catalog.resolved") {
       getOrAdd(surfaces, run_id, () => []).push(seq);
@@ -194,6 +197,30 @@ function createCallFacts() {
         left_out: facts.length + progress.length - read.length - last.length,
       };
     },
+  };
+}
+
+/** Where the facts of each model request are, and those of what it held. */
+function createRequestFacts() {
+  const runs = new Map<string, { ends: Map<number, number[]>; contexts: [number, number][] }>();
+
+  return {
+    take({ seq, type, run_id = "", data }: Fact): void {
+      const isContext = type === "context.resolved";
+      if (!isContext && !type.startsWith("model.")) return;
+      if (type === "model.delta") return;
+      const request = (data as { request?: unknown } | undefined)?.request;
+      if (typeof request !== "number") return;
+      const run = getOrAdd(runs, run_id, () => ({ ends: new Map(), contexts: [] }));
+      if (isContext) run.contexts.push([request, seq]);
+      else run.ends.set(request, [...(run.ends.get(request) ?? []), seq]);
+    },
+    /** Of its attempts, in order. */
+    seqsOf: (run_id: string, request: number): readonly number[] =>
+      runs.get(run_id)?.ends.get(request) ?? [],
+    /** Up to that of the request: what it held is said in the last of them, and in those it adds to. */
+    contextsOf: (run_id: string, request: number): readonly number[] =>
+      (runs.get(run_id)?.contexts ?? []).flatMap(([of, seq]) => (of <= request ? [seq] : [])),
   };
 }
 

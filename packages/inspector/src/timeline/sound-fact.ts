@@ -2,7 +2,7 @@
 // type, and all that comes after reads it as typed: a part that does not fit is dropped, or empty where the type needs
 // one. Only the fields that the timeline reads are checked.
 
-import type { Cost, ModelUsage, UsageTotal } from "@soong/agent";
+import type { Cost, ModelError, ModelUsage, ReceivedData, UsageTotal } from "@soong/agent";
 import type {
   ArtifactRef,
   CatalogEntry,
@@ -43,7 +43,13 @@ type AnyWord<Value> = Value extends string ? string : Value;
 
 const END: FieldsOf<RunEndData> = { reason: word, message: word, error: runError, usage: runUsage };
 const RESULT = { result: toolResult, node_id: word };
-const REQUEST = { usage: modelUsage, cost: modelCost };
+const REQUEST = {
+  usage: modelUsage,
+  cost: modelCost,
+  request: number,
+  first_token_ms: count,
+  received: modelReceived,
+};
 const WORKER = { worker: word, task_id: word, step_id: word };
 const HOOK = { hook: text, event: text };
 
@@ -52,9 +58,16 @@ const FIELDS: { readonly [T in FactType]?: FieldsOf<FactPayloads[T]> } = {
   "run.completed": END,
   "run.failed": END,
   "run.aborted": END,
-  "model.started": { parent_node_id: word },
-  "model.completed": REQUEST,
-  "model.failed": REQUEST,
+  "model.started": {
+    parent_node_id: word,
+    request: number,
+    attempt: number,
+    model: text,
+    purpose: word,
+  },
+  "routing.fallback": { request: number, from: text, to: text, reason: text },
+  "model.completed": { ...REQUEST, stop: text, calls: count },
+  "model.failed": { ...REQUEST, error: modelError },
   "agent.child.created": {
     ...WORKER,
     child_run_id: text,
@@ -272,4 +285,25 @@ function wholeRequest(value: unknown): PermissionRequest {
     REQUEST_TEXTS.every((field) => textIn(request, field) !== undefined) &&
     REQUEST_LISTS.every((field) => Array.isArray(request[field]));
   return recordIn(isWhole ? request : { request_id: "" }) as PermissionRequest;
+}
+
+function modelError(value: unknown): ModelError {
+  const error = asRecord(value);
+  return { kind: text(error["kind"]) as ModelError["kind"], message: text(error["message"]) };
+}
+
+/** Of what came back, parts that are texts. */
+function modelReceived(value: unknown): ReceivedData | undefined {
+  if (value === undefined) return undefined;
+  const received = asRecord(value);
+  const isCall = (call: unknown) =>
+    ["name", "arguments"].every((field) => typeof asRecord(call)[field] === "string");
+  return {
+    text: textIn(received, "text"),
+    reasoning: textIn(received, "reasoning"),
+    calls: listIn(received, "calls").filter(isCall) as ReceivedData["calls"],
+    partial_calls: listIn(received, "partial_calls").filter(
+      isCall,
+    ) as ReceivedData["partial_calls"],
+  };
 }

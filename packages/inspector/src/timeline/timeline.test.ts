@@ -484,6 +484,7 @@ describe("what changed", () => {
     expect(timeline.changedSince(version, 2)).toEqual({
       runs: [],
       lanes: [],
+      requests: [],
       version,
       more: false,
     });

@@ -2,6 +2,7 @@
 // hand without a look at the rest; how the facts came in pages makes no difference.
 
 import type { Fact } from "@soong/core";
+import type { RequestRow } from "../wire/request-records.ts";
 import type { Lane, RunRow } from "../wire/session-records.ts";
 import { createChangeLog } from "./change-log.ts";
 import {
@@ -14,6 +15,7 @@ import {
   type RequestedCall,
 } from "./lane-track.ts";
 import { MOST_SUMMARY_CHARS, oneLine } from "./read-data.ts";
+import { endRequestRun, takeRequestFact, type RequestTracks } from "./request-track.ts";
 import {
   childLink,
   firstLine,
@@ -29,6 +31,7 @@ export type Timeline = ReturnType<typeof createTimeline>;
 export interface TimelineChanges {
   runs: RunRow[];
   lanes: Lane[];
+  requests: RequestRow[];
   version: number;
   /** There is more: ask again with `version`. */
   more: boolean;
@@ -42,8 +45,8 @@ export function createTimeline() {
   const steps = new Map<string, string>();
   const findStep: FindStep = (of) => steps.get(stepKey(of));
   const lastLanes = new Map<string, LaneTrack>();
-  const log = createChangeLog<KnownRun | LaneTrack>();
-  const touched = new Set<KnownRun | LaneTrack>();
+  const log = createChangeLog<KnownRun | LaneTrack | RequestRow>();
+  const touched = new Set<KnownRun | LaneTrack | RequestRow>();
   let last_seq = 0;
   let last_time = 0;
 
@@ -70,13 +73,15 @@ export function createTimeline() {
     /** At most `limit` runs and lanes together; `version` is to be asked with next. */
     changedSince(version: number, limit: number): TimelineChanges {
       const { things, ...rest } = log.since(version, limit);
-      const changes: TimelineChanges = { runs: [], lanes: [], ...rest };
+      const changes: TimelineChanges = { runs: [], lanes: [], requests: [], ...rest };
       for (const thing of things) {
         if ("kinds" in thing) changes.lanes.push(readLane(thing));
-        else changes.runs.push(thing.track.row);
+        else if ("track" in thing) changes.runs.push(thing.track.row);
+        else changes.requests.push({ ...thing });
       }
       changes.runs.sort(bySeq);
       changes.lanes.sort(bySeq);
+      changes.requests.sort(bySeq);
       return changes;
     },
     /** In the order they began. */
@@ -91,6 +96,10 @@ export function createTimeline() {
     /** The calls of a run, in the order they were requested. */
     lanesOf: (run_id: string): Lane[] =>
       [...(runs.get(run_id)?.lanes.values() ?? [])].map(readLane),
+    request(run_id: string, request: number): RequestRow | undefined {
+      const row = runs.get(run_id)?.requests.get(request);
+      return row && { ...row };
+    },
     /** Runs a call started, and calls made within it. */
     childrenOf({ run_id, tool_call_id }: Pick<Lane, "run_id" | "tool_call_id">) {
       const { child_runs = [], child_calls = [] } = runs.get(run_id)?.lanes.get(tool_call_id) ?? {};
@@ -125,9 +134,12 @@ export function createTimeline() {
     const hasEnded = run.track.take(fact, at);
     touched.add(run);
     takeCall(run, fact, at);
+    const request = takeRequestFact(run.requests, fact, at);
+    if (request !== undefined) touched.add(request);
     linkChild(run, fact);
     if (hasEnded) {
       for (const lane of run.open) if (endLaneRun(lane, at)) touch(run, lane);
+      for (const row of run.requests.values()) if (endRequestRun(row, at)) touched.add(row);
     }
   }
 
@@ -137,6 +149,7 @@ export function createTimeline() {
     const run: KnownRun = {
       track: trackRun(fact, at, findStep),
       lanes: new Map(),
+      requests: new Map(),
       open: new Set(),
     };
     runs.set(fact.run_id, run);
@@ -199,6 +212,7 @@ function stepKey({ task_id = "", step_id = "" }: { task_id?: string; step_id?: s
 interface KnownRun {
   readonly track: RunTrack;
   readonly lanes: Map<string, LaneTrack>;
+  readonly requests: RequestTracks;
   /** Those that are not over. */
   readonly open: Set<LaneTrack>;
 }

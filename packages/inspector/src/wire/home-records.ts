@@ -1,5 +1,6 @@
 // What is known of a home beside its sessions: what waits for the user, what is new, tools to try, tasks, servers.
 
+import type { RequestRow } from "./request-records.ts";
 import type {
   ChainEntry,
   Decision,
@@ -106,6 +107,7 @@ export interface SessionChanges {
   /** New ones, and those that changed. */
   runs: RunRow[];
   lanes: Lane[];
+  requests: RequestRow[];
   /** There is more right now: ask again at once. */
   more: boolean;
 }

@@ -35,6 +35,7 @@ import type {
   WhatIfAll,
   WhatIfAllAsked,
 } from "./policy-records.ts";
+import type { PartText, RequestStory } from "./request-records.ts";
 import type {
   ArtifactList,
   ArtifactMatches,
@@ -100,6 +101,12 @@ export interface Routes {
     query: { q: string; regex?: "1" };
     answer: ArtifactMatches;
   };
+  /** `before`: messages before that one. */
+  "GET /api/sessions/:session_id/runs/:run_id/requests/:request": {
+    query: { before?: string };
+    answer: RequestStory;
+  };
+  "GET /api/sessions/:session_id/runs/:run_id/requests/:request/parts/:part": { answer: PartText };
   "GET /api/sessions/:session_id/runs/:run_id/surface": {
     query: { revision?: string };
     answer: SurfaceView;

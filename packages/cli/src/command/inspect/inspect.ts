@@ -44,10 +44,12 @@ export const serveInspectorPage: Handler<"inspect"> = async (
     const runs = openRunsPort(place, store, (session_id) => live.attended(session_id));
     try {
       const { serveInspector } = await import("@soong/inspector");
+      const { readSentRequest } = await import("@soong/agent");
       const served = await serveInspector({
         store,
         ports: {
           factTexts: await loadFactTexts(),
+          readRequest: readSentRequest,
           live,
           summaries: createSummaryPort(store),
           tasks: createTasksPort(store, home),

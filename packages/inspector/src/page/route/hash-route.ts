@@ -43,6 +43,8 @@ export interface SessionRoute {
   run_id?: string;
   /** The call that was chosen. */
   tool_call_id?: string;
+  /** The model request of the run that was chosen. */
+  request?: number;
   /** The fact that was chosen. */
   seq?: number;
   /** The message that was chosen. */
@@ -55,8 +57,8 @@ export type SessionTab = (typeof SESSION_TABS)[number];
 export function writeHash(route: Route): string {
   switch (route.view) {
     case "session": {
-      const { session_id, tab, run_id, tool_call_id, seq, node_id } = route;
-      const chosen = { run: run_id, call: tool_call_id, fact: seq, message: node_id };
+      const { session_id, tab, run_id, tool_call_id, request, seq, node_id } = route;
+      const chosen = { run: run_id, call: tool_call_id, request, fact: seq, message: node_id };
       return hash(["session", session_id, tab], chosen);
     }
     case "home": {
@@ -138,14 +140,18 @@ export function readHash(hashText: string): Route {
   if (second === "what-if" && run_id !== undefined) {
     return { view: "what-if", session_id: first, run_id };
   }
-  const seq = Number(query.get("fact") ?? Number.NaN);
+  const numberIn = (name: string) => {
+    const value = Number(query.get(name) || Number.NaN);
+    return Number.isSafeInteger(value) ? value : undefined;
+  };
   return {
     view,
     session_id: first,
     tab: SESSION_TABS.find((known) => known === second) ?? "conversation",
     run_id,
     tool_call_id: asked("call"),
-    seq: Number.isSafeInteger(seq) ? seq : undefined,
+    request: numberIn("request"),
+    seq: numberIn("fact"),
     node_id: asked("message"),
   };
 }

@@ -230,6 +230,7 @@ function session(session_id: string): NonNullable<Changes["session"]> {
     read_seq: 1,
     runs: [],
     lanes: [],
+    requests: [],
     more: false,
   };
 }

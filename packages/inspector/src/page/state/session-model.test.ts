@@ -48,6 +48,7 @@ function changes(runs: RunRow[], lanes: Lane[]): SessionChanges {
     read_seq: 5,
     runs,
     lanes,
+    requests: [],
     more: false,
   };
 }

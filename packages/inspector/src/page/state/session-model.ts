@@ -1,6 +1,7 @@
 // The session that is shown: its runs and lanes as received so far. Grows in place, since there may be many
 // thousands; `content` counts every change, `shape` those after which there are other rows or rows are elsewhere.
 
+import type { RequestRow } from "../../wire/request-records.ts";
 import type { Lane, RunRow, SessionRow } from "../../wire/session-records.ts";
 import type { SessionChanges } from "../../wire/home-records.ts";
 
@@ -14,6 +15,8 @@ export interface SessionModel {
   readonly runs: ReadonlyMap<string, RunRow>;
   /** By callKey: the id of a call is unique within its run. */
   readonly lanes: ReadonlyMap<string, Lane>;
+  /** By requestKey. */
+  readonly requests: ReadonlyMap<string, RequestRow>;
   readonly content: number;
   readonly shape: number;
 }
@@ -26,6 +29,7 @@ export function emptySession(session_id: string): SessionModel {
     is_loading: true,
     runs: new Map(),
     lanes: new Map(),
+    requests: new Map(),
     content: 0,
     shape: 0,
   };
@@ -35,6 +39,7 @@ export function emptySession(session_id: string): SessionModel {
 export function withChanges(model: SessionModel, changes: SessionChanges): SessionModel {
   const runs = model.runs as Map<string, RunRow>;
   const lanes = model.lanes as Map<string, Lane>;
+  const requests = model.requests as Map<string, RequestRow>;
   let isUnmoved = true;
   for (const run of changes.runs) {
     isUnmoved &&= isSamePlace(runs.get(run.run_id), run);
@@ -45,6 +50,11 @@ export function withChanges(model: SessionModel, changes: SessionChanges): Sessi
     isUnmoved &&= isSamePlace(lanes.get(key), lane);
     lanes.set(key, lane);
   }
+  for (const request of changes.requests) {
+    const key = requestKey(request.run_id, request.request);
+    isUnmoved &&= requests.has(key);
+    requests.set(key, request);
+  }
   return {
     session_id: model.session_id,
     session: changes.session,
@@ -52,6 +62,7 @@ export function withChanges(model: SessionModel, changes: SessionChanges): Sessi
     is_loading: changes.more,
     runs,
     lanes,
+    requests,
     content: model.content + 1,
     shape: isUnmoved ? model.shape : model.shape + 1,
   };
@@ -59,6 +70,11 @@ export function withChanges(model: SessionModel, changes: SessionChanges): Sessi
 
 export function callKey(run_id: string, tool_call_id: string): string {
   return `${run_id} ${tool_call_id}`;
+}
+
+/** No id of a call begins so: a run_id holds no line break. */
+export function requestKey(run_id: string, request: number): string {
+  return `${run_id}\n${request}`;
 }
 
 type Placed = Pick<RunRow, "seq" | "parent_run_id" | "parent_call_id">;

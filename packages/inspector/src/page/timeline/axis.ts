@@ -19,7 +19,7 @@ const SHORTEST_MS = 1;
 /** From the first to the last moment of these, with what is still running until `now`. */
 export function measureExtent(
   lanes: Iterable<Lane>,
-  runs: Iterable<RunRow>,
+  runs: Iterable<Pick<RunRow, "started_at" | "ended_at">>,
   now: number,
 ): Extent | undefined {
   let from = Infinity;
@@ -157,7 +157,11 @@ function seenExtent(
   const inSight = rows.slice(first, Math.ceil(seen.end / STEP_ROWS) * STEP_ROWS);
   const lanes = inSight.flatMap(({ kind, key }) => (kind === "lane" && model.lanes.get(key)) || []);
   const runs = inSight.flatMap(({ kind, key }) => (kind === "run" && model.runs.get(key)) || []);
-  return measureExtent(lanes, lanes.length === 0 ? runs : [], now);
+  const requests = inSight.flatMap(
+    ({ kind, key }) => (kind === "request" && model.requests.get(key)) || [],
+  );
+  const isEmpty = lanes.length + requests.length === 0;
+  return measureExtent(lanes, isEmpty ? runs : requests, now);
 }
 
 /** The wheel over a timeline: with Ctrl it zooms, with Shift or sideways it moves in time. */

@@ -4,8 +4,8 @@ import type { Lane, RunRow } from "../../wire/session-records.ts";
 import { callKey, type SessionModel } from "../state/session-model.ts";
 
 export interface Row {
-  kind: "run" | "lane";
-  /** A run_id, or a callKey. */
+  kind: "run" | "lane" | "request";
+  /** A run_id, a callKey, or a requestKey. */
   key: string;
   /** 0 for a run that no one started but the user. */
   depth: number;
@@ -13,7 +13,7 @@ export interface Row {
   is_open: boolean | undefined;
 }
 
-type Model = Pick<SessionModel, "runs" | "lanes">;
+type Model = Pick<SessionModel, "runs" | "lanes"> & Partial<Pick<SessionModel, "requests">>;
 
 /**
  * `closed`: keys of those that are shut. `keep`: only these calls, and what leads to them; nothing is shut then.
@@ -50,7 +50,7 @@ export function wayTo(model: Model, key: string): readonly string[] {
 }
 
 interface Node {
-  kind: "run" | "lane";
+  kind: Row["kind"];
   key: string;
   seq: number;
   depth: number;
@@ -62,7 +62,7 @@ interface Tree {
   parents: Map<string, string>;
 }
 
-function buildTree({ runs, lanes }: Model): Tree {
+function buildTree({ runs, lanes, requests = new Map() }: Model): Tree {
   const inner = new Map<string | undefined, Node[]>();
   const parents = new Map<string, string>();
   const prompts = [...runs.values()]
@@ -79,6 +79,11 @@ function buildTree({ runs, lanes }: Model): Tree {
       // Its request may be the first fact of its run.
       (isOwn ? startOf(run) : earlierRun(run_id, seq + 1));
     place("lane", key, seq, parent);
+  }
+  // Beside the calls of its run: those it asked for come after it.
+  for (const [key, { run_id, seq }] of requests) {
+    const parent = earlierRun(run_id, seq + 1);
+    if (parent !== undefined) place("request", key, seq, parent);
   }
   for (const nodes of inner.values()) nodes.sort((a, b) => a.seq - b.seq);
   return { inner, parents };

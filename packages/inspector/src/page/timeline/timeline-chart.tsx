@@ -55,7 +55,9 @@ export function TimelineChart(props: {
     setRequest((before) => ({ key, request: (before?.request ?? 0) + 1 }));
   }
   // A deep link may come before its row does.
-  const isChosenThere = chosen !== undefined && (model.lanes.has(chosen) || model.runs.has(chosen));
+  const isChosenThere =
+    chosen !== undefined &&
+    [model.lanes, model.runs, model.requests].some((rows) => rows.has(chosen));
   useEffect(() => {
     if (isChosenThere && chosen !== activeKey) reveal(chosen);
   }, [chosen, isChosenThere]);

@@ -3,6 +3,7 @@
 import { visibleLine } from "@soong/core";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
+import type { RequestRow } from "../../wire/request-records.ts";
 import type { Lane, RunRow } from "../../wire/session-records.ts";
 import { laneSign, Mark, runSign } from "../parts/signs.tsx";
 import { countText } from "../parts/text.tsx";
@@ -10,6 +11,13 @@ import { durationText } from "../parts/time.ts";
 import { runName } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
 import { type Extent, placeTime } from "./axis.ts";
+import {
+  placeRequestBars,
+  requestBarsText,
+  requestName,
+  requestSign,
+  requestSummary,
+} from "./request-cells.tsx";
 import type { Row } from "./rows.ts";
 import { placeBars, measureLane, spansText } from "./spans.tsx";
 
@@ -115,8 +123,31 @@ function Name(props: {
   );
 }
 
-function findSubject({ lanes, runs }: SessionModel, { kind, key }: Row): Lane | RunRow | undefined {
-  return kind === "lane" ? lanes.get(key) : runs.get(key);
+function RequestCells({ row, subject: request, drawn, isHurried }: CellsProps<RequestRow>) {
+  const { extent, now, isLive } = drawn;
+  const bars = isHurried ? [] : placeRequestBars(request, extent, now);
+  const until = request.ended_at ?? now;
+  return (
+    <>
+      <Name row={row} text={requestName(request)} more={isHurried ? "" : requestSummary(request)} />
+      <span class="bars" role="gridcell" aria-label={requestBarsText(request, now)}>
+        {bars.map(({ kind, left, width }) => (
+          <span key={kind} class={`bar ${kind}`} style={{ left: `${left}%`, width: `${width}%` }} />
+        ))}
+      </span>
+      <span class="duration" role="gridcell">
+        {!isHurried && durationText(Math.max(0, until - request.started_at))}
+      </span>
+      <Mark sign={requestSign(request, isLive)} role="gridcell" />
+    </>
+  );
+}
+
+type Subject = Lane | RunRow | RequestRow;
+
+function findSubject(model: SessionModel, { kind, key }: Row): Subject | undefined {
+  if (kind === "request") return model.requests.get(key);
+  return kind === "lane" ? model.lanes.get(key) : model.runs.get(key);
 }
 
 /** What the user attached or typed, of a call that is theirs. */
@@ -130,6 +161,9 @@ export function rowLabel(model: SessionModel, row: Row): string | undefined {
   const subject = findSubject(model, row);
   const isLive = model.session?.live !== undefined;
   if (subject === undefined) return undefined;
+  if ("attempts" in subject) {
+    return `${requestName(subject)}, ${requestSign(subject, isLive).word}`;
+  }
   return "tool_call_id" in subject
     ? [subject.tool_name, laneSign(subject, isLive).word, ownName(model, subject) ?? subject.about]
         .flatMap((part) => (part === undefined ? [] : [visibleLine(part)]))
@@ -137,7 +171,7 @@ export function rowLabel(model: SessionModel, row: Row): string | undefined {
     : `Run ${runName(subject)}, ${runSign(subject, isLive).word}`;
 }
 
-interface Kept extends CellsProps<Lane | RunRow | undefined> {
+interface Kept extends CellsProps<Subject | undefined> {
   cells: JSX.Element | null;
 }
 
@@ -160,7 +194,9 @@ export function useDrawnRows(
     if (isSame) return before.cells;
     const shared = { row, drawn, isHurried };
     const cells =
-      subject === undefined ? null : "tool_call_id" in subject ? (
+      subject === undefined ? null : "attempts" in subject ? (
+        <RequestCells {...shared} subject={subject} />
+      ) : "tool_call_id" in subject ? (
         <LaneCells {...shared} subject={subject} own={ownName(model, subject)} />
       ) : (
         <RunCells {...shared} subject={subject} />

@@ -6,9 +6,10 @@ import { useKeys } from "../app/keys.ts";
 import { CallView } from "../call/call-view.tsx";
 import { ConversationPane } from "../conversation/conversation-pane.tsx";
 import { useBackCloses, usePhone } from "../parts/phone.ts";
+import { RequestView } from "../request/request-view.tsx";
 import { SidePane } from "../parts/side-pane.tsx";
 import type { SessionRoute } from "../route/hash-route.ts";
-import { callKey, type SessionModel } from "../state/session-model.ts";
+import { callKey, requestKey, type SessionModel } from "../state/session-model.ts";
 import type { Row } from "./rows.ts";
 import { RunDetails } from "./run-details.tsx";
 import { TimelineChart } from "./timeline-chart.tsx";
@@ -17,14 +18,20 @@ type Side = "conversation" | "details" | "closed";
 
 export function TimelineView({ route, model }: { route: SessionRoute; model: SessionModel }) {
   const { go } = useInspector();
-  const { session_id, tool_call_id, node_id } = route;
+  const { session_id, tool_call_id, request, node_id } = route;
   // A link may know the call alone: the newest of that id is meant.
   const run_id =
     route.run_id ??
     (tool_call_id &&
       [...model.lanes.values()].findLast((lane) => lane.tool_call_id === tool_call_id)?.run_id);
   const chosen =
-    run_id === undefined || tool_call_id === undefined ? run_id : callKey(run_id, tool_call_id);
+    run_id === undefined
+      ? undefined
+      : tool_call_id !== undefined
+        ? callKey(run_id, tool_call_id)
+        : request === undefined
+          ? run_id
+          : requestKey(run_id, request);
   const wanted = node_id === undefined ? "details" : "conversation";
   const [side, setSide] = useState<Side>(run_id === undefined ? startsOpen() : wanted);
   useEffect(() => {
@@ -33,12 +40,17 @@ export function TimelineView({ route, model }: { route: SessionRoute; model: Ses
       if (run_id !== undefined) return wanted;
       return shown === "details" ? startsOpen() : shown;
     });
-  }, [run_id, tool_call_id, node_id]);
+  }, [run_id, tool_call_id, request, node_id]);
 
   function choose({ kind, key }: Row): void {
-    const lane = kind === "lane" ? model.lanes.get(key) : undefined;
-    const { run_id, tool_call_id } = lane ?? { run_id: key };
-    go({ view: "session", session_id, tab: "timeline", run_id, tool_call_id });
+    const at = { view: "session", session_id, tab: "timeline" } as const;
+    const lane = model.lanes.get(key);
+    const asked = model.requests.get(key);
+    if (kind === "lane" && lane !== undefined) {
+      go({ ...at, run_id: lane.run_id, tool_call_id: lane.tool_call_id });
+    } else if (kind === "request" && asked !== undefined) {
+      go({ ...at, run_id: asked.run_id, request: asked.request });
+    } else go({ ...at, run_id: key });
     setSide("details");
   }
 
@@ -77,9 +89,16 @@ export function TimelineView({ route, model }: { route: SessionRoute; model: Ses
           {side === "details" && run_id !== undefined && tool_call_id !== undefined && (
             <CallView key={chosen} {...{ session_id, run_id, tool_call_id }} />
           )}
-          {side === "details" && run_id !== undefined && tool_call_id === undefined && (
-            <RunDetails key={run_id} model={model} run_id={run_id} />
-          )}
+          {side === "details" &&
+            run_id !== undefined &&
+            tool_call_id === undefined &&
+            request !== undefined && (
+              <RequestView key={chosen} {...{ session_id, run_id, request }} />
+            )}
+          {side === "details" &&
+            run_id !== undefined &&
+            tool_call_id === undefined &&
+            request === undefined && <RunDetails key={run_id} model={model} run_id={run_id} />}
         </SidePane>
       )}
     </div>
