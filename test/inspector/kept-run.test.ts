@@ -146,12 +146,13 @@ describe("the calls of a run", () => {
       rows.evaluateAll((all) =>
         all.map((row) => `${row.getAttribute("aria-level")} ${row.getAttribute("aria-label")}`),
       );
-    await expect.poll(levels, WAIT).toHaveLength(12);
+    await expect.poll(levels, WAIT).toHaveLength(20);
     const whole = await levels();
     const under = (parent: RegExp): (string | undefined)[] =>
-      whole.slice(whole.findIndex((row) => parent.test(row)) + 1).slice(0, 2);
+      whole.slice(whole.findIndex((row) => parent.test(row)) + 1).slice(0, 3);
     expect(under(/^2 agent\.create_sub_agent/)).toEqual([
       expect.stringMatching(/^3 Run .*Look around <img.*, completed$/),
+      expect.stringMatching(/^4 Request 1 · script:.*, completed$/),
       "4 code.list_dir, succeeded",
     ]);
 
@@ -160,7 +161,7 @@ describe("the calls of a run", () => {
     const first = whole.findIndex((row) => /agent\.create_sub_agent/.test(row));
     for (let i = 0; i < first; i += 1) await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowLeft");
-    await expect.poll(levels, WAIT).toHaveLength(10);
+    await expect.poll(levels, WAIT).toHaveLength(16);
     await page.keyboard.press("ArrowRight");
     await expect.poll(levels, WAIT).toEqual(whole);
     await page.keyboard.press("Home");
