@@ -8,7 +8,16 @@ import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
 import { IMAGE, keepRun } from "./kept-run-stage.ts";
 import { faultsIn } from "./looks-stage.ts";
-import { detailsOf, lanesOf, openPage, partOf, says, seen, sidebarOf } from "./page-stage.ts";
+import {
+  detailsOf,
+  lanesOf,
+  openPage,
+  partOf,
+  says,
+  seen,
+  showTimeline,
+  sidebarOf,
+} from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -29,6 +38,7 @@ async function openRun(): Promise<Page> {
   await sidebarOf(page)
     .getByRole("link", { name: /Tidy up/ })
     .click();
+  await showTimeline(page);
   await seen(lanesOf(page).getByRole("row", { name: /^Request 1 · .*completed/ }));
   return page;
 }
