@@ -38,8 +38,8 @@ function ForTheUser({ result }: { result: ToolResult }) {
   return (
     <div>
       {!isSaid && <Prose text={summary} />}
-      {error && <ErrorText error={error} />}
       {hasOutput && <ContentBlocks blocks={content} />}
+      {error && <ErrorText error={error} />}
       {!hasOutput && error === undefined && data === undefined && <p class="quiet">No output.</p>}
       {data !== undefined && (
         <>
