@@ -55,8 +55,8 @@ export function PolicyView({ project }: { project?: string | undefined }) {
         <section aria-labelledby={WHAT_IF} class="what-if">
           <h2 id={WHAT_IF}>What if</h2>
           <p class="quiet">
-            What all recorded runs would have come to. Nothing is run; nothing is changed unless you
-            write the rule.
+            Which recorded calls would be decided differently. Nothing is executed; nothing is
+            changed unless you write the rule.
           </p>
           <WhatIfPanel begin="rule" onWritten={() => setVersion(version + 1)} />
         </section>

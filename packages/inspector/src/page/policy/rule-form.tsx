@@ -146,7 +146,7 @@ function Fields({ draft, problems, onChange }: Parameters<typeof RuleForm>[0]) {
       </div>
       <p class="choice">
         {check("exact_argv", "the command has no further words")}
-        {check("every_time", "ask every time, in spite of grants")}
+        {check("every_time", "ask every time, despite grants")}
       </p>
     </>
   );

@@ -94,7 +94,7 @@ export function WhatIfPanel(props: {
         {about.can.policy && (
           <p role="group" aria-label="What is tried">
             <ChoiceButtons
-              choices={{ rule: "A rule more", config: "Another config file" }}
+              choices={{ rule: "One more rule", config: "Another config file" }}
               chosen={kind}
               onChoose={setKind}
             />
