@@ -32,6 +32,18 @@ function raws(tokens: readonly { type: string; raw: string }[]): string[] {
   return tokens.filter(({ type }) => type !== "space").map(({ raw }) => raw.trimEnd());
 }
 
+interface Nested {
+  readonly tokens?: readonly Nested[];
+  readonly items?: readonly Nested[];
+}
+
+function countTokens(tokens: readonly Nested[]): number {
+  return tokens.reduce(
+    (sum, { tokens: inner = [], items = [] }) => sum + 1 + countTokens([...inner, ...items]),
+    0,
+  );
+}
+
 describe("Markdown", () => {
   it("is read while it is written as it is when it is whole", () => {
     for (const step of [1, 3, 7, 50]) {
@@ -61,6 +73,25 @@ describe("Markdown", () => {
     expect(lexMarkdown(">".repeat(20_000)).length).toBeGreaterThan(0);
     const long = lexOpenMarkdown("word ".repeat(20_000), NOTHING_OPEN);
     expect(long.open).toHaveLength(1);
+  });
+
+  it("with more marks or levels than anyone writes is plain, and is not worked on for seconds", () => {
+    const deep = "> ".repeat(200);
+    for (const text of [
+      `a ${"*".repeat(40_000)}!`,
+      `[${"_".repeat(40_000)}]`,
+      "__a".repeat(13_000),
+      `> - a ${"*".repeat(40_000)}!`,
+      `| ${"_a ".repeat(9000)} |\n| - |`,
+      `${deep}a\nb`,
+    ]) {
+      // The lexer alone takes 4 to 28 seconds for one of the first three, which the limit of a test would end.
+      expect(countTokens(lexMarkdown(text))).toBeLessThan(20);
+      const { done, open } = lexOpenMarkdown(text.slice(0, 39_000), NOTHING_OPEN);
+      expect(countTokens([...done, ...open])).toBeLessThan(20);
+    }
+    const [usual] = lexMarkdown("a **bold** word ".repeat(50));
+    expect(countTokens(usual === undefined ? [] : [usual])).toBeGreaterThan(100);
   });
 
   it("shows what is hidden, and decodes entities as text", () => {

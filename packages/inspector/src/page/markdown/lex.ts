@@ -7,13 +7,35 @@ import { Lexer, type Token } from "marked";
 /** Of what is written on: a longer block is shown as plain text until it is whole. */
 const LONGEST_OPEN = 40_000;
 
+/** Of one paragraph, cell or title: for each of them the lexer may read all that follows again. */
+const MOST_MARKS = 400;
+const MARKS = /[*_~`[\]<]/g;
+/** A line within 40 quotes and lists: for each of them the lexer reads all of them again. */
+const TOO_DEEP = /^(?:[ \t]*(?:>|(?:[*+-]|\d{1,9}[.)])[ \t])){40}/m;
+
 /** Hidden characters are made visible first, so that none of them hides what follows. */
 export function lexMarkdown(text: string): Token[] {
   const shown = visible(text);
+  return lex(shown) ?? [plain(shown)];
+}
+
+/** Undefined: it cannot be read, or not without holding up the page. */
+function lex(text: string): Token[] | undefined {
+  if (TOO_DEEP.test(text)) return undefined;
   try {
-    return new Lexer({ gfm: true }).lex(shown);
+    return new BoundedLexer({ gfm: true }).lex(text);
   } catch {
-    return [plain(shown)];
+    return undefined;
+  }
+}
+
+/** Of 40 000 asterisks the lexer would make nothing else in 15 seconds. */
+class BoundedLexer extends Lexer {
+  override inlineTokens(src: string, tokens: Token[] = []): Token[] {
+    const marks = src.match(MARKS)?.length ?? 0;
+    if (marks <= MOST_MARKS) return super.inlineTokens(src, tokens);
+    tokens.push({ type: "text", raw: src, text: src });
+    return tokens;
   }
 }
 
@@ -36,12 +58,8 @@ export function lexOpenMarkdown(text: string, before: OpenMarkdown): OpenMarkdow
   const from = text.length < before.at ? NOTHING_OPEN : before;
   const rest = text.slice(from.at);
   if (rest.length > LONGEST_OPEN) return { ...from, open: [plain(visible(rest))] };
-  let tokens: Token[];
-  try {
-    tokens = new Lexer({ gfm: true }).lex(rest);
-  } catch {
-    return { ...from, open: [plain(visible(rest))] };
-  }
+  const tokens = lex(rest);
+  if (tokens === undefined) return { ...from, open: [plain(visible(rest))] };
   const last = tokens.findLastIndex(({ type }) => type !== "space");
   const whole = tokens.slice(0, Math.max(0, last));
   const length = whole.reduce((sum, { raw }) => sum + raw.length, 0);
