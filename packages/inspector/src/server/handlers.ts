@@ -68,8 +68,10 @@ export function createHandlers({ about, changes, ports, ...parts }: HandlerParts
     "POST /api/runs/:run_id/abort": {
       body: abortBody,
       async handle({ parts: { run_id }, body: { session_id } }) {
-        const runs = await given(live, "runs cannot be ended").abort(session_id, run_id);
-        return { run_ids: [...runs] };
+        // A moment after it was started, no one else knows it yet.
+        if (runs?.stop(session_id, run_id) === true) return { run_ids: [run_id] };
+        const ended = await given(live, "runs cannot be ended").abort(session_id, run_id);
+        return { run_ids: [...ended] };
       },
     },
     "POST /api/questions/:question_id/answer": {

@@ -162,11 +162,13 @@ export interface PlaygroundPort {
   history(): Promise<PlaygroundHistory>;
 }
 
-/** Runs as `soong run` and `soong resume` start them. They are stopped through the live port, as any other. */
+/** Runs as `soong run` and `soong resume` start them. */
 export interface RunsPort {
   choices(): Promise<RunChoices>;
   /** Resolves once the run is about to begin; how it goes is in its session. */
   start(asked: RunAsked): Promise<RunBegun>;
+  /** Whether it is a run of this port, which ends now, also where it has not begun. Others are for the live port. */
+  stop(session_id: string, run_id: string): boolean;
 }
 
 export interface ServersPort {

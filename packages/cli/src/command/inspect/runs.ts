@@ -39,9 +39,12 @@ const MOST_PROJECTS = 50;
 
 interface ActiveRun {
   run: LoopRun | undefined;
+  /** Also before it is there: then it ends as soon as it begins. */
+  stop(reason: string): void;
   /** Resolves once `run` is there. */
   readonly begun: Promise<void>;
-  readonly run_id: string;
+  /** Of the one under way: what was sent too late for it is another one. */
+  run_id: string;
   readonly ended: Promise<void>;
 }
 
@@ -54,6 +57,8 @@ export function openRunsPort(
   const ids = randomIds();
   /** By session. */
   const active = new Map<string, ActiveRun>();
+  /** Sessions that are being opened for a run: who continues one of them meanwhile waits for it. */
+  const opening = new Map<string, Promise<unknown>>();
   const closing = new AbortController();
   setMaxListeners(2 * MOST_RUNS, closing.signal);
   let open = 0;
@@ -61,6 +66,12 @@ export function openRunsPort(
   return {
     choices: () => withInspectorErrors(listChoices),
     start: (asked) => withInspectorErrors(() => start(asked)),
+    stop(session_id, run_id) {
+      const one = active.get(session_id);
+      if (one?.run_id !== run_id) return false;
+      one.stop("aborted from the inspector");
+      return true;
+    },
     async close() {
       closing.abort("the inspector was ended");
       await Promise.allSettled([...active.values()].map(({ ended }) => ended));
@@ -99,9 +110,19 @@ export function openRunsPort(
   }
 
   async function start(asked: RunAsked): Promise<RunBegun> {
-    const { session_id, prompt } = asked;
-    const here = session_id === undefined ? undefined : active.get(session_id);
-    if (session_id !== undefined && here !== undefined) return join(session_id, here, asked);
+    const { session_id } = asked;
+    if (session_id === undefined) return begin(asked);
+    for (let one = opening.get(session_id); one !== undefined; one = opening.get(session_id)) {
+      await one.catch(() => {});
+    }
+    const here = active.get(session_id);
+    if (here !== undefined) return join(session_id, here, asked);
+    const begun = begin(asked);
+    opening.set(session_id, begun);
+    return begun.finally(() => opening.delete(session_id));
+  }
+
+  async function begin(asked: RunAsked): Promise<RunBegun> {
     refuseWhenClosing();
     if (open >= MOST_RUNS) {
       const message = `${MOST_RUNS} runs are under way here; wait for one of them, or stop one first.`;
@@ -127,6 +148,7 @@ export function openRunsPort(
         note,
         onServerFailed: (failed) => note(describeServerFailure(failed)),
       });
+      const { prompt } = asked;
       const held = await openSession(runtime, asked);
       const run_id = ids.next("run");
       const loop = await openLoop({
@@ -140,15 +162,19 @@ export function openRunsPort(
       });
       refuseWhenClosing();
       const opened = runtime;
-      let begin = (): void => {};
+      let onBegun = (): void => {};
       const begun = new Promise<void>((resolve) => {
-        begin = resolve;
+        onBegun = resolve;
       });
+      const stopping = new AbortController();
       const one: ActiveRun = {
         run: undefined,
+        stop: (reason) => stopping.abort(reason),
         begun,
         run_id,
-        ended: Promise.resolve().then(() => carryOut(one, begin, loop, held, opened, prompt)),
+        ended: Promise.resolve().then(() =>
+          carryOut(one, stopping.signal, onBegun, loop, held, opened, prompt),
+        ),
       };
       active.set(held.session.session_id, one);
       return { session_id: held.session.session_id, run_id };
@@ -218,7 +244,8 @@ export function openRunsPort(
   /** To its end, and to that of what was sent too late for it. Never rejects. */
   async function carryOut(
     one: ActiveRun,
-    begin: () => void,
+    stopping: AbortSignal,
+    onBegun: () => void,
     { conversation }: OpenedLoop,
     held: StoredSession,
     runtime: Runtime,
@@ -233,11 +260,18 @@ export function openRunsPort(
     const stopAll = (): void => stop(String(closing.signal.reason));
     const stopListening = held.onAbort(stop);
     closing.signal.addEventListener("abort", stopAll);
+    stopping.addEventListener("abort", () => stop(String(stopping.reason)), { once: true });
     try {
       await attended(session_id);
       for (let next: string | undefined = prompt; next !== undefined;) {
         one.run = conversation.send(next);
-        begin();
+        void one.run.run_id.then(
+          (run_id) => {
+            one.run_id = run_id;
+          },
+          () => {},
+        );
+        onBegun();
         if (closing.signal.aborted) stopAll();
         else if (stopped !== undefined) stop(stopped);
         const { unheard = [] }: { unheard?: readonly string[] } = await one.run.end;
