@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { StoreError, type StoreErrorCode } from "@soong/store";
 import type { Problem, ProblemCode } from "../wire/routes.ts";
 import { InspectorError } from "./ports.ts";
+import type { Redact } from "./safe-cut.ts";
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
@@ -44,7 +45,8 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200)
   sendBytes(response, status, "application/json", Buffer.from(JSON.stringify(value)));
 }
 
-export function sendError(response: ServerResponse, error: unknown): void {
+/** A message may quote a file, or what was asked for: its secrets are hidden as in any record. */
+export function sendError(response: ServerResponse, error: unknown, redact: Redact): void {
   if (response.headersSent) {
     response.destroy();
     return;
@@ -53,7 +55,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
   const status = refused.status ?? STATUS[refused.code];
   if (refused.allow !== undefined) response.setHeader("allow", refused.allow.join(", "));
   if (status === 401) response.setHeader("www-authenticate", "Bearer");
-  sendJson(response, describeProblem(refused), status);
+  sendJson(response, describeProblem(refused, redact), status);
 }
 
 /** Always a sentence, never a stack trace. */
@@ -109,6 +111,6 @@ export function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): voi
   socket.end(`HTTP/1.1 ${status}\r\n${lines}\r\n${body}`, () => socket.destroy());
 }
 
-function describeProblem({ code, message }: InspectorError): Problem {
-  return { error: { code, message } };
+function describeProblem({ code, message }: InspectorError, redact: Redact = String): Problem {
+  return { error: { code, message: redact(message) } };
 }

@@ -71,7 +71,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   const store = createHomeStore(options.store);
   const summaries = createSessionSummaries(ports.summaries, ports.live);
   const heartbeat = createHeartbeat(BEAT_MS);
-  const indexes = createSessionIndexes(store, { onNews: () => heartbeat.beat() });
+  const indexes = createSessionIndexes(store, { onNews: () => heartbeat.beat(), redactor });
   const attendance = createAttendance(ports.live, graceMs);
   const texts = createTextLog(() => heartbeat.beat());
   const changes = createChanges({
@@ -130,7 +130,7 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
     } catch (error) {
       // What is left of the body is not waited for.
       if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
-      sendError(response, error);
+      sendError(response, error, redact);
     }
   }
 

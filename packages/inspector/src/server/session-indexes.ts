@@ -1,7 +1,9 @@
 // The sessions that were looked at last, each with its index. Who looks at another one makes the oldest be forgotten.
 
+import { createRedactor, type Redactor } from "@soong/core";
 import { followFactNews } from "./fact-news.ts";
 import type { HomeStore } from "./home-store.ts";
+import { createRedactedReader } from "./redacted-reader.ts";
 import { createSessionIndex, type SessionIndex } from "./session-index.ts";
 
 export type SessionIndexes = ReturnType<typeof createSessionIndexes>;
@@ -19,7 +21,11 @@ interface Kept {
 /** `onNews`: facts of one of them have come. */
 export function createSessionIndexes(
   store: HomeStore,
-  { mostFacts = MOST_FACTS, onNews = (): void => {} } = {},
+  {
+    mostFacts = MOST_FACTS,
+    onNews = (): void => {},
+    redactor = createRedactor() as Pick<Redactor, "value">,
+  } = {},
 ) {
   const kept = new Map<string, Kept>();
 
@@ -70,7 +76,7 @@ export function createSessionIndexes(
 
   async function open(session_id: string): Promise<SessionIndex> {
     const opened = await store.get();
-    const reader = await opened.readSession(session_id);
+    const reader = createRedactedReader(await opened.readSession(session_id), redactor);
     const news = followFactNews(opened, session_id, onNews);
     try {
       return await createSessionIndex(reader, news);

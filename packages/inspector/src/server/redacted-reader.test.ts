@@ -1,0 +1,57 @@
+import { createRedactor } from "@soong/core";
+import { afterEach, expect, test } from "vitest";
+import { verifies } from "#laws";
+import { keepSession, problemIn, serveHome } from "../../../../test/inspector/served-home.ts";
+import type { CallStory, Conversation } from "../wire/session-records.ts";
+
+const SECRET = "correct-horse-battery-staple-of-mine";
+const redactor = createRedactor({ secrets: [{ name: "PASSPHRASE", value: SECRET }] });
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+test("a secret that was recorded before it was known is hidden before a text is cut in it", async () => {
+  verifies("REDACT-3");
+  const home = await serveHome({ redactor });
+  closing.push(() => home.close());
+  const one = await keepSession(home.store);
+  closing.unshift(() => one.close());
+  const run = await one.session.startRun();
+  const text = `${"x".repeat(19_985)} ${SECRET} and more`;
+  const summary = `${"y".repeat(140)} ${SECRET}`;
+  await run.execute(
+    [text, summary].map((said) => ({
+      name: "test.echo",
+      arguments: JSON.stringify({ text: said }),
+    })),
+  );
+  run.end("completed");
+  await one.session.recorder.flush();
+  const { session_id } = one.kept;
+  const [agent] = await one.kept.reader.agents();
+  const at = `/api/sessions/${session_id}`;
+  const shown = await home.get<Conversation>(
+    `${at}/conversation?agent_id=${agent?.agent_id ?? ""}`,
+  );
+  const calls = await one.kept.reader.calls();
+  const stories = await Promise.all(
+    calls.map((call) => home.get<CallStory>(`${at}/calls/${call.tool_call_id}`)),
+  );
+  const changes = await home.get(`/api/changes?session_id=${session_id}`);
+  const answers = JSON.stringify([shown, stories, changes]);
+  expect(answers).toContain("x".repeat(19_000));
+  expect(answers).toContain("y".repeat(100));
+  expect(answers).not.toContain(SECRET.slice(0, 10));
+});
+
+test("a problem shows no secret either", async () => {
+  verifies("REDACT-3");
+  const home = await serveHome({ redactor });
+  closing.push(() => home.close());
+  const answered = await home.ask(`/api/sessions/${SECRET}/runs`);
+  expect(answered.status).toBe(404);
+  expect(problemIn(answered).error.message).toMatch(/^There is no session .*PASSPHRASE/);
+  expect(answered.text).not.toContain(SECRET);
+});
