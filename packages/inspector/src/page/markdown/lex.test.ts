@@ -33,6 +33,7 @@ function raws(tokens: readonly { type: string; raw: string }[]): string[] {
 }
 
 interface Nested {
+  readonly type: string;
   readonly tokens?: readonly Nested[];
   readonly items?: readonly Nested[];
 }
