@@ -59,6 +59,25 @@ describe("the text of an answer that is being written", () => {
     expect(reader.shown()).toContain("I think");
   });
 
+  it("never shows the beginning of a key that is recognised by its form", () => {
+    verifies("UI-4", "REDACT-3");
+    useHeldTimers();
+    for (const [lead, ...rest] of [
+      ["github_pat_", "abcdefghij_", "klmnopqrst_", "uvwxyzabcd_efgh"],
+      ["sk-ant-", "abcdefghij_", "klmnopqrst_", "uvwxyzabcd"],
+      ["eyJ", "hbGciOiJIUzI.", "eyJzdWIiOiJ.", "abcdefghijkl"],
+    ]) {
+      const texts = createLiveTexts([]);
+      const reader = follow(texts);
+      for (const piece of ["The key is ", lead, ...rest, " now"]) {
+        texts.add("r", "n", piece ?? "");
+        vi.advanceTimersByTime(100);
+      }
+      for (const piece of rest) expect(reader.everSent()).not.toContain(piece);
+      expect(reader.shown()).toMatch(/^The key is .*\] $/);
+    }
+  });
+
   it("is what hiding secrets in the whole gives, however it came in pieces", () => {
     verifies("UI-4");
     useHeldTimers();

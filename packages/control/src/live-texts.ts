@@ -121,8 +121,8 @@ export function findSafeEnd(text: string, secrets: readonly KnownSecret[]): numb
 }
 
 const LONGEST_WORD = 32;
-/** The last word of a sentence, after which nothing may come for a while. */
-const WORD_AT_END = /(?:^|[\s*_`(])[A-Za-z'’-]{1,24}[.!?:;,)*_`]+$/;
+/** The last word of a sentence, after which nothing may come for a while. Keys have capitals and underscores within. */
+const WORD_AT_END = /(?:^|[\s*`(])[A-Z]?[a-z'’-]{1,24}[.!?:;,)*`]+$/;
 
 function isSecretChar(code: number): boolean {
   return code > 0x20 && code < 0x7f;
