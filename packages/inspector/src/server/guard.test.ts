@@ -223,6 +223,11 @@ describe("a body", () => {
     }
     expect(await post("{")).toMatchObject({ status: 400, message: "The body is not JSON." });
     expect(await post("[]")).toMatchObject({ status: 400, message: "The body must be an object." });
+    const deep = `{"tool_name":"a.b","input":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+    expect(await post(deep)).toMatchObject({
+      status: 400,
+      message: "The body is nested deeper than 100 levels.",
+    });
     expect(await post("{}", { "content-type": "application/json; charset=utf-8" })).toMatchObject({
       message: "The body needs input.",
     });

@@ -3,11 +3,13 @@
 
 import type { IncomingMessage } from "node:http";
 import { readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
-import { isPlainRecord } from "@soong/schema";
+import { isPlainRecord, nestsDeeper } from "@soong/schema";
 import type { AnswerGiven, ChangedTool, PlaygroundCall, RunAsked } from "../wire/home-records.ts";
 import { bad, InspectorError } from "./ports.ts";
 
 export const MOST_BODY_BYTES = 1024 * 1024;
+/** Above what a tool takes, which says so itself. What is deeper cannot be written again. */
+const MOST_LEVELS = 100;
 
 export async function readBody(request: IncomingMessage, withinMs: number): Promise<unknown> {
   // A form of another page can send any text, but not with this type (unless we would agree).
@@ -16,6 +18,9 @@ export async function readBody(request: IncomingMessage, withinMs: number): Prom
     throw new InspectorError("bad_request", message, { status: 415 });
   }
   const text = await readText(request, withinMs);
+  if (nestsDeeper(text, MOST_LEVELS)) {
+    throw bad(`The body is nested deeper than ${MOST_LEVELS} levels.`);
+  }
   try {
     return JSON.parse(text) as unknown;
   } catch {
