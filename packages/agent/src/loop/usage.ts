@@ -1,6 +1,7 @@
 // Token use and cost (EVENT-7): added up over requests, and from the facts of a journal over runs, their children and
 // the session. What a provider did not report and what has no price is counted as such: the sums are lower bounds.
 
+import { isRecord } from "@soong/schema";
 import type { Fact } from "@soong/core";
 import { type Cost, type ModelUsage, describeCost } from "../model/index.ts";
 
@@ -128,7 +129,7 @@ function readRequestUsage(fact: Fact): UsageTotal | undefined {
   if (fact.type !== "model.completed" && fact.type !== "model.failed") return undefined;
   const { usage, cost } = fact.data;
   const total = emptyUsage();
-  addUsage(total, usage, isCost(cost) ? cost : null);
+  addUsage(total, isRecord(usage) ? usage : undefined, isCost(cost) ? cost : null);
   return total;
 }
 

@@ -49,6 +49,7 @@ const REQUEST = {
   request: number,
   first_token_ms: count,
   received: modelReceived,
+  node_id: word,
 };
 const WORKER = { worker: word, task_id: word, step_id: word };
 const HOOK = { hook: text, event: text };

@@ -56,13 +56,23 @@ export function* searchNodes(
     const { time } = fact;
     const isOfCall = isTerminalFact(fact) && fact.tool_call_id === node.tool_call_id;
     const result = isOfCall && node.kind === "tool_result" ? fact.data.result : undefined;
-    if (result === undefined) return { session_id, node, time, text: joinText(node.content) };
-    const { tool_name } = result;
-    return { session_id, node, time, tool_name, text: viewsOf(result).search };
+    const text = readText(() =>
+      result === undefined ? joinText(node.content) : viewsOf(result).search,
+    );
+    return { session_id, node, time, tool_name: result?.tool_name, text };
   }
 
   function readFact(row: CandidateRow): Fact {
     return parseFact(row, { session_id: row.session_id, database });
+  }
+}
+
+/** Of a record that is not as this version writes it, nothing is found; others are. */
+function readText(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
   }
 }
 

@@ -239,8 +239,10 @@ function* findMatches(
 ) {
   const { decision, chain } = data;
   const call = { session_id, run_id, tool_call_id, tool_name, project, at: time, decision };
-  for (const { layer, rule: id, verdict, decisive } of chain) {
-    const [, index] = /^rules\[(\d+)\]$/.exec(id) ?? [];
+  // Of another version, or nonsense: then no rule is known to have matched.
+  const entries = Array.isArray(chain) ? chain.filter(isPlainRecord) : [];
+  for (const { layer, rule: id, verdict, decisive } of entries) {
+    const [, index] = /^rules\[(\d+)\]$/.exec(String(id)) ?? [];
     const rule = layer === "rules" && index !== undefined ? rules[Number(index)] : undefined;
     // It was looked at, and had nothing to say.
     if (rule === undefined || verdict === "no_opinion") continue;
