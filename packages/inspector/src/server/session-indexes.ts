@@ -1,6 +1,6 @@
 // The sessions that were looked at last, each with its index. Who looks at another one makes the oldest be forgotten.
 
-import { createRedactor, type Redactor } from "@soong/core";
+import { createRedactor } from "@soong/core";
 import { followFactNews } from "./fact-news.ts";
 import type { HomeStore } from "./home-store.ts";
 import { createRedactedReader } from "./redacted-reader.ts";
@@ -21,11 +21,7 @@ interface Kept {
 /** `onNews`: facts of one of them have come. */
 export function createSessionIndexes(
   store: HomeStore,
-  {
-    mostFacts = MOST_FACTS,
-    onNews = (): void => {},
-    redactor = createRedactor() as Pick<Redactor, "value">,
-  } = {},
+  { mostFacts = MOST_FACTS, onNews = (): void => {}, redactor = createRedactor() } = {},
 ) {
   const kept = new Map<string, Kept>();
 
