@@ -9,6 +9,7 @@ import {
   splitRequest,
   type RequestParts,
 } from "../timeline/request-story.ts";
+import { soundFact } from "../timeline/sound-fact.ts";
 import type { AttemptStory, SentStory } from "../wire/request-records.ts";
 import { missing, type ReadRequest } from "./ports.ts";
 import { createRecent } from "./recent.ts";
@@ -75,7 +76,7 @@ export function requestHandlers(
         const name = PARTS.find((known) => known === list);
         const text = name && parts?.[name][Number(place)]?.text;
         if (text === undefined) throw missing("This request has no such part.");
-        return { text: redact(text) };
+        return { text };
       },
     },
   };
@@ -84,19 +85,19 @@ export function requestHandlers(
     const seqs = index.requests.seqsOf(run_id, request);
     const key = JSON.stringify([index.id, run_id, request, seqs.length]);
     return recent(key, async () => {
-      const facts = await index.factsAt(seqs);
+      const facts = (await index.factsAt(seqs)).map(soundFact);
       const contexts = await index.factsAt(index.requests.contextsOf(run_id, request));
       const started = facts.filter((fact) => fact.type === "model.started").at(-1);
       const nothing = { facts, sent: undefined, parts: undefined };
       if (started?.type !== "model.started" || read === undefined) return { ...nothing, why: OLD };
-      const sent = await read(index.reader, {
+      const sent = await read(index.recorded, {
         run_id,
         started: started.data,
         contexts: contexts.flatMap((fact) => (fact.type === "context.resolved" ? [fact.data] : [])),
       });
       if (sent === undefined) return { ...nothing, why: OLD };
       if ("problem" in sent) return { ...nothing, why: sent.problem };
-      return { facts, sent, parts: splitRequest(sent.request), why: "" };
+      return { facts, sent, parts: splitRequest(sent.request, redact), why: "" };
     });
   }
 
@@ -109,8 +110,7 @@ export function requestHandlers(
       parts[list].map((one, i) => {
         // A tool is the same one wherever it is in the list.
         const same = earlier?.[list].find(({ name }) => list === "tools" && name === one.name);
-        const described = describePart(one, same ?? earlier?.[list][i], earlier !== undefined);
-        return { ...described, head: redact(described.head) };
+        return describePart(one, same ?? earlier?.[list][i], earlier !== undefined);
       });
     const messages = describe("messages");
     const end = Math.min(until, messages.length);

@@ -20,8 +20,12 @@ const MOST_DEFINITIONS_BYTES = 16 * 1024 * 1024;
 
 let made = 0;
 
-/** `news`: default: every look reads on. */
-export async function createSessionIndex(reader: SessionReader, news?: FactNews) {
+/** `news`: default: every look reads on. `recorded`: the same session with nothing hidden in it. */
+export async function createSessionIndex(
+  reader: SessionReader,
+  news?: FactNews,
+  recorded: SessionReader = reader,
+) {
   const timeline = createTimeline();
   const calls = createCallFacts();
   const requests = createRequestFacts();
@@ -39,6 +43,8 @@ export async function createSessionIndex(reader: SessionReader, news?: FactNews)
     /** Of this reading: versions of another one mean nothing here. */
     id: made,
     reader,
+    /** To compare with what was recorded; nothing of it is shown as it is. */
+    recorded,
     timeline,
     /** As of the last look. */
     record: (): SessionRecord => record,

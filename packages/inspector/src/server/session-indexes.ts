@@ -72,10 +72,11 @@ export function createSessionIndexes(
 
   async function open(session_id: string): Promise<SessionIndex> {
     const opened = await store.get();
-    const reader = createRedactedReader(await opened.readSession(session_id), redactor);
+    const recorded = await opened.readSession(session_id);
+    const reader = createRedactedReader(recorded, redactor);
     const news = followFactNews(opened, session_id, onNews);
     try {
-      return await createSessionIndex(reader, news);
+      return await createSessionIndex(reader, news, recorded);
     } catch (error) {
       news.close();
       throw error;

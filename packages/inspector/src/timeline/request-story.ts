@@ -17,15 +17,23 @@ export interface RequestParts {
   readonly messages: readonly RequestPart[];
 }
 
-/** Each part as the text it is, or as the JSON that its adapter was given. */
-export function splitRequest({ system, tools, messages }: ModelRequest): RequestParts {
+/**
+ * Each part as the text it is, or as the JSON that its adapter was given. `redact`: before anything is cut, for half a
+ * secret is not recognised.
+ */
+export function splitRequest(
+  { system, tools, messages }: ModelRequest,
+  redact: (text: string) => string,
+): RequestParts {
   return {
-    system: system.map((text, i) => ({ part: `system:${i}`, name: `system text ${i + 1}`, text })),
+    system: system.map((given, i) => {
+      return { part: `system:${i}`, name: `system text ${i + 1}`, text: redact(given) };
+    }),
     tools: tools.map((tool, i) => {
-      return { part: `tools:${i}`, name: tool.name, text: JSON.stringify(tool, null, 2) };
+      return { part: `tools:${i}`, name: tool.name, text: redact(JSON.stringify(tool, null, 2)) };
     }),
     messages: messages.map((message, i) => {
-      return { part: `messages:${i}`, name: message.role, text: messageText(message) };
+      return { part: `messages:${i}`, name: message.role, text: redact(messageText(message)) };
     }),
   };
 }

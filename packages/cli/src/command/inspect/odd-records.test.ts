@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
+import { readSentRequest } from "@soong/agent";
 import { serveInspector } from "@soong/inspector";
 import type { Store } from "@soong/store";
 import { createFactWriter } from "../../../../../test/inspector/served-home.ts";
@@ -21,8 +22,10 @@ const RULE = { layer: "rules", rule: "rules[0]", verdict: "allow", decisive: tru
 const ODD = [null, 5, "x", true, [], {}, [null], [[1]], { a: null }, [{ decision: 5, tool: {} }]];
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   "run.started": ["policy", "definitions", "mode", "tools"],
-  "model.started": ["model", "request", "attempt", "parent_node_id"],
-  "model.completed": ["usage", "cost", "node_id", "stop", "calls"],
+  "model.started": ["model", "attempt", "parent_node_id", "settings", "sent", "system"],
+  "context.resolved": ["messages", "parts", "node_id", "system"],
+  "model.failed": ["usage", "cost", "node_id", "error", "received"],
+  "model.completed": ["usage", "cost", "node_id", "stop", "calls", "received"],
   "tool.requested": ["model_input", "model_input_chars", "definition"],
   "permission.evaluated": ["decision", "chain", "resources", "scopes"],
   "tool.failed": ["result", "error", "node_id"],
@@ -62,7 +65,7 @@ test("odd records leave every view of the home as it is, and their own session c
   const fields = { tool: "code.*", decision: "deny" };
   expect((await whatIf.all({ rule: { fields } }, signal)).groups).toEqual([]);
   const { home, cwd } = place;
-  const ports = { summaries, policy, whatIf };
+  const ports = { summaries, policy, whatIf, readRequest: readSentRequest };
   const served = await serveInspector({ store, ports, home, cwd, version: "1", token: TOKEN });
   const paths = sessions.flatMap(({ session_id, n }) => [
     `/api/changes?session_id=${session_id}`,
@@ -73,6 +76,8 @@ test("odd records leave every view of the home as it is, and their own session c
       `runs/run_${n}/record`,
       `runs/run_${n}/surface`,
       `runs/run_${n}/search?q=a`,
+      `runs/run_${n}/requests/1`,
+      `runs/run_${n}/requests/1/parts/system:0`,
       "calls/call_1",
       `conversation?agent_id=agent_${n}`,
       "nodes/node_1",
@@ -95,7 +100,7 @@ async function keepOdd(odd: unknown, n: number) {
   const call = { ...about, tool_call_id: "call_1", tool_name: "code.read_file" };
   const node = { ...writer.node({ node_id: "node_1", ...about }), content: odd, data: odd };
   for (const [type, fields] of Object.entries(FIELDS)) {
-    const data = Object.fromEntries(fields.map((field) => [field, odd]));
+    const data = { request: 1, ...Object.fromEntries(fields.map((field) => [field, odd])) };
     writer.add({ type, ...call, data }, type === "run.started" ? [node as never] : undefined);
   }
   await kept.close();
