@@ -217,39 +217,43 @@ describe("the calls of a run", () => {
 });
 
 describe("every view", () => {
-  it("is as dark or light as was chosen, has contrast and space enough at a desk and on a phone, and axe-core finds nothing", async (context) => {
-    verifies("UI-3", "UI-4");
+  it("is as dark or light as the system, or as was chosen, also after a reload", async (context) => {
+    verifies("UI-3");
     needsBrowser(context);
-    const { session_id, task_id } = await planTask(place);
-    const server = { command: join(place.home, "there-is-none") };
-    await place.write(join(place.home, "mcp.json"), JSON.stringify({ mcpServers: { server } }));
     const page = await pageOfTheRun({ colorScheme: "dark" });
-    await keepsItsTheme(page);
-    const faults: string[] = [];
-    for (const { name, open } of viewsOf(page, { session_id, task_id })) {
-      await open();
-      faults.push(...(await faultsIn(page, name)));
-    }
-    expect(faults).toEqual([]);
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await paper();
+    await page.emulateMedia({ colorScheme: "light" });
+    const light = await paper();
+    expect(light).not.toBe(dark);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.keyboard.press("t");
+    await expect.poll(paper, WAIT).toBe(light);
+    await page.reload();
+    await seen(page.getByRole("navigation", { name: "Views" }));
+    await expect.poll(paper, WAIT).toBe(light);
+    await page.getByRole("button", { name: /light theme/ }).click();
+    await page.emulateMedia({ colorScheme: "light" });
+    await expect.poll(paper, WAIT).toBe(dark);
+    await page.getByRole("button", { name: /dark theme/ }).click();
+    await expect.poll(paper, WAIT).toBe(light);
   });
-});
 
-/** The system's, or what was chosen, also after a reload. */
-async function keepsItsTheme(page: Page): Promise<void> {
-  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  const dark = await paper();
-  await page.emulateMedia({ colorScheme: "light" });
-  const light = await paper();
-  expect(light).not.toBe(dark);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.keyboard.press("t");
-  await expect.poll(paper, WAIT).toBe(light);
-  await page.reload();
-  await seen(page.getByRole("navigation", { name: "Views" }));
-  await expect.poll(paper, WAIT).toBe(light);
-  await page.getByRole("button", { name: /light theme/ }).click();
-  await page.emulateMedia({ colorScheme: "light" });
-  await expect.poll(paper, WAIT).toBe(dark);
-  await page.getByRole("button", { name: /dark theme/ }).click();
-  await expect.poll(paper, WAIT).toBe(light);
-}
+  // Each size on its own: together they take longer than a test may.
+  for (const size of ["desk", "narrow", "phone"] as const) {
+    it(`has contrast and space enough, and axe-core finds nothing, at the size of a ${size}`, async (context) => {
+      verifies("UI-3", "UI-4");
+      needsBrowser(context);
+      const { session_id, task_id } = await planTask(place);
+      const server = { command: join(place.home, "there-is-none") };
+      await place.write(join(place.home, "mcp.json"), JSON.stringify({ mcpServers: { server } }));
+      const page = await pageOfTheRun({ colorScheme: "dark" });
+      const faults: string[] = [];
+      for (const { name, open } of viewsOf(page, { session_id, task_id })) {
+        await open();
+        faults.push(...(await faultsIn(page, name, size)));
+      }
+      expect(faults).toEqual([]);
+    });
+  }
+});
