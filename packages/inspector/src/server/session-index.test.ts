@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Fact } from "@soong/core";
+import type { ConversationNode, Fact } from "@soong/core";
 import type { FactPage, SessionReader, SessionRecord } from "@soong/store";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
 import type { HomeState } from "../wire/home-records.ts";
 import { createAttendance, createHeartbeat } from "./attendance.ts";
 import { createChanges } from "./changes.ts";
-import { createSessionIndex } from "./session-index.ts";
+import { createSessionIndex, readPrompt } from "./session-index.ts";
 import { createTextLog } from "./text-log.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -148,4 +148,25 @@ describe("reading a session", () => {
       501, 1, 701, 1200, 699,
     ]);
   });
+});
+
+test("a run is called by its first prompt, also where others were sent before it began", async () => {
+  const said = ["an earlier answer", "first", "second", "third"];
+  const nodes = new Map(
+    said.map((text, i) => {
+      const node: ConversationNode = {
+        node_id: `n${i}`,
+        session_id: "s",
+        agent_id: "a",
+        run_id: i === 0 ? "run_0" : "run_1",
+        kind: "message",
+        content: [{ type: "text", text }],
+        ...(i === 0 ? {} : { parent_id: `n${i - 1}` }),
+      };
+      return [node.node_id, node];
+    }),
+  );
+  const reader = { node: async (node_id: string) => nodes.get(node_id) };
+  expect(await readPrompt(reader, "n3", "run_1")).toBe("first");
+  expect(await readPrompt(reader, "n3", "run_of_another")).toBe("");
 });

@@ -235,14 +235,15 @@ type Nodes = Pick<SessionReader, "node">;
 /** Contexts and hooks may have come along; not more than this. */
 const HIGHEST = 64;
 
-/** What a run was asked. Empty where no message is found. */
+/** What a run was asked: the first, where more was sent before it began. Empty where no message is found. */
 export async function readPrompt(nodes: Nodes, node_id: string, run_id: string): Promise<string> {
-  const node = await findAncestor(
-    nodes,
-    node_id,
-    (one) => one.kind === "message" && one.run_id === run_id,
-  );
-  return nodeText(node);
+  let first: ConversationNode | undefined;
+  await findAncestor(nodes, node_id, (one) => {
+    if (one.run_id !== run_id) return first !== undefined;
+    if (one.kind === "message") first = one;
+    return false;
+  });
+  return nodeText(first);
 }
 
 export function nodeText(node: ConversationNode | undefined): string {
