@@ -1,7 +1,9 @@
-// The picture of the README, taken of a real run in both themes. With SOONG_WRITE_PICTURES=1 it is kept as
-// docs/inspector.png and docs/inspector-dark.png; it is taken, and looked at, either way.
+// The pictures of the README and of docs/inspector.md, taken of a real run in both themes. With SOONG_WRITE_PICTURES=1 they are
+// kept in docs; they are taken, and looked at, either way.
 
 import { writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { verifies } from "#laws";
 import type { Page } from "playwright-core";
@@ -9,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
-import { attended, lanesOf, openPage, seen, showTimeline, WAIT } from "./page-stage.ts";
+import { attended, goTo, lanesOf, openPage, seen, showTimeline, WAIT } from "./page-stage.ts";
 import { openShop, PROMPT } from "./picture-stage.ts";
 
 const browser = useBrowser();
@@ -23,9 +25,29 @@ afterAll(() => bundle.remove());
 
 const MOST_BYTES = 250_000;
 
-describe("the picture of the README", () => {
-  it("shows a run at work, with a change that waits for the user, in light and dark", async (context) => {
-    verifies("UI-3");
+/** Each in light and dark, at a desk and on a phone. */
+const VIEWS = [
+  { name: "home", route: "", shown: (page: Page) => page.getByText("Running now") },
+  {
+    name: "question",
+    route: "questions",
+    shown: (page: Page) => page.getByRole("article", { name: "code.edit_file asks" }),
+  },
+  {
+    name: "conversation",
+    route: "conversation",
+    shown: (page: Page) => page.getByText("I look at the source first."),
+  },
+  {
+    name: "policy",
+    route: "policy",
+    shown: (page: Page) => page.getByText("pushing is for people"),
+  },
+] as const;
+
+describe("the pictures of the docs", () => {
+  it("show a run at work, with a change that waits for the user, in light and dark, at a desk and on a phone", async (context) => {
+    verifies("UI-3", "UI-4");
     needsBrowser(context);
     const place = await bundle.place();
     const shop = await openShop(place);
@@ -53,27 +75,40 @@ describe("the picture of the README", () => {
       await expect.poll(async () => Math.max(...(await widths())), WAIT).toBeGreaterThan(20);
     }
 
-    for (const [theme, file] of [
-      ["light", "inspector.png"],
-      ["dark", "inspector-dark.png"],
-    ] as const) {
-      await page.emulateMedia({ colorScheme: theme });
-      const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
-      expect(picture.length).toBeLessThan(MOST_BYTES);
-      const { width, height, colours, brightness } = await page.evaluate(
-        lookAt,
-        picture.toString("base64"),
-      );
-      expect([width, height]).toEqual([1280, 800]);
-      expect(colours).toBeGreaterThan(100);
-      if (theme === "light") expect(brightness).toBeGreaterThan(200);
-      else expect(brightness).toBeLessThan(70);
-      if (process.env["SOONG_WRITE_PICTURES"] === "1") {
-        await writeFile(fileURLToPath(new URL(`../../docs/${file}`, import.meta.url)), picture);
-      }
+    await takePictures(page, "inspector", { width: 1280, height: 800 });
+
+    const session = /session\/([^/?]+)/.exec(page.url())?.[1];
+    // The other views of the docs, while that run is there to be seen.
+    for (const { name, route, shown } of VIEWS) {
+      await goTo(page, route === "conversation" ? `session/${session}/conversation` : route);
+      await seen(shown(page));
+      await takePictures(page, `pictures/${name}-desk`, { width: 1440, height: 900 });
+      await takePictures(page, `pictures/${name}-phone`, { width: 390, height: 844 });
     }
   });
 });
+
+/** In both themes. With SOONG_WRITE_PICTURES=1 they are kept in docs, as NAME.png and NAME-dark.png. */
+async function takePictures(
+  page: Page,
+  name: string,
+  size: { readonly width: number; readonly height: number },
+): Promise<void> {
+  await page.setViewportSize(size);
+  for (const theme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
+    expect(picture.length).toBeLessThan(MOST_BYTES);
+    const seen = await page.evaluate(lookAt, picture.toString("base64"));
+    expect([seen.width, seen.height]).toEqual([size.width, size.height]);
+    expect(seen.colours).toBeGreaterThan(50);
+    if (theme === "light") expect(seen.brightness).toBeGreaterThan(200);
+    else expect(seen.brightness).toBeLessThan(70);
+    if (process.env["SOONG_WRITE_PICTURES"] !== "1") continue;
+    const file = `../../docs/${name}${theme === "dark" ? "-dark" : ""}.png`;
+    await writeFile(fileURLToPath(new URL(file, import.meta.url)), picture);
+  }
+}
 
 /** The folders of a test have names that say nothing to a reader. */
 async function nameAsAtHome(page: Page, project: string, home: string): Promise<void> {
@@ -83,7 +118,9 @@ async function nameAsAtHome(page: Page, project: string, home: string): Promise<
     const text = await response.text();
     const body = text
       .replaceAll(project, "/home/ada/shop")
-      .replaceAll(home, "/home/ada/.soong-agent");
+      .replaceAll(home, "/home/ada/.soong-agent")
+      .replaceAll(`script:${dirname(home)}/`, "script:")
+      .replaceAll(homedir(), "/home/ada");
     await route.fulfill({ response, body });
   });
 }

@@ -11,7 +11,7 @@ import { bundleCli, type CliBundle, type Place } from "../cli/cli-bundle.ts";
 import { startInspector, type RunningInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
 import { faultsIn } from "./looks-stage.ts";
-import { detailsOf, goTo, openPage, says, seen, WAIT } from "./page-stage.ts";
+import { detailsOf, goTo, openPage, says, seen, untilSent, WAIT } from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -190,19 +190,19 @@ describe("a rule that is typed", () => {
     const changed = `# Another line.\n${CONFIG}`;
     await place.write(file, changed);
     const confirm = writing.getByRole("button", { name: "Write it as shown" });
-    await clickOnceItCounts(confirm);
+    await untilSent(page, "/policy/rule/write", () => clickOnceItCounts(confirm));
     await says(writing.getByRole("alert"), /Nothing was written: the file has changed/);
     expect(await place.read(file)).toBe(changed);
     await says(writing, new RegExp(`added to ${file}:17`));
 
     // Read-only means it.
     await chmod(file, 0o400);
-    await clickOnceItCounts(confirm);
+    await untilSent(page, "/policy/rule/write", () => clickOnceItCounts(confirm));
     await seen(writing.getByText(/is read-only; run chmod u\+w on it/));
     expect(await place.read(file)).toBe(changed);
     await chmod(file, 0o600);
 
-    await clickOnceItCounts(confirm);
+    await untilSent(page, "/policy/rule/write", () => clickOnceItCounts(confirm));
     await says(writing, new RegExp(`added at ${file}:17\\. It holds from the next run on`));
     expect(await place.read(file)).toBe(`${changed}\n${rule}`);
     await says(

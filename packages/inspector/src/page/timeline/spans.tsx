@@ -47,17 +47,25 @@ export function spansText(lane: Lane, now: number): string {
     .join(", ");
 }
 
+/** Of model requests. */
+const REQUEST_BARS = [
+  ["request-wait", "waiting for the model"],
+  ["request-stream", "the model answers"],
+] as const;
+
 export function Legend() {
   return (
     <ul class="legend" aria-label="What a bar means">
-      {SPAN_KINDS.map((kind) => (
-        <li key={kind}>
-          <span class="legend-bar" aria-hidden="true">
-            <span class={`bar ${kind}`} style={{ left: "0%", width: "100%" }} />
-          </span>
-          {KINDS[kind].name}
-        </li>
-      ))}
+      {[...SPAN_KINDS.map((kind) => [kind, KINDS[kind].name] as const), ...REQUEST_BARS].map(
+        ([kind, name]) => (
+          <li key={kind}>
+            <span class="legend-bar" aria-hidden="true">
+              <span class={`bar ${kind}`} style={{ left: "0%", width: "100%" }} />
+            </span>
+            {name}
+          </li>
+        ),
+      )}
     </ul>
   );
 }
