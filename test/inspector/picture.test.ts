@@ -101,7 +101,7 @@ async function takePictures(
     expect(picture.length).toBeLessThan(MOST_BYTES);
     const seen = await page.evaluate(lookAt, picture.toString("base64"));
     expect([seen.width, seen.height]).toEqual([size.width, size.height]);
-    expect(seen.colours).toBeGreaterThan(50);
+    expect(seen.colours).toBeGreaterThan(100);
     if (theme === "light") expect(seen.brightness).toBeGreaterThan(200);
     else expect(seen.brightness).toBeLessThan(70);
     if (process.env["SOONG_WRITE_PICTURES"] !== "1") continue;

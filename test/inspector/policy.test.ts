@@ -11,7 +11,7 @@ import { bundleCli, type CliBundle, type Place } from "../cli/cli-bundle.ts";
 import { startInspector, type RunningInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
 import { faultsIn } from "./looks-stage.ts";
-import { detailsOf, goTo, openPage, says, seen, untilSent, WAIT } from "./page-stage.ts";
+import { detailsOf, goTo, openPage, says, seen, WAIT } from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -190,19 +190,22 @@ describe("a rule that is typed", () => {
     const changed = `# Another line.\n${CONFIG}`;
     await place.write(file, changed);
     const confirm = writing.getByRole("button", { name: "Write it as shown" });
-    await untilSent(page, "/policy/rule/write", () => clickOnceItCounts(confirm));
+    await page.evaluate(noteFirstLook, `${file}:17`);
+    await clickOnceItCounts(confirm);
     await says(writing.getByRole("alert"), /Nothing was written: the file has changed/);
     expect(await place.read(file)).toBe(changed);
     await says(writing, new RegExp(`added to ${file}:17`));
+    // From its first picture on, the new change shows that it does not count yet.
+    expect(await page.evaluate(() => document.body.dataset["firstLook"])).toBe("true");
 
     // Read-only means it.
     await chmod(file, 0o400);
-    await untilSent(page, "/policy/rule/write", () => clickOnceItCounts(confirm));
+    await clickOnceItCounts(confirm);
     await seen(writing.getByText(/is read-only; run chmod u\+w on it/));
     expect(await place.read(file)).toBe(changed);
     await chmod(file, 0o600);
 
-    await untilSent(page, "/policy/rule/write", () => clickOnceItCounts(confirm));
+    await clickOnceItCounts(confirm);
     await says(writing, new RegExp(`added at ${file}:17\\. It holds from the next run on`));
     expect(await place.read(file)).toBe(`${changed}\n${rule}`);
     await says(
@@ -214,6 +217,22 @@ describe("a rule that is typed", () => {
     ).toBe("succeeded");
   });
 });
+
+/** Runs in the page: whether the button rests in the first picture that has this text. */
+function noteFirstLook(text: string): void {
+  const watch = new MutationObserver(() => {
+    const region = document.querySelector("[aria-label='Write this rule']");
+    if (region?.textContent.includes(text) !== true) return;
+    watch.disconnect();
+    requestAnimationFrame(() => {
+      const button = [...region.querySelectorAll("button")].find(
+        ({ textContent }) => textContent === "Write it as shown",
+      );
+      document.body.dataset["firstLook"] = button?.getAttribute("aria-disabled") ?? "none";
+    });
+  });
+  watch.observe(document.body, { childList: true, subtree: true, characterData: true });
+}
 
 /** Where it stands now: scrolling moves it, and then its time begins anew. */
 async function clickOnceItCounts(button: Locator): Promise<void> {

@@ -59,6 +59,8 @@ export function useAnswerGuard(find: () => Element | null | undefined, content =
   }
 
   useLayoutEffect(() => begin({ shown_at: performance.now() }), [content]);
+  // Before it is painted: a button that does not count must not look as if it did.
+  useLayoutEffect(() => void look());
 
   useEffect(() => {
     look();
