@@ -2,20 +2,21 @@
 // write at a time, so that a caller that awaits `write` holds no more than it just gave.
 
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import {
-  link,
-  open,
-  rename,
-  rm,
-  type FileHandle,
-  mkdir,
-  realpath,
-  lstat,
-  chmod,
-  readdir,
-} from "node:fs/promises";
+  chmodSync,
+  closeSync,
+  createReadStream,
+  fdatasync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { link, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import {
   ToolFailure,
   type ArtifactInput,
@@ -47,15 +48,15 @@ export interface ArtifactFileSink extends ArtifactStoreSink {
   discard(): Promise<void>;
 }
 
+/** Less than this is written in one go, and not looked for elsewhere. */
 const SHORTEST_SHARED = 64 * 1024;
+const datasync = promisify(fdatasync);
 
 type State = "open" | "closed" | "discarded" | "failed";
 
 export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): ArtifactFileSink {
   const described = { ...about };
-  const artifact_id = place.ids.next("art");
-  const unfinished = join(place.directory, unfinishedName(artifact_id));
-  const finished = join(place.directory, artifact_id);
+  const { artifact_id, unfinished, finished } = newFile(place);
   const hash = createHash("sha256");
   let size = 0;
   let state: State = "open";
@@ -134,25 +135,9 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
     if (!isShared) await handle?.datasync();
     await handle?.close();
     file = undefined;
-    const { media_type, name, session_id, run_id, tool_call_id, retention } = described;
-    const record: ArtifactRecord = omitUndefined({
-      artifact_id,
-      sha256,
-      media_type,
-      size,
-      name,
-      session_id,
-      run_id,
-      tool_call_id,
-      created_at: new Date(place.clock.now()).toISOString(),
-      retention,
-    });
     place.at?.("artifact.written");
     await (isShared ? rm(unfinished) : rename(unfinished, finished));
-    place.at?.("artifact.renamed");
-    await place.keep(record);
-    place.at?.("artifact.kept");
-    return record;
+    return keepRecord(place, { artifact_id, sha256, size }, described);
   }
 
   /** Each run keeps the definitions of all its tools: the same bytes take their room once. */
@@ -176,9 +161,7 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
     } catch {
       // It never opened, or is closed already: there is only the name left to remove.
     }
-    const leavings = failure === undefined ? [unfinished] : [unfinished, finished];
-    // What cannot be removed now is swept away later; the reason it is given up matters more.
-    await Promise.allSettled(leavings.map((path) => rm(path, { force: true })));
+    await removeFiles(failure === undefined ? [unfinished] : [unfinished, finished]);
   }
 
   function refuseUnlessOpen(): void {
@@ -191,11 +174,52 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
   }
 }
 
+function newFile({ ids, directory }: ArtifactPlace) {
+  const artifact_id = ids.next("art");
+  return {
+    artifact_id,
+    unfinished: join(directory, unfinishedName(artifact_id)),
+    finished: join(directory, artifact_id),
+  };
+}
+
+/** Its bytes have their name. */
+async function keepRecord(
+  place: ArtifactPlace,
+  { artifact_id, sha256, size }: Pick<ArtifactRecord, "artifact_id" | "sha256" | "size">,
+  { media_type, name, session_id, run_id, tool_call_id, retention }: ArtifactInput,
+): Promise<ArtifactRecord> {
+  const record: ArtifactRecord = omitUndefined({
+    artifact_id,
+    sha256,
+    media_type,
+    size,
+    name,
+    session_id,
+    run_id,
+    tool_call_id,
+    created_at: new Date(place.clock.now()).toISOString(),
+    retention,
+  });
+  place.at?.("artifact.renamed");
+  await place.keep(record);
+  place.at?.("artifact.kept");
+  return record;
+}
+
+/** What cannot be removed now is swept away later; the reason it is given up matters more. */
+async function removeFiles(paths: readonly string[]): Promise<void> {
+  await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
+}
+
 export async function writeArtifact(
   place: ArtifactPlace,
   bytes: string | Uint8Array,
   about: ArtifactInput,
 ): Promise<ArtifactRecord> {
+  // A copy: a caller may reuse its buffer without waiting.
+  const whole = typeof bytes === "string" ? Buffer.from(bytes) : new Uint8Array(bytes);
+  if (whole.length < SHORTEST_SHARED) return writeSmall(place, whole, { ...about });
   const sink = openArtifactSink(place, about);
   try {
     await sink.write(bytes);
@@ -203,6 +227,32 @@ export async function writeArtifact(
   } catch (error) {
     await sink.discard();
     throw error;
+  }
+}
+
+/** Only the sync leaves this thread: each step on the thread pool costs more than the step. */
+async function writeSmall(
+  place: ArtifactPlace,
+  bytes: Uint8Array,
+  about: ArtifactInput,
+): Promise<ArtifactRecord> {
+  const { artifact_id, unfinished, finished } = newFile(place);
+  try {
+    await place.ready;
+    const file = openSync(unfinished, "wx", 0o600);
+    try {
+      writeFileSync(file, bytes);
+      await datasync(file);
+    } finally {
+      closeSync(file);
+    }
+    place.at?.("artifact.written");
+    renameSync(unfinished, finished);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    return await keepRecord(place, { artifact_id, sha256, size: bytes.length }, about);
+  } catch (error) {
+    await removeFiles([unfinished, finished]);
+    throw asFailure(error);
   }
 }
 
@@ -232,14 +282,14 @@ function asFailure(error: unknown): Error {
 
 /** Its canonical path. Throws when someone else owns it: they could put anything into it. */
 export async function privateDirectory(given: string): Promise<string> {
-  await mkdir(given, { recursive: true, mode: 0o700 });
-  const directory = await realpath(given);
-  const { uid, mode } = await lstat(directory);
+  mkdirSync(given, { recursive: true, mode: 0o700 });
+  const directory = realpathSync(given);
+  const { uid, mode } = lstatSync(directory);
   const own = process.getuid?.();
   if (own !== undefined && uid !== own) {
     throw new Error(`The directory ${directory} belongs to another user; choose one of your own.`);
   }
-  if ((mode & 0o077) !== 0) await chmod(directory, 0o700);
+  if ((mode & 0o077) !== 0) chmodSync(directory, 0o700);
   return directory;
 }
 

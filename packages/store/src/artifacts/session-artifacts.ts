@@ -1,8 +1,10 @@
 // Artifacts of the sessions of a store in files: bytes in a directory only the session's holder writes to, records as rows of the
 // database. A file without a row is what a crash left, and is swept away when the session opens.
 
-import { open, readdir, rm } from "node:fs/promises";
+import { closeSync, fsync, openSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { ArtifactRecord, ByteRange } from "@soong/core";
 import type {
   ArtifactBytes,
@@ -88,11 +90,11 @@ async function sweepArtifacts(directory: string, rows: Pick<ArtifactRows, "find"
 async function syncDirectory(directory: string): Promise<void> {
   // Windows has no such thing.
   if (process.platform === "win32") return;
-  const handle = await open(directory, "r");
+  const handle = openSync(directory, "r");
   try {
-    await handle.sync();
+    await promisify(fsync)(handle);
   } finally {
-    await handle.close();
+    closeSync(handle);
   }
 }
 
