@@ -25,12 +25,14 @@ const session_id = "read";
 
 const SYNCED = "append and flush, synced";
 const BARE_SYNCED = "bare INSERT, synced";
+const SYNCED_IN_SESSIONS = `append and flush, synced, in ${SESSIONS} sessions`;
+const BARE_ON_CONNECTIONS = `bare INSERT, synced, on ${CONNECTIONS} connections`;
 
 /** @type {Report} */
 export const storePg = {
   id: "store-pg",
   title: "A store on PostgreSQL: entries of one fact, and 10 000 facts read and opened",
-  rows: [BARE_SYNCED, SYNCED],
+  rows: [BARE_SYNCED, SYNCED, BARE_ON_CONNECTIONS, SYNCED_IN_SESSIONS],
   report: ({ quick }) =>
     withPostgres(async (database) => {
       const store = await database.open();
@@ -77,8 +79,8 @@ async function appends({ connect }, store, quick) {
     )),
     ...(await paired(
       [
-        { name: `bare INSERT, synced, on ${CONNECTIONS} connections`, run: together(clients) },
-        { name: `append and flush, synced, in ${SESSIONS} sessions`, run: together(several) },
+        { name: BARE_ON_CONNECTIONS, run: together(clients) },
+        { name: SYNCED_IN_SESSIONS, run: together(several) },
       ],
       { ...options, per: SHARED },
     )),

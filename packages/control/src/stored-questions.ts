@@ -50,8 +50,9 @@ type StoredRequest = (
 };
 
 export function readStoredRequest({ kind, request = {} }: QuestionRecord): StoredRequest {
-  // Written in this file alone, from a request of that kind.
-  return { kind, ...request } as unknown as StoredRequest;
+  // Written in this file, from a request of that kind. One that was changed by hand can be denied, and not approved.
+  const stored = isJsonObject(request["request"]) ? request : { request: {}, shows_all: false };
+  return { kind, ...stored } as unknown as StoredRequest;
 }
 
 const POLL_MS = 500;

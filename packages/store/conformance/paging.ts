@@ -87,6 +87,8 @@ export const paging: readonly ConformanceCheck[] = [
         facts.map(({ session_id, seq }) => `${session_id} ${seq}`).toSorted();
       const found = await store.factsOfTypes(["two", "one"], ["tool.progress", "artifact.created"]);
       assert.deepEqual(shown(found), ["one 3", "one 4", "two 3", "two 4"]);
+      const later = await store.factsOfTypes(ids, ["tool.progress", "artifact.created"], 3);
+      assert.deepEqual(shown(later), ["one 4", "three 4", "two 4"]);
       assert.deepEqual(await store.factsOfTypes(ids, []), []);
       assert.deepEqual(await store.factsOfTypes(["nowhere", "\0"], ["artifact.created"]), []);
       const last = await store.lastFacts(["one", "three", "nowhere"]);

@@ -105,9 +105,9 @@ test("a session that another process took over meanwhile is not removed", async 
   await ask(
     url,
     `CREATE FUNCTION take_over() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      UPDATE soong.sessions SET epoch = 3; RETURN NULL; END $$;
+      UPDATE soong.sessions SET epoch = epoch + 1; RETURN NULL; END $$;
     CREATE CONSTRAINT TRIGGER takes_over AFTER UPDATE ON soong.sessions DEFERRABLE INITIALLY DEFERRED
-      FOR EACH ROW WHEN (OLD.epoch = 1 AND NEW.epoch = 2) EXECUTE FUNCTION take_over()`,
+      FOR EACH ROW WHEN (OLD.lease_until IS NULL AND NEW.epoch > OLD.epoch) EXECUTE FUNCTION take_over()`,
   );
   expect(await refusal(() => store.removeSession("s1"))).toMatchObject({ code: "session_in_use" });
   expect(await store.sessions()).toHaveLength(1);

@@ -3,7 +3,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import {
   openStore,
@@ -17,6 +16,7 @@ import { createCluster } from "../../../packages/store/src/postgres/cluster.ts";
 import { openConnections, readAddress } from "../../../packages/store/src/postgres/connection.ts";
 import { startProxy } from "../../postgres/proxy.ts";
 import { usePostgres } from "../../postgres/shared.ts";
+import { ask } from "./postgres-stage.ts";
 
 const WORKER: WorkerReport = {
   worker_id: "w1",
@@ -44,7 +44,7 @@ test("workers are listed by pool and host, with what they do, until they leave",
   expect(first).toEqual({ ...WORKER, doing, draining: false });
   expect(Math.abs(Date.parse(seen_at) - Date.now())).toBeLessThan(60_000);
   await cluster.removeWorker("w1");
-  await execute(
+  await ask(
     url,
     "UPDATE soong.workers SET seen_at = seen_at - interval '61 s' WHERE host = 'host-b'",
   );
@@ -69,9 +69,9 @@ test("a worker that ended without a word is forgotten after a day", async () => 
   const url = await usePostgres();
   const { cluster } = await openMachine(url);
   await cluster.reportWorker({ ...WORKER, worker_id: "gone" });
-  await execute(url, "UPDATE soong.workers SET seen_at = seen_at - interval '25 h'");
+  await ask(url, "UPDATE soong.workers SET seen_at = seen_at - interval '25 h'");
   await cluster.reportWorker(WORKER);
-  expect(await execute(url, "SELECT worker_id FROM soong.workers")).toEqual([{ worker_id: "w1" }]);
+  expect(await ask(url, "SELECT worker_id FROM soong.workers")).toEqual([{ worker_id: "w1" }]);
 });
 
 test("what another program wrote as a worker keeps no one from listing the others", async () => {
@@ -79,7 +79,7 @@ test("what another program wrote as a worker keeps no one from listing the other
   const { cluster } = await openMachine(url);
   await cluster.reportWorker(WORKER);
   await cluster.reportWorker({ ...WORKER, worker_id: "w2" });
-  await execute(url, "UPDATE soong.workers SET doing = '{' WHERE worker_id = 'w2'");
+  await ask(url, "UPDATE soong.workers SET doing = '{' WHERE worker_id = 'w2'");
   expect(await cluster.workers()).toMatchObject([
     { worker_id: "w1", doing: WORKER.doing },
     { worker_id: "w2", doing: [] },
@@ -120,6 +120,7 @@ test("a command is taken when it is sent, without a regular look", async () => {
   const url = await usePostgres();
   const { store, cluster: other } = await openMachine(url);
   await store.createSession({ session_id: "s1" });
+  await ask(url, "UPDATE soong.sessions SET epoch = 1");
   const connections = await openConnections(readAddress(url), {
     readOnly: false,
     answerTimeoutMs: 5_000,
@@ -167,7 +168,7 @@ test("the commands of a session are removed with it", async () => {
   await cluster.send("s1", abort("stop"));
   await session.close();
   await store.removeSession("s1");
-  expect(await execute(url, "SELECT command_no FROM soong.commands")).toEqual([]);
+  expect(await ask(url, "SELECT command_no FROM soong.commands")).toEqual([]);
 });
 
 test("a wake-up reaches those who listen to its topic in the same schema, on any machine", async () => {
@@ -349,7 +350,7 @@ async function listenTo(cluster: ClusterStorage, topic: string) {
 }
 
 async function listening(url: string): Promise<number> {
-  const rows = await execute(
+  const rows = await ask(
     url,
     `SELECT pid FROM pg_stat_activity
       WHERE application_name = 'soong listener' AND datname = current_database()`,
@@ -358,15 +359,5 @@ async function listening(url: string): Promise<number> {
 }
 
 async function openCommands(url: string): Promise<number> {
-  return (await execute(url, "SELECT 1 FROM soong.commands WHERE taken_at IS NULL")).length;
-}
-
-async function execute(url: string, statement: string): Promise<object[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<object>(statement)).rows;
-  } finally {
-    await client.end();
-  }
+  return (await ask(url, "SELECT 1 FROM soong.commands WHERE taken_at IS NULL")).length;
 }

@@ -98,6 +98,28 @@ test("a lease that has ended in the database is not revived, also when no one ha
   expect(await ask(url, "SELECT artifact_id FROM soong.artifacts")).toEqual([]);
 });
 
+test("a standby that was behind gives no epoch to a second holder", async () => {
+  verifies("STORE-3", "EVENT-6");
+  const url = await usePostgres();
+  const before = await (await storeAt(url)).createSession({ session_id: "s1" });
+  createFactWriter(before).add();
+  await before.close();
+  const [row] = await ask<{ epoch: string }>(url, "SELECT epoch FROM soong.sessions");
+  const first = await (await storeAt(url)).openSession("s1");
+  // As on a standby that became the primary before the last commit had reached it.
+  await ask(
+    url,
+    `UPDATE soong.sessions SET epoch = ${row?.epoch}, lease_until = NULL, holder = NULL`,
+  );
+  const second = await (await storeAt(url)).openSession("s1");
+  createFactWriter(first).add({ data: { text: "of the first" } });
+  expect(await refusal(() => first.journal.flush())).toMatchObject({ code: "session_lost" });
+  expect(second.lost.aborted).toBe(false);
+  createFactWriter(second).add({ data: { text: "of the second" } });
+  await second.journal.flush();
+  expect(await (await storeAt(url)).verify("s1")).toMatchObject({ ok: true, facts: 2 });
+});
+
 test("one session that is lost does not keep others from being closed", async () => {
   verifies("STORE-1");
   const url = await usePostgres();

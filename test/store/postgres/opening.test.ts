@@ -3,6 +3,7 @@
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
+import { createFactWriter } from "../../../packages/store/conformance/fact-writer.ts";
 import { usePostgres } from "../../postgres/shared.ts";
 import { ask, refusal, storeAt } from "./postgres-stage.ts";
 
@@ -95,6 +96,28 @@ test("a user without rights on the database is refused, and works once the schem
   }
 });
 
+test("a store of the version before is brought to this one by the next process that writes, with all that is in it", async () => {
+  verifies("STORE-4");
+  const url = await usePostgres();
+  const session = await (await storeAt(url)).createSession({ session_id: "s1" });
+  createFactWriter(session).add();
+  await session.close();
+  await ask(
+    url,
+    `DROP TABLE soong.commit_marks, soong.withdrawn_dispatches;
+     DELETE FROM soong.soong_store WHERE version > 1`,
+  );
+  expect((await refusal(() => storeAt(url, { readOnly: true }))).message).toMatch(
+    /has version 1, and this Soong needs 2\. Any command that writes brings it there\.$/,
+  );
+  const store = await storeAt(url);
+  expect(await store.verify("s1")).toMatchObject({ ok: true, facts: 1 });
+  await (await store.openSession("s1")).close();
+  await store.cluster?.withdrawDispatch({ run_id: "run_1", tool_call_id: "call_1" });
+  expect(await store.cluster?.isWithdrawn({ run_id: "run_1", tool_call_id: "call_1" })).toBe(true);
+  expect(await store.cluster?.isWithdrawn({ run_id: "run_1", tool_call_id: "call_2" })).toBe(false);
+});
+
 test("a store that is only read makes nothing, not even its tables", async () => {
   verifies("STORE-4");
   const url = await usePostgres();
@@ -151,6 +174,12 @@ test.each<[string, (url: URL) => void, string, RegExp]>([
     (url) => (url.password = "hunter2%"),
     "store_unavailable",
     /A % in it does not begin a code such as %40/,
+  ],
+  [
+    "a password that is not encoded and looks like a database",
+    (url) => (url.pathname = "/hunter2@host/soong"),
+    "store_unavailable",
+    /A special character of a part is not percent-encoded, as @ is by %40/,
   ],
 ])("%s is reported in one sentence, without the password", async (_what, change, code, message) => {
   verifies("STORE-1", "REDACT-1");

@@ -11,6 +11,9 @@ export interface ClusterStorage {
   workers(options?: { readonly seenWithinMs?: number }): Promise<WorkerRecord[]>;
   /** It is to take nothing more. Undefined: there is no such worker. */
   drainWorker(worker_id: string): Promise<WorkerRecord | undefined>;
+  /** From now on no worker begins what this call dispatched; one that had claimed it before is seen by who withdraws it. */
+  withdrawDispatch(dispatch: DispatchName): Promise<void>;
+  isWithdrawn(dispatch: DispatchName): Promise<boolean>;
   /** The sessions that processes hold now, on any machine, longest held first. */
   holders(): Promise<SessionHolder[]>;
   /** For the process that holds the session now, and no later one. False: no one holds it. */
@@ -50,6 +53,12 @@ export interface SessionHolder {
   }[];
 }
 
+/** The call of a run that dispatched something. */
+export interface DispatchName {
+  readonly run_id: string;
+  readonly tool_call_id: string;
+}
+
 export interface WorkerReport {
   /** Of one process: a restarted one has another, or another `started_at`. */
   readonly worker_id: string;
@@ -62,6 +71,8 @@ export interface WorkerReport {
   readonly concurrency: number;
   readonly started_at: string;
   readonly doing: readonly WorkerStep[];
+  /** Steps that were given to it lately and that it cannot execute. */
+  readonly declined?: readonly DeclinedStep[];
 }
 
 /** A step that a worker executes. */
@@ -71,6 +82,11 @@ export interface WorkerStep {
   readonly since: string;
   /** The session it has for that, once there is one. */
   readonly session_id?: string;
+}
+
+export interface DeclinedStep extends Pick<WorkerStep, "task_id" | "step_id" | "since"> {
+  /** A sentence that continues "because". */
+  readonly why: string;
 }
 
 export interface WorkerRecord extends WorkerReport {

@@ -38,8 +38,15 @@ export interface Store {
   searchNodes(text: string, page?: NodeSearchPage): Promise<NodeSearch>;
   /** Of each run of these sessions the last fact once it has ended, or some fact before that. */
   lastFacts(session_ids: readonly string[]): Promise<Fact[]>;
-  /** The facts of these types in these sessions. Costs little more than those facts, however many others there are. */
-  factsOfTypes(session_ids: readonly string[], types: readonly FactType[]): Promise<Fact[]>;
+  /**
+   * The facts of these types in these sessions, of each those after this seq; default: all. Costs little more than those facts,
+   * however many others there are.
+   */
+  factsOfTypes(
+    session_ids: readonly string[],
+    types: readonly FactType[],
+    after?: number,
+  ): Promise<Fact[]>;
   /** Of each of these sessions that has one the newest fact of this type. Quick where that is near its end. */
   newestFacts(session_ids: readonly string[], type: FactType): Promise<Fact[]>;
   /** The runs of these sessions, of each oldest first. */

@@ -2,12 +2,14 @@
 
 import type {
   ClusterStorage,
+  DeclinedStep,
   SessionHolder,
   WorkerRecord,
   WorkerReport,
+  WorkerStep,
 } from "../contract/cluster.ts";
 import { readHolder, type SessionRow } from "../session/rows.ts";
-import { fromColumn, omitNulls } from "../sql/columns.ts";
+import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
 import { raw, sql, sqlRow } from "../sql/sql.ts";
 import type { Connections } from "./connection.ts";
 import { createListener } from "./listener.ts";
@@ -29,7 +31,11 @@ export interface ClusterParts {
   readonly beatMs?: number | undefined;
 }
 
-type WorkerRow = Omit<WorkerRecord, "seen_at" | "doing"> & { seen_at: Date; doing: string };
+type WorkerRow = Omit<WorkerRecord, "seen_at" | "doing" | "declined"> & {
+  seen_at: Date;
+  /** Both lists as one: of a step that was declined, with the reason. */
+  doing: string;
+};
 
 const SEEN_WITHIN_MS = 60_000;
 const CLOCK_READINGS = 3;
@@ -73,6 +79,17 @@ export function createCluster(parts: ClusterParts): Cluster {
       if (row === undefined) return undefined;
       notifySoon(`worker/${worker_id}`);
       return toWorkerRecord(row);
+    },
+    async withdrawDispatch({ run_id, tool_call_id }) {
+      await runner.run(sql`WITH forgotten AS (
+          DELETE FROM withdrawn_dispatches WHERE withdrawn_at < clock_timestamp() - ${FORGOTTEN_AFTER})
+        INSERT INTO withdrawn_dispatches (run_id, tool_call_id)
+        VALUES (${run_id}, ${asColumn(tool_call_id)}) ON CONFLICT DO NOTHING`);
+    },
+    async isWithdrawn({ run_id, tool_call_id }) {
+      const rows = await runner.run(sql`SELECT 1 FROM withdrawn_dispatches
+        WHERE run_id = ${run_id} AND tool_call_id = ${asColumn(tool_call_id)}`);
+      return rows.length > 0;
     },
     async holders() {
       const rows =
@@ -156,7 +173,8 @@ function commandsTopic(session_id: string): string {
 
 /** A process that is started again is not draining any more. */
 function reportSteps(worker: WorkerReport) {
-  const { worker_id, pool, host, pid, version, concurrency, started_at, doing } = worker;
+  const { worker_id, pool, host, pid, version, concurrency, started_at } = worker;
+  const doing = [...worker.doing, ...(worker.declined ?? [])];
   return sqlRow<Pick<WorkerRow, "draining">>`WITH forgotten AS (
       DELETE FROM workers WHERE seen_at < clock_timestamp() - ${FORGOTTEN_AFTER}
         AND worker_id <> ${worker_id})
@@ -169,19 +187,33 @@ function reportSteps(worker: WorkerReport) {
     RETURNING draining`;
 }
 
-function toWorkerRecord({ seen_at, doing, ...row }: WorkerRow): WorkerRecord {
+function toWorkerRecord({ seen_at, doing: text, ...row }: WorkerRow): WorkerRecord {
+  const steps = parseSteps(text);
+  const doing = steps.filter((step) => !isDeclined(step));
+  const declined = steps.filter(isDeclined);
   return {
     ...row,
     seen_at: seen_at.toISOString(),
-    doing: parseDoing(doing),
+    doing,
+    ...(declined.length > 0 && { declined }),
   };
 }
 
+function isStep(given: unknown): given is WorkerStep {
+  const { task_id, step_id, since, why = "" } = (given ?? {}) as Partial<WorkerStep & DeclinedStep>;
+  return [task_id, step_id, since, why].every((text) => typeof text === "string");
+}
+
+function isDeclined(step: WorkerStep | DeclinedStep): step is DeclinedStep {
+  return "why" in step;
+}
+
 /** What one process writes there keeps no other from listing all. */
-function parseDoing(text: string): WorkerRecord["doing"] {
+function parseSteps(text: string): readonly (WorkerStep | DeclinedStep)[] {
   try {
-    const doing: unknown = JSON.parse(text);
-    return Array.isArray(doing) ? (doing as WorkerRecord["doing"]) : [];
+    const steps: unknown = JSON.parse(text);
+    if (!Array.isArray(steps)) return [];
+    return steps.filter(isStep);
   } catch {
     return [];
   }

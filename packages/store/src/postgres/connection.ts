@@ -43,8 +43,6 @@ const DEFAULT_SCHEMA = "soong";
 export interface StoreAddress {
   readonly name: string;
   readonly schema: string;
-  /** What the server is started with for a connection, as with `psql`. */
-  readonly options: string;
   readonly url: string;
 }
 
@@ -66,16 +64,19 @@ export function readAddress(given: string): StoreAddress {
     throw badUrl(`Its schema is ${schema}, which is not for a store`);
   }
   url.searchParams.delete("schema");
-  // As a parameter of the URL they would take the place of ours.
-  const options = url.searchParams.get("options") ?? "";
-  url.searchParams.delete("options");
+  // A part of a password would be taken for the host or the database, and shown as that.
+  if (url.hash !== "" || `${url.pathname}${url.search}`.includes("@")) {
+    throw badUrl(
+      "A special character of a part is not percent-encoded, as @ is by %40 and # by %23",
+    );
+  }
   try {
     for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);
   } catch {
     throw badUrl("A % in it does not begin a code such as %40");
   }
   const name = `${url.protocol}//${url.host}${url.pathname}`;
-  return { name, schema, options, url: url.href };
+  return { name, schema, url: url.href };
 }
 
 function badUrl(why: string): StoreError {
@@ -89,7 +90,7 @@ export async function openConnections(
   address: StoreAddress,
   { readOnly, answerTimeoutMs }: ConnectionOptions,
 ): Promise<Connections> {
-  const { name, schema, options, url } = address;
+  const { name, schema, url } = address;
   const { Client, Pool, types } = await loadPg();
   const config: PoolConfig = {
     connectionString: url,
@@ -99,13 +100,10 @@ export async function openConnections(
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     // A program that has nothing more to do ends, also if it closes nothing.
     allowExitOnIdle: true,
-    // The server ends what takes longer, and this process waits no longer for a server that does not answer.
-    statement_timeout: answerTimeoutMs,
+    // The server ends what takes longer (`setUp`), and this process waits no longer for a server that does not answer.
     query_timeout: Math.ceil(1.1 * answerTimeoutMs),
-    idle_in_transaction_session_timeout: answerTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    options: `${options} -c search_path=${schema}${readOnly ? " -c default_transaction_read_only=on" : ""}`,
     // Counts and places are whole numbers that fit.
     types: {
       getTypeParser: (id, format): unknown =>
@@ -114,10 +112,12 @@ export async function openConnections(
   };
   // The pool waits for it, whatever its types say.
   // oxlint-disable-next-line typescript/no-misused-promises
-  const pool = new Pool({ ...config, pipeline: true, onConnect: syncCommits });
+  const pool = new Pool({ ...config, pipeline: true, onConnect: setUp });
   // One that breaks while no one uses it: the next who needs one learns of it.
   pool.on("error", () => {});
   const clients = new Set<PoolClient>();
+  /** The server's processes behind our connections, each of which has one of its own. */
+  const backends = new Set<string>();
   pool.on("connect", (client) => clients.add(client));
   pool.on("remove", (client) => clients.delete(client));
   const closing = new AbortController();
@@ -142,6 +142,7 @@ export async function openConnections(
       client.on("error", ignore);
       try {
         await client.connect();
+        await setUp(client);
         return client;
       } catch (error) {
         client.end().catch(ignore);
@@ -205,6 +206,27 @@ export async function openConnections(
     throw asPostgresError(new Error("Connection terminated: given up"), name);
   }
 
+  /**
+   * By a statement: a pooler refuses what it does not know of when it is connected to. Commits are synced also where the server's
+   * own setting is not to: whoever holds a session would be ahead of a server that crashed, and could not continue.
+   */
+  async function setUp(client: ClientBase): Promise<void> {
+    const { rows } = await client.query<{ is_standby: boolean; backend: string | null }>(
+      `SELECT pg_is_in_recovery() AS is_standby, (${BACKEND}) AS backend, set_config('search_path', $1, false), set_config('statement_timeout', $2, false),
+        set_config('idle_in_transaction_session_timeout', $2, false),
+        set_config('default_transaction_read_only', CASE WHEN $3 THEN 'on' ELSE current_setting('default_transaction_read_only') END, false),
+        set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' ELSE current_setting('synchronous_commit') END, false)`,
+      [schema, String(answerTimeoutMs), readOnly],
+    );
+    const backend = rows[0]?.backend ?? "";
+    if (backends.has(backend)) throw refuseSharing(name);
+    if (backend !== "") backends.add(backend);
+    client.once("end", () => backends.delete(backend));
+    // The address may lead there a moment before it is promoted.
+    if (!readOnly && rows[0]?.is_standby === true)
+      throw Object.assign(new Error("it is a standby that was not promoted"), { code: "57P03" });
+  }
+
   function refuseClosed(): void {
     if (closing.signal.aborted) throw closed();
   }
@@ -216,15 +238,20 @@ export async function openConnections(
 
 function ignore(): void {}
 
-function streamOf({ connection }: PoolClient): Socket {
-  return connection.stream as Socket;
+/** With its start: another server, or the same one after a crash, may use the number again. */
+const BACKEND =
+  "SELECT concat(pid, ' ', backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+
+/** Settings, prepared statements and notifications of one connection would be those of another. */
+function refuseSharing(name: string): StoreError {
+  return new StoreError(
+    "store_unavailable",
+    `The store ${name}: two connections share one of the server's, as with a pooler in transaction mode; set pool_mode = session there.`,
+  );
 }
 
-/** Also where the server's own setting is not to: an epoch that a crash takes back would be given out twice. */
-async function syncCommits(client: ClientBase): Promise<void> {
-  await client.query(
-    "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'",
-  );
+function streamOf({ connection }: PoolClient): Socket {
+  return connection.stream as Socket;
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {

@@ -208,4 +208,22 @@ CREATE TABLE commands (
 CREATE INDEX commands_by_session ON commands (session_no);
 `,
   },
+  {
+    version: 2,
+    sql: `
+CREATE TABLE commit_marks (
+  mark TEXT COLLATE "C" PRIMARY KEY,
+  is_refused BOOLEAN NOT NULL DEFAULT false,
+  made_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX commit_marks_by_age ON commit_marks (made_at);
+
+CREATE TABLE withdrawn_dispatches (
+  run_id TEXT COLLATE "C" NOT NULL,
+  tool_call_id TEXT NOT NULL,
+  withdrawn_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (run_id, tool_call_id)
+);
+`,
+  },
 ];

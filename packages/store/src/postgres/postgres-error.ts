@@ -28,6 +28,20 @@ const FORBIDDEN_DATABASE: Meaning = [
 ];
 const FULL: Meaning = ["store_full", "it has no room left; free some space there"];
 
+/** Of a login that the server refuses because it is not encrypted, which has the code of a wrong user. */
+const NO_ENCRYPTION = /no encryption/;
+const UNENCRYPTED: Meaning = [
+  "store_unavailable",
+  "it takes no unencrypted connection, or not from this address; add ?sslmode=verify-full to the URL",
+];
+
+/** In the words of PgBouncer, which gives it the code of a server that is away. */
+const REFUSED_PARAMETER = /unsupported startup parameter/;
+const UNSUPPORTED: Meaning = [
+  "store_unavailable",
+  "the pooler in front of it does not take the options of the URL; remove them, or let the pooler ignore them",
+];
+
 /** By SQLSTATE, the longer one first. */
 const MEANING: Readonly<Record<string, Meaning>> = {
   "28P01": REFUSED,
@@ -44,6 +58,8 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   "57P02": AWAY,
   "57P03": AWAY,
   "57P05": AWAY,
+  // Not accepting connections now.
+  "55000": AWAY,
   // The server ended a transaction that stood still, because this process was stopped or cut off.
   "25P03": AWAY,
   "08": AWAY,
@@ -67,6 +83,9 @@ const NETWORK = new Set([
 /** The driver gives these no code. */
 const NETWORK_WORDS =
   /Connection terminated|Query read timeout|timeout (exceeded )?when trying to connect|timeout expired|Client has encountered a connection error|not queryable|socket hang up/i;
+
+/** In the words of the driver. */
+const NO_PASSWORD = /client password must be/;
 
 export class PostgresError extends StoreError {
   /** SQLSTATE, or what the system calls it. */
@@ -100,7 +119,7 @@ export function asPostgresError(error: unknown, name: string): Error {
     code?: string;
     constraint?: string;
   };
-  const known = MEANING[state] ?? MEANING[state.slice(0, 2)];
+  const known = findMeaning(state, message);
   const isOfDatabase = known === FORBIDDEN && message.includes("for database");
   const meaning = isOfDatabase ? FORBIDDEN_DATABASE : known;
   const isAway =
@@ -110,10 +129,16 @@ export function asPostgresError(error: unknown, name: string): Error {
   if (!isDatabase) return error as Error;
   const [code, what] = meaning ?? (isAway ? AWAY : (["store_unavailable", ""] as const));
   // What the server says of a login names the user.
-  const why = meaning === REFUSED ? "" : firstLine(message);
+  const why = meaning === REFUSED || meaning === UNENCRYPTED ? "" : firstLine(message);
   const because = [what, what === "" || why === "" ? why : `(${why})`].filter(Boolean).join(" ");
   const text = `The store ${name}: ${because}.`;
   return new PostgresError(code, text, { state, constraint, isAway }, error);
+}
+
+function findMeaning(state: string, message: string): Meaning | undefined {
+  if (REFUSED_PARAMETER.test(message)) return UNSUPPORTED;
+  if (state === "28000" && NO_ENCRYPTION.test(message)) return UNENCRYPTED;
+  return MEANING[state] ?? MEANING[state.slice(0, 2)];
 }
 
 /** Before there is a connection, nothing that fails is a fault of ours. */
@@ -121,6 +146,10 @@ export function asConnectError(given: unknown, name: string): Error {
   const error = asPostgresError(given, name);
   if (error instanceof StoreError) return error;
   const why = firstLine(error.message);
+  if (NO_PASSWORD.test(why)) {
+    const message = `The store ${name}: the server asks for a password, and none is given; set the variable that store.password_env of the config names, or put it into SOONG_STORE_URL.`;
+    return new StoreError("store_unavailable", message, { cause: error });
+  }
   const what = /SSL|TLS|certificate/i.test(why)
     ? `it cannot be reached with TLS as the URL says; check its sslmode (${why})`
     : `no connection can be made; check the URL (${why})`;

@@ -1,7 +1,6 @@
 // Steps on PostgreSQL. While the database is away they are tried again, within a bound; a transaction whose end is unknown is
 // looked up before. Statements whose answers no one waits for yet go out together: a claim waits twice, not ten times.
 
-import { setTimeout as delay } from "node:timers/promises";
 import type { PoolClient, QueryConfig, QueryResult } from "pg";
 import { StoreError } from "../contract/store-error.ts";
 import {
@@ -15,6 +14,7 @@ import {
   type Steps,
 } from "../sql/sql.ts";
 import type { RetryWhileAway } from "./retry-while-away.ts";
+import { createCommitMarks, type CommitMark } from "./commit-marks.ts";
 import type { Connections } from "./connection.ts";
 import { asPostgresError, isAway, isTaken, isUndone } from "./postgres-error.ts";
 
@@ -36,6 +36,7 @@ const MOST_ATTEMPTS = 20;
 export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
   const { connections, retry, beforeWriting } = options;
   const { name } = connections;
+  const marks = createCommitMarks();
   return {
     name,
     run: (steps) => play(steps, executeAnywhere),
@@ -50,7 +51,7 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
           return done;
         }),
       ),
-    // Always synced: an epoch that a crash of the server takes back would be given out twice.
+    // Always synced: whoever holds a session or a step would be ahead of a server that crashed, and could not continue.
     transaction: transact,
     patientTransaction: transact,
     patiently: retry,
@@ -79,20 +80,22 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
   async function attemptOnce<T>(
     steps: () => Steps<T>,
   ): Promise<{ readonly done: T } | { readonly conflict: unknown }> {
-    let xid = "";
+    let mark: CommitMark | undefined;
     let done: { readonly done: T } | undefined;
     try {
       return await connections.with(async (client) => {
         const pipeline = createPipeline(client, name);
-        const begun = pipeline.send({ text: BEGIN });
+        void pipeline.send({ text: "BEGIN" });
         const value = await play(steps(), async (statements) => {
-          // Behind a BEGIN that may still fail there is nothing but lookups.
-          if (xid === "" && !statements.every(isSelect)) await pipeline.settle();
-          const answers = await execute(pipeline, statements);
-          xid ||= await readXid(begun);
-          return answers;
+          if (mark === undefined && !statements.every(isSelect)) {
+            // Behind a BEGIN that may still fail there is nothing but lookups.
+            await pipeline.settle();
+            mark = marks.next(client);
+          }
+          return execute(pipeline, statements);
         });
         done = { done: value };
+        if (mark !== undefined) void pipeline.send(mark.statement);
         const ended = pipeline.send({ text: "COMMIT" });
         await pipeline.settle();
         if ((await ended).command !== "COMMIT") throw new Error("the transaction was rolled back");
@@ -101,29 +104,11 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
     } catch (error) {
       if (isUndone(error) || isTaken(error)) return { conflict: error };
       if (done === undefined || !isAway(error)) throw error;
-      // Its end is unknown.
-      if (await wasCommitted(xid)) return done;
+      // Its end is unknown. Of one that has changed nothing it does not matter.
+      if (mark === undefined || (await mark.wasCommitted(connections, retry))) return done;
       throw error;
     }
   }
-
-  async function wasCommitted(xid: string): Promise<boolean> {
-    const statement = { text: "SELECT txid_status(CAST($1 AS bigint)) AS status", values: [xid] };
-    for (;;) {
-      const { rows } = await retry(() => connections.query(statement));
-      const { status } = rows[0] as { status: string | null };
-      if (status !== "in progress") return status === "committed";
-      await delay(100);
-    }
-  }
-}
-
-/** In one message, with the number by which its end can be looked up. */
-const BEGIN = "BEGIN; SELECT CAST(txid_current() AS text) AS xid";
-
-async function readXid(begun: Promise<unknown>): Promise<string> {
-  const results = (await begun) as QueryResult<{ xid: string }>[];
-  return results.at(-1)?.rows[0]?.xid ?? "";
 }
 
 async function play<T>(

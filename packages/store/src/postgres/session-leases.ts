@@ -124,6 +124,8 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       seq: last?.seq ?? row.last_seq,
     };
     yield* sqlWrite`UPDATE sessions SET holder = ${JSON.stringify(here)} WHERE session_no = ${row.session_no}`;
+    // Of connections that are gone; no one looks for an end for so long.
+    yield* sqlWrite`DELETE FROM commit_marks WHERE made_at < clock_timestamp() - interval '1 day'`;
     return { ...taken, abandonedAt: last?.seq };
   }
 
@@ -139,8 +141,9 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
     if (before.is_leased && !isGone(before)) return undefined;
     // Of this attempt: the ones before may have waited for the database for longer than a lease.
     const sentAt = performance.now();
+    // No epoch is given out twice, also by a server that has lost the last commits: a standby that was behind.
     const row = yield* sqlRow<LeasedRow>`UPDATE sessions
-      SET epoch = epoch + 1, lease_until = clock_timestamp() + ${interval}
+      SET epoch = GREATEST(epoch + 1, CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)), lease_until = clock_timestamp() + ${interval}
       WHERE session_no = ${before.session_no} RETURNING *`;
     return row && { row, sentAt };
   }

@@ -301,13 +301,16 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     row.open_state = formatOpenState(derived.openState());
     inFlight = { facts, nodes, artifacts, derived: changes, mustSync };
     startAnew();
+    const { session_no, session_id, updated_at, last_seq, head_hash, bytes, open_state } = row;
     return {
-      ...changes,
-      session: { ...row },
+      session: { session_no, session_id, updated_at, last_seq, head_hash, bytes, open_state },
       before,
       mustSync: inFlight.mustSync,
       facts: inFlight.facts.map(factRow),
       nodes: [...inFlight.nodes.values()],
+      runs: changes.runs,
+      agents: changes.agents,
+      calls: changes.calls,
       artifacts: [...inFlight.artifacts.values()],
     };
   }

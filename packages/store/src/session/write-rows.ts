@@ -14,7 +14,12 @@ import {
 
 /** What a session has taken since its last commit, and its row as it is then. */
 export interface Batch {
-  readonly session: Readonly<SessionRow>;
+  readonly session: Readonly<
+    Pick<
+      SessionRow,
+      "session_no" | "session_id" | "updated_at" | "last_seq" | "head_hash" | "bytes" | "open_state"
+    >
+  >;
   /** How the row is before. */
   readonly before: Pick<SessionRow, "last_seq" | "head_hash">;
   /** Some of it must survive a loss of power (STORE-6). */

@@ -1,6 +1,7 @@
 // The tables that follow from the facts of a session: what they hold, what they have to hold, and where they differ.
 
 import type { ArtifactRecord } from "@soong/core";
+import { StoreError } from "../contract/store-error.ts";
 import type { ChainProblem } from "../contract/store.ts";
 import {
   parseOpenState,
@@ -48,6 +49,8 @@ export function* findDerivedProblem(
   try {
     held = yield* heldTables(place, session, walk.rows);
   } catch (error) {
+    // A database that fails says nothing about what is in it.
+    if (error instanceof StoreError && error.code !== "store_corrupted") throw error;
     return problemAt(session.last_seq, (error as Error).message);
   }
   return (

@@ -1,7 +1,8 @@
 // Questions in the tables. Each change is one statement that says what it expects to find, so that of two processes that answer
 // at once one learns that it was second.
 
-import type { JsonObject } from "@soong/core";
+import type { JsonObject, JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/schema";
 import type { ClusterStorage } from "../contract/cluster.ts";
 import type { QuestionRecord, QuestionStorage } from "../contract/store.ts";
 import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
@@ -107,6 +108,17 @@ function dropTyped(answer: string | null): string | null {
   return JSON.stringify(kept);
 }
 
+/** What was written into one row by hand keeps no other question from being listed: nothing can be shown of that one. */
+function readObject(text: string | null): JsonObject | null {
+  if (text === null) return null;
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
 interface QuestionRow {
   session_no: number;
   session_id: string;
@@ -131,8 +143,8 @@ function toQuestionRecord({ request, answer, ...row }: QuestionRow): QuestionRec
     tool_call_id: fromColumn(row.tool_call_id),
     tool_name: fromColumn(row.tool_name),
     answered_by: fromColumn(row.answered_by),
-    request: request === null ? null : (JSON.parse(request) as JsonObject),
-    answer: answer === null ? null : (JSON.parse(answer) as JsonObject),
+    request: readObject(request),
+    answer: readObject(answer),
   });
   return record;
 }

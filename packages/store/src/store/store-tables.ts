@@ -80,11 +80,11 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
       );
       return rows.map(sessionFact);
     },
-    async factsOfTypes(session_ids, types) {
+    async factsOfTypes(session_ids, types, after = 0) {
       const rows = await database.run(
         sql<SessionFactRow>`SELECT session_id, place % ${PLACES_SQL} AS seq, line FROM ${listed(session_ids)}
          JOIN sessions ON session_id = value
-         JOIN facts ON place BETWEEN session_no * ${PLACES_SQL} AND session_no * ${PLACES_SQL} + last_seq
+         JOIN facts ON place > session_no * ${PLACES_SQL} + ${asCount(after)} AND place <= session_no * ${PLACES_SQL} + last_seq
          WHERE facts.type IN (SELECT value FROM ${listed(types)}) ORDER BY place`,
       );
       return rows.map(sessionFact);
