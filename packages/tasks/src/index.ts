@@ -8,7 +8,7 @@ export type * from "./facts.ts";
 export { createMemoryTasks } from "./memory-tasks.ts";
 export type { TaskOperation } from "./operation.ts";
 export type { Claimed, ClaimRequest, HeldClaim } from "./claims.ts";
-export type { StepUpdate } from "./plan-step-update.ts";
+export { toCompletionFact, type StepUpdate } from "./plan-step-update.ts";
 export type { NewStep, NewTask, TaskCompletion, TaskEnding } from "./plan-task.ts";
 export type { TaskUpdate } from "./plan-update.ts";
 export type {

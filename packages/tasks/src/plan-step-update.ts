@@ -1,6 +1,7 @@
 // How the holder of a step, or the orchestrator, updates it (TASK-2, TASK-5). Only the claim the
 // step has now counts: what comes under an older one is refused, also from the same run (TASK-4).
 
+import type { FactData } from "@soong/core";
 import type { TaskActor } from "./actor.ts";
 import { readClaim, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
 import { artifactsProblem, TASK_LIMITS, textProblem } from "./limits.ts";
@@ -85,6 +86,13 @@ function stepUpdateProblem(update: StepUpdate): string | undefined {
     textProblem("note", note, noteChars, { required: false }) ??
     artifactsProblem(artifacts)
   );
+}
+
+/** As someone else records it, whose worker was killed between the end of its step and the record of that. */
+export function toCompletionFact(step: StepRecord): FactData<"task.step.completed"> {
+  const { task_id, step_id, attempts: attempt, result } = step;
+  const { summary = "", artifacts = [] } = result ?? {};
+  return { task_id, step_id, attempt, summary: shortenForFact(summary), artifacts, now_ready: [] };
 }
 
 function moveStep(

@@ -225,7 +225,10 @@ function dispatchRemotely(remote: RemoteWorkers): typeof runWorker {
         chargeUsage(usage, used);
         return checkBudget(limits.budget, account);
       },
-      onWaiting: (message) => context.progress({ message }),
+      onWaiting(message) {
+        context.progress({ message });
+        active.onWaiting?.(message);
+      },
     });
     if (context.signal.aborted) return undefined;
     const result = recorder.ended(end);

@@ -114,6 +114,8 @@ export interface ActiveRun {
   path(): readonly ConversationNode[];
   /** Tools that were found and loaded so far. */
   loadedTools(): readonly string[];
+  /** What a step of a remote worker waits for, beside the progress of its call. */
+  onWaiting?(message: string): void;
 }
 
 /** Lasts from run to run. */
