@@ -46,6 +46,33 @@ export function describeJobs(useUrl: () => Promise<string>): void {
     await vi.waitFor(() => expect(handler.ids).toEqual(["t/s/1", "t/s/1"]), WAIT);
   });
 
+  test("a job that a worker keeps or has put off is replaced, and one that waits is not", async () => {
+    const queue = await openQueue(await useUrl());
+    const pool = newPool();
+    const job = (id: string) => ({ id, data: {} });
+    await queue.add(pool, job("waits"));
+    expect(await queue.replace(pool, "waits", job("waits.1"))).toBe(false);
+    expect(await queue.count(pool)).toEqual({ waiting: 1, active: 0 });
+    const gate = createGate();
+    const handler = recordJobs(async ({ id }) => {
+      if (id === "put off") return { retryInMs: 3_600_000 };
+      if (id === "kept") await gate.opened;
+      return "done";
+    });
+    await queue.take(pool, { concurrency: 2, handle: handler.handle });
+    for (const id of ["put off", "kept"]) await queue.add(pool, job(id));
+    await waitForCount(queue, pool, { waiting: 1, active: 1 });
+    for (const id of ["put off", "kept", "lost"]) {
+      expect(await queue.replace(pool, id, job(`${id}.1`))).toBe(true);
+    }
+    const all = ["waits", "put off", "put off.1", "kept", "kept.1", "lost.1"];
+    await vi.waitFor(() => expect(handler.ids.toSorted()).toEqual(all.toSorted()), WAIT);
+    gate.open();
+    // The one that was put off for an hour is gone.
+    await waitForCount(queue, pool, { waiting: 0, active: 0 });
+    expect(queue.errors).toEqual([]);
+  });
+
   test("a job whose handler throws or returns nonsense is delivered again, and the error is reported", async () => {
     const queue = await openQueue(await useUrl());
     const pool = newPool();

@@ -12,16 +12,20 @@ export interface GrantsOfDispatch {
   readonly project: string | undefined;
 }
 
+/** Returns the open questions that no grant covers. */
 export async function answerFromGrants(
   store: Store,
   session_id: string,
   given: GrantsOfDispatch,
-): Promise<void> {
-  if (given.grants().length === 0) return;
+): Promise<QuestionRecord[]> {
   const questions = store.questions();
+  const open: QuestionRecord[] = [];
   for (const question of await questions.list(session_id)) {
     const grant = findCoveringGrant(question, given);
-    if (grant === undefined) continue;
+    if (grant === undefined) {
+      if (question.state === "open") open.push(question);
+      continue;
+    }
     const answered_by = `grant:${grant.grant_id}`;
     await questions.answer(session_id, question.question_id, {
       answer: { decision: "allow_once", answered_by },
@@ -29,6 +33,7 @@ export async function answerFromGrants(
       answered_at: new Date().toISOString(),
     });
   }
+  return open;
 }
 
 export function findCoveringGrant(

@@ -8,15 +8,21 @@ import {
   type RemoteWatch,
   type UsageTotal,
 } from "@soong/agent";
-import type { Store } from "@soong/store";
+import type { QuestionRecord, Store } from "@soong/store";
 import { answerFromGrants } from "./answer-from-grants.ts";
 
 export interface ChildFollower {
-  /** A sentence: no more may be used. */
-  look(session_id: string): Promise<string | undefined>;
+  look(session_id: string): Promise<ChildLook>;
   /** As of the last look, of all runs of that session. */
   usageOf(session_id: string): UsageTotal;
   hasLookedAt(session_id: string): boolean;
+}
+
+export interface ChildLook {
+  /** A sentence: no more may be used. */
+  readonly exceeded: string | undefined;
+  /** Its questions that users have to answer. */
+  readonly questions: readonly QuestionRecord[];
 }
 
 interface Followed {
@@ -33,8 +39,8 @@ export function followChild(
   const sessions = new Map<string, Followed>();
   return {
     async look(session_id) {
-      await answerFromGrants(store, session_id, watch);
-      return charge(session_id);
+      const questions = await answerFromGrants(store, session_id, watch);
+      return { questions, exceeded: await charge(session_id) };
     },
     usageOf: (session_id) => sessions.get(session_id)?.usage ?? sumUsage([]),
     hasLookedAt: (session_id) => sessions.has(session_id),
@@ -43,8 +49,7 @@ export function followChild(
   async function charge(session_id: string): Promise<string | undefined> {
     const followed = sessions.get(session_id) ?? { usage: sumUsage([]), lastSeq: 0 };
     sessions.set(session_id, followed);
-    const facts = await store.factsOfTypes([session_id], REQUEST_ENDS);
-    const more = facts.filter(({ seq }) => seq > followed.lastSeq);
+    const more = await store.factsOfTypes([session_id], REQUEST_ENDS, followed.lastSeq);
     followed.lastSeq = more.at(-1)?.seq ?? followed.lastSeq;
     const used = reportUsage(more).session;
     chargeUsage(followed.usage, used);

@@ -11,13 +11,15 @@ const WORK = {
   from: { session_id: "s", run_id: "r", agent_id: "a", tool_call_id: "c" },
 };
 
-test("a job is read as it was written, and has one id for each time that its step is ready", () => {
+test("a job is read as it was written, and has an id of its own in each dispatch", () => {
   const work = { ...WORK, allowed_tools: ["code.read_file"], model: "fast" };
-  const job = toJob(work, { attempts: 1 });
-  expect(job.id).toBe("task_1/plan/2");
-  const stopped = { attempt: 2, outcome: "stopped", message: "", run_id: "r" } as const;
-  const earlier = [{ ...stopped, at: "2026-01-01T00:00:00.000Z" }];
-  expect(toJob(work, { attempts: 1, earlier }).id).toBe("task_1/plan/2-mjuohs00");
+  const job = toJob(work, { attempts: 1 }, 1);
+  expect(job.id).toMatch(/^task_1\/plan\/2-[0-9a-f]{12}\.1$/);
+  expect(toJob(work, { attempts: 1 }, 2).id).toBe(job.id.replace(/1$/, "2"));
+  for (const other of [{ run_id: "r2" }, { tool_call_id: "c2" }]) {
+    const again = { ...work, from: { ...work.from, ...other } };
+    expect(toJob(again, { attempts: 1 }, 1).id).not.toBe(job.id);
+  }
   expect(readJob(job)).toEqual(job.data);
 });
 

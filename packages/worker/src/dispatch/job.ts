@@ -1,5 +1,6 @@
 // What a job says, written by a dispatch and read by a worker of perhaps another version.
 
+import { createHash } from "node:crypto";
 import type { RemoteWork } from "@soong/agent";
 import { asJson, isJsonObject, type JsonObject, type JsonValue } from "@soong/schema";
 import type { StepRecord } from "@soong/tasks";
@@ -9,14 +10,18 @@ const TEXTS = ["pool", "task_id", "step_id", "agent_definition_id", "definition_
 const ORIGIN = ["session_id", "run_id", "agent_id", "tool_call_id"] as const;
 
 /**
- * One job for each time that the step is ready, however often it is added. A claim that ended uncounted leaves the same attempt:
- * its job may still be locked or delayed somewhere.
+ * `number` counts the jobs of one dispatch. A job that another dispatch left in the queue is another one: whoever takes it finds
+ * that it is not wanted any more.
  */
-export function toJob(work: RemoteWork, step: Pick<StepRecord, "attempts" | "earlier">): Job {
-  const last = step.earlier?.at(-1);
-  const since = last === undefined ? "" : `-${Date.parse(last.at).toString(36)}`;
-  const id = `${work.task_id}/${work.step_id}/${step.attempts + 1}${since}`;
-  return { id, data: asJson(work) };
+export function toJob(
+  work: RemoteWork,
+  { attempts }: Pick<StepRecord, "attempts">,
+  number: number,
+): Job {
+  const { task_id, step_id, from } = work;
+  const dispatch = createHash("sha256").update(`${from.run_id}\n${from.tool_call_id}`);
+  const suffix = `${dispatch.digest("hex").slice(0, 12)}.${number}`;
+  return { id: `${task_id}/${step_id}/${attempts + 1}-${suffix}`, data: asJson(work) };
 }
 
 /** Text says what is wrong with it. */

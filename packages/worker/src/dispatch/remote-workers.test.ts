@@ -3,7 +3,8 @@ import type { Store, WorkerRecord } from "@soong/store";
 import type { StepRecord, Tasks } from "@soong/tasks";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { Job, JobQueue } from "../queue/index.ts";
+import { QueueError, type Job, type JobQueue } from "../queue/index.ts";
+import { toJob } from "./job.ts";
 import { createRemoteWorkers } from "./remote-workers.ts";
 
 const WORK = {
@@ -17,6 +18,13 @@ const WORK = {
 
 const READY = { task_id: "task_1", step_id: "plan", status: "ready", attempts: 0 } as StepRecord;
 
+/** Of the jobs of one dispatch. */
+const [FIRST = "", SECOND = "", THIRD = ""] = [1, 2, 3].map((i) => toJob(WORK, READY, i).id);
+
+const DONE = { ...READY, status: "completed", last_run_id: "run_1" } as StepRecord;
+const PRESENT = [{ pool: "builders", draining: false }];
+const AWAY = new QueueError("queue_failed", "The queue is away.");
+
 /** Wakes without end: no test waits for a poll. */
 function listen(_topic: string, woken: () => void): () => void {
   const timer = setInterval(woken, 1);
@@ -24,18 +32,59 @@ function listen(_topic: string, woken: () => void): () => void {
 }
 
 /** The states of the step, one for each look; the last one stays. */
-function stage(states: readonly StepRecord[], workers: readonly Partial<WorkerRecord>[] = []) {
+function stage(
+  states: readonly StepRecord[],
+  workers: readonly Partial<WorkerRecord>[] = [],
+  {
+    leaseMs = 3_000,
+    isTaken = (_id: string): boolean => false,
+    askQueue = async (): Promise<void> => {},
+    stopping = [] as readonly Partial<StepRecord>[],
+    facts = [] as readonly { type: string; data: object }[],
+  } = {},
+) {
   const left = [...states];
   const added: Job[] = [];
+  const done: string[] = [];
+  const after = [...stopping];
   const tasks = {
-    leaseMs: 3_000,
+    leaseMs,
     querySteps: async () => [left.length > 1 ? left.shift() : left[0]],
+    reader: {
+      async step() {
+        const step = after.shift() ?? READY;
+        done.push(step.claim === undefined ? "free" : `claimed by ${step.claim.run_id}`);
+        return step;
+      },
+    },
   } as unknown as Tasks;
   const store = {
-    findRun: async () => undefined,
-    cluster: { workers: async () => workers, listen },
+    findRun: async (run_id: string) =>
+      run_id.startsWith("run_known")
+        ? { session_id: "session_w", run_id, agent_id: "a", status: "running" }
+        : undefined,
+    questions: () => ({ list: async () => [] }),
+    heldSessions: async () => [],
+    factsOfTypes: async (_ids: unknown, types: readonly string[]) =>
+      facts.filter(({ type }) => types.includes(type)),
+    cluster: {
+      workers: async () => workers,
+      listen,
+      withdrawDispatch: async () => void done.push("withdrawn"),
+      send: async (_to: string, { run_id }: { run_id: string }) => void done.push(`stop ${run_id}`),
+    },
   } as unknown as Store;
-  const queue = { add: async (_pool: string, job: Job) => void added.push(job) };
+  const queue: Pick<JobQueue, "add" | "replace"> = {
+    async add(_pool, job) {
+      await askQueue();
+      added.push(job);
+    },
+    async replace(_pool, id, job) {
+      await askQueue();
+      if (isTaken(id)) added.push(job);
+      return isTaken(id);
+    },
+  };
   const remote = createRemoteWorkers({
     tasks,
     store: async () => store,
@@ -54,6 +103,7 @@ function stage(states: readonly StepRecord[], workers: readonly Partial<WorkerRe
   };
   return {
     added,
+    done,
     dispatch: (more: Partial<RemoteWatch> = {}) => remote.dispatch(WORK, { ...watch, ...more }),
   };
 }
@@ -81,11 +131,140 @@ test.each([
 ])("a pool with %s is not waited for", async (_name, workers) => {
   const { dispatch, added } = stage([READY], workers);
   await expect(dispatch()).rejects.toThrow("there is no worker of the pool builders");
-  expect(added.map(({ id }) => id)).toEqual(["task_1/plan/1"]);
+  expect(added.map(({ id }) => id)).toEqual([FIRST]);
 });
 
 test("a pool whose workers are busy is waited for", async () => {
-  const done = { ...READY, status: "completed", last_run_id: "run_1" } as StepRecord;
-  const { dispatch } = stage([READY, READY, READY, done], [{ pool: "builders", draining: false }]);
+  const { dispatch } = stage([READY, READY, READY, DONE], PRESENT);
   expect(await dispatch()).toMatchObject({ result: { error: { code: "worker_lost" } } });
+});
+
+test("a job that waits no more and was not claimed is replaced, and the step goes to another worker", async () => {
+  verifies("DIST-2");
+  const left = [FIRST, SECOND];
+  // As often as it takes: the third one waits in the queue, however often the dispatch looks.
+  const states = [...Array.from({ length: 40 }, () => READY), DONE];
+  const { dispatch, added } = stage(states, PRESENT, {
+    leaseMs: 3,
+    isTaken: (id) => left.includes(id),
+  });
+  await dispatch();
+  expect(added.map(({ id }) => id)).toEqual([FIRST, SECOND, THIRD]);
+});
+
+test("a queue that is away is asked again, and then the step is given", async () => {
+  verifies("DIST-2");
+  let asked = 0;
+  const { dispatch, added } = stage([READY, READY, READY, DONE], PRESENT, {
+    askQueue: async () => {
+      asked += 1;
+      if (asked < 3) throw AWAY;
+    },
+  });
+  const said: string[] = [];
+  const onWaiting = (what: string): void => void said.push(what);
+  await dispatch({ startWithinMs: 60_000, onWaiting });
+  expect(added.map(({ id }) => id)).toEqual([FIRST]);
+  expect(said).toEqual([
+    "waits for the queue. The queue is away.",
+    "waits for a worker of the pool builders",
+  ]);
+});
+
+test("a queue that stays away ends the dispatch, as one that can never be used does at once", async () => {
+  verifies("DIST-2");
+  const away = stage([READY], PRESENT, { askQueue: () => Promise.reject(AWAY) });
+  await expect(away.dispatch()).rejects.toThrow("The queue is away.");
+  let asked = 0;
+  const refused = stage([READY], PRESENT, {
+    askQueue: async () => {
+      asked += 1;
+      throw new QueueError("queue_package", "Install bullmq.");
+    },
+  });
+  await expect(refused.dispatch({ startWithinMs: 60_000 })).rejects.toThrow("Install bullmq.");
+  expect(asked).toBe(1);
+});
+
+test("with a job in it, a queue that is away does not end the dispatch", async () => {
+  verifies("DIST-2");
+  let asked = 0;
+  const states = [...Array.from({ length: 20 }, () => READY), DONE];
+  const { dispatch } = stage(states, PRESENT, {
+    leaseMs: 3,
+    askQueue: async () => {
+      asked += 1;
+      if (asked > 1) throw AWAY;
+    },
+  });
+  expect(await dispatch()).toMatchObject({ result: { error: { code: "worker_lost" } } });
+  expect(asked).toBeGreaterThan(2);
+});
+
+test("an abort does not wait for a queue that does not answer", async () => {
+  const abort = new AbortController();
+  const { dispatch } = stage([READY], PRESENT, { askQueue: () => new Promise(() => {}) });
+  const dispatched = dispatch({ signal: abort.signal });
+  setTimeout(() => abort.abort(new Error("stopped by the user")), 5);
+  await expect(dispatched).rejects.toThrow("stopped by the user");
+});
+
+test("an abort is withdrawn before the last look, which waits for a claim whose run comes later", async () => {
+  verifies("DIST-1", "AGENT-5");
+  const claimedBy = (run_id: string) => ({ claim: { run_id } as StepRecord["claim"] });
+  const stopping = [claimedBy("run_new"), claimedBy("run_known"), claimedBy("run_known"), READY];
+  const { dispatch, done } = stage([READY], PRESENT, { stopping });
+  const claimed: string[] = [];
+  const signal = AbortSignal.abort(new Error("stopped by the user"));
+  const dispatched = dispatch({ signal, onClaimed: ({ run_id }) => void claimed.push(run_id) });
+  await expect(dispatched).rejects.toThrow("stopped by the user");
+  expect(done).toEqual([
+    "withdrawn",
+    "claimed by run_new",
+    "claimed by run_known",
+    "stop run_known",
+    "claimed by run_known",
+    "free",
+  ]);
+  expect(claimed).toEqual(["run_known"]);
+});
+
+test("what a step waits for is reported: workers that do not take it, and questions", async () => {
+  verifies("DIST-1");
+  const why = "there is no agent definition builder here.";
+  const declined = [{ task_id: "task_1", step_id: "plan", since: "", why }];
+  const workers = [{ pool: "builders", worker_id: "w1", draining: false, declined }];
+  const said: string[] = [];
+  const onWaiting = (what: string): void => void said.push(what);
+  await stage([READY, READY, DONE], workers).dispatch({ startWithinMs: 60_000, onWaiting });
+  expect(said).toEqual([
+    "waits for a worker of the pool builders",
+    `waits for a worker that can take it: w1 does not, because ${why}`,
+  ]);
+});
+
+test("what a worker completed and was killed before it recorded is recorded by the run that waited for it", async () => {
+  verifies("DIST-2");
+  const done = { ...DONE, attempts: 2, last_run_id: "run_known" };
+  const result = { summary: "It is.", artifacts: [] };
+  const recorded: unknown[] = [];
+  const caller = { record: (...given: unknown[]) => void recorded.push(given) } as never;
+  await stage([READY, { ...done, result }]).dispatch({ caller });
+  const about = { task_id: "task_1", step_id: "plan", attempt: 2, summary: "It is." };
+  expect(recorded).toMatchObject([["task.step.completed", about]]);
+  const facts = [{ type: "task.step.completed", data: about }];
+  await stage([READY, { ...done, result }], [], { facts }).dispatch({ caller });
+  expect(recorded).toHaveLength(1);
+});
+
+test("a step that was begun before its pool was deserted is not called one that was not", async () => {
+  const stopped = { attempt: 1, outcome: "lease_lost", message: "", run_id: "r" } as const;
+  const back = { ...READY, attempts: 1, earlier: [{ ...stopped, at: "2026-01-01T00:00:00.000Z" }] };
+  const begun = stage([READY, back]).dispatch({ startWithinMs: 200 });
+  await expect(begun).rejects.toMatchObject({
+    error: { code: "no_worker", details: { started: true } },
+  });
+  await expect(stage([READY]).dispatch()).rejects.toMatchObject({
+    error: { details: { started: false } },
+  });
 });

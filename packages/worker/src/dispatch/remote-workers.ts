@@ -12,12 +12,15 @@ import {
   type UsageTotal,
 } from "@soong/agent";
 import { messageOf, ToolFailure } from "@soong/core";
-import type { Store } from "@soong/store";
+import type { QuestionRecord, Store } from "@soong/store";
 import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
+import { createChangeWaiter } from "./change-waiter.ts";
 import { followChild } from "./follow-child.ts";
-import { toJob } from "./job.ts";
+import { createJobOffer } from "./offer-job.ts";
+import { watchPool, type PoolLook } from "./pool-watch.ts";
 import { readChildEnd } from "./read-child.ts";
+import { recordMissingCompletion } from "./record-completion.ts";
 
 export interface RemoteWorkersOptions {
   readonly tasks: Tasks;
@@ -28,12 +31,13 @@ export interface RemoteWorkersOptions {
 
 /** Besides being woken; of a short lease, a part of it. */
 const POLL_MS = 2_000;
+/** How long a pool may be without any worker, and the queue out of reach. */
+const ABSENT_MS = 30_000;
 /** Until its run says how it ended. */
 const LAST_WORDS_MS = 100;
-/** How long a pool may be without any worker. */
-const ABSENT_MS = 30_000;
 /** How long a worker may take to stop. */
 const STOP_WITHIN_MS = 10_000;
+const STOP_POLL_MS = 50;
 
 export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorkers {
   const { tasks } = options;
@@ -44,23 +48,29 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const store = await options.store();
     const first = await findStep(work, watch);
     if (first?.status !== "ready") throw refuseUnready(work, first);
-    let addedAt = -Infinity;
-    let child: RemoteChild | undefined;
-    const attendance = watchAttendance(store, work.pool, watch.startWithinMs);
+    const absentMs = Math.min(ABSENT_MS, watch.startWithinMs / 2);
+    const everyMs = tasks.leaseMs / 3;
+    const onWaiting = createWaitingReporter(watch);
+    const offerJob = createJobOffer(options.queue, work, { absentMs, everyMs, signal, onWaiting });
+    const pool = watchPool(store, work, absentMs);
     const pollMs = Math.min(POLL_MS, tasks.leaseMs / 6);
-    const changes = createWaiter(store, `step/${work.task_id}/${work.step_id}`, { signal, pollMs });
+    const changes = createChangeWaiter(store, { signal, pollMs });
+    changes.listen(`step/${work.task_id}/${work.step_id}`);
+    let child: RemoteChild | undefined;
     const follower = followChild(store, watch);
     try {
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
         const now = (await findChild(store, step)) ?? child;
-        if (child !== undefined && now?.run_id !== child.run_id) await takeLeave(child);
+        if (child !== undefined && now?.run_id !== child.run_id) await chargeLost(child);
         child = now;
         if (child !== undefined) {
           watch.onClaimed(child);
           changes.listen(`questions/${child.session_id}`);
+          onWaiting(`the end of its run by ${child.worker}`);
         }
-        if (step === undefined || isAtRest(step, first)) {
+        if (step === undefined || isOver(step, first)) {
           const end = await readEnd(store, step, child, signal);
+          await recordMissingCompletion(store, step, watch.caller);
           await chargeEarlier(step);
           if (end.child === undefined) return end;
           await follower.look(end.child.session_id);
@@ -68,35 +78,38 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
           return { ...end, result: { ...end.result, usage } };
         }
         if (signal.aborted) throw signal.reason;
-        const exceeded = child && (await follower.look(child.session_id));
-        if (child !== undefined && exceeded !== undefined) {
-          await stopChild(store, work, child, exceeded);
-          await follower.look(child.session_id);
-          return endExceeded(child, exceeded, follower.usageOf(child.session_id));
+        if (child !== undefined) {
+          const { exceeded, questions } = await follower.look(child.session_id);
+          for (const question of questions) onWaiting(describeQuestion(question));
+          if (exceeded !== undefined) {
+            await stopClaim(store, work, exceeded);
+            await follower.look(child.session_id);
+            return endExceeded(child, exceeded, follower.usageOf(child.session_id));
+          }
         }
-        const isWaiting = step.status === "ready";
-        if (isWaiting && performance.now() - addedAt > tasks.leaseMs / 3) {
-          await add(work, step);
-          if (addedAt === -Infinity) watch.onWaiting(`waits for a worker of the pool ${work.pool}`);
-          addedAt = performance.now();
+        if (step.status === "ready") {
+          await offerJob(step);
+          const { isDeserted, declined, pools } = await pool.look();
+          const wasBegun = child !== undefined || findEnded(step, first).length > 0;
+          if (isDeserted) throw refuseDeserted(work, { wasBegun, pools });
+          for (const { worker_id, why } of declined)
+            onWaiting(`a worker that can take it: ${worker_id} does not, because ${why}`);
         }
-        if (isWaiting && (await attendance.isDeserted())) throw refuseDeserted(work);
         await changes.wait();
       }
     } catch (error) {
-      // It may have been claimed just now, also by another run than before.
-      const now = await findStep(work, watch)
-        .then((step) => findChild(store, step))
-        .catch(() => undefined);
-      child = now ?? child;
-      if (child !== undefined) await stopChild(store, work, child, messageOf(error));
+      const stopped = await stopClaim(store, work, messageOf(error));
+      if (stopped !== undefined) {
+        watch.onClaimed(stopped);
+        await follower.look(stopped.session_id).catch(() => {});
+      }
       throw error;
     } finally {
       changes.close();
     }
 
     /** What it had used is charged, also where nothing came of it. */
-    async function takeLeave(lost: RemoteChild): Promise<void> {
+    async function chargeLost(lost: RemoteChild): Promise<void> {
       await follower.look(lost.session_id);
       watch.onLost(lost, follower.usageOf(lost.session_id));
     }
@@ -118,11 +131,6 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
   ): Promise<StepRecord | undefined> {
     const [step] = await tasks.querySteps(caller, { task_id, step_ids: [step_id] });
     return step;
-  }
-
-  async function add(work: RemoteWork, step: StepRecord): Promise<void> {
-    const queue = await options.queue();
-    await queue.add(work.pool, toJob(work, step));
   }
 
   async function readEnd(
@@ -148,24 +156,38 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     }
   }
 
-  async function stopChild(
+  /** Whoever has the step now: a claim may be there before its run is. Returns the run that was stopped. */
+  async function stopClaim(
     store: Store,
-    { task_id, step_id }: RemoteWork,
-    { session_id, run_id }: RemoteChild,
+    { task_id, step_id, from }: RemoteWork,
     reason: string,
-  ): Promise<void> {
+  ): Promise<RemoteChild | undefined> {
+    const { run_id: caller, tool_call_id } = from;
+    // From then on a worker that claims the step gives it back; one that has claimed it before is seen below.
+    await store.cluster?.withdrawDispatch({ run_id: caller, tool_call_id }).catch(() => {});
     const until = performance.now() + STOP_WITHIN_MS;
-    await store.cluster?.send(session_id, { kind: "abort", run_id, reason }).catch(() => false);
+    let stopped: RemoteChild | undefined;
     while (performance.now() < until) {
-      const step = await tasks.reader.step(task_id, step_id).catch(() => undefined);
-      if (step?.claim?.run_id !== run_id) return;
-      await delay(50);
+      try {
+        const step = await tasks.reader.step(task_id, step_id);
+        if (step?.claim === undefined) return stopped;
+        const child = await findChild(store, step);
+        if (child !== undefined && child.run_id !== stopped?.run_id) {
+          const { session_id, run_id } = child;
+          await store.cluster?.send(session_id, { kind: "abort", run_id, reason });
+          stopped = child;
+        }
+      } catch {
+        // The database is away: there is time to ask again.
+      }
+      await delay(STOP_POLL_MS);
     }
+    return stopped;
   }
 }
 
 /** Nothing more comes of this dispatch. A step whose worker was lost or stopped goes to another one. */
-function isAtRest(step: StepRecord, first: StepRecord): boolean {
+function isOver(step: StepRecord, first: StepRecord): boolean {
   if (step.status === "claimed" || step.status === "running") return false;
   if (step.status !== "ready") return true;
   return findEnded(step, first).some(
@@ -225,6 +247,21 @@ function endExceeded(child: RemoteChild, message: string, usage: UsageTotal): Re
   return { child, result, answer: "" };
 }
 
+/** Each thing is reported once. */
+function createWaitingReporter(watch: RemoteWatch): (what: string) => void {
+  const reported = new Set<string>();
+  return (what) => {
+    if (reported.has(what)) return;
+    reported.add(what);
+    watch.onWaiting(`waits for ${what}`);
+  };
+}
+
+function describeQuestion({ question_id, tool_name, kind }: QuestionRecord): string {
+  const what = kind === "permission" ? `approval of ${tool_name}` : `an answer to ${tool_name}`;
+  return `${what}: \`soong questions answer ${question_id}\``;
+}
+
 function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): ToolFailure {
   const how = step === undefined ? "not there" : step.status;
   return new ToolFailure({
@@ -236,80 +273,17 @@ function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): T
   });
 }
 
-/** Those that are there may all be busy: that may take long. Where there is none, only for one to be started again. */
-function watchAttendance(
-  store: Store,
-  pool: string,
-  startWithinMs: number,
-): { isDeserted(): Promise<boolean> } {
-  const absentMs = Math.min(ABSENT_MS, startWithinMs / 2);
-  let presentAt = performance.now();
-  let lookAt = presentAt;
-  return {
-    async isDeserted() {
-      const now = performance.now();
-      if (now < lookAt) return false;
-      lookAt = now + absentMs / 4;
-      const workers = (await store.cluster?.workers()) ?? [];
-      if (workers.some((one) => one.pool === pool && !one.draining)) presentAt = now;
-      return now - presentAt > absentMs;
-    },
-  };
-}
-
-function refuseDeserted({ pool, step_id }: RemoteWork): ToolFailure {
+function refuseDeserted(
+  { pool, step_id }: RemoteWork,
+  { wasBegun, pools }: { readonly wasBegun: boolean } & Pick<PoolLook, "pools">,
+): ToolFailure {
+  const others = pools.filter((one) => one !== pool);
+  const there = others.length === 0 ? "" : ` There are workers of ${others.join(", ")}.`;
   return new ToolFailure({
     code: "no_worker",
     error_class: "dependency_unavailable",
-    message: `Step ${step_id} was not begun: there is no worker of the pool ${pool}. \`soong worker --pool ${pool}\` starts one; \`soong workers\` lists those of all pools.`,
+    message: `Step ${step_id} is not done: there is no worker of the pool ${pool}. \`soong worker --pool ${pool}\` starts one; \`soong workers\` lists those of all pools.${there}`,
     recovery: "retry_after_delay",
-    details: { started: false },
+    details: { started: wasBegun },
   });
-}
-
-interface Waiter {
-  /** To this topic, too. */
-  listen(topic: string): void;
-  wait(): Promise<void>;
-  close(): void;
-}
-
-/** Until someone says that it changed, or it is time to look. */
-function createWaiter(
-  store: Store,
-  topic: string,
-  { signal, pollMs }: { readonly signal: AbortSignal; readonly pollMs: number },
-): Waiter {
-  let wake = (): void => {};
-  let isWoken = false;
-  const woken = (): void => {
-    isWoken = true;
-    wake();
-  };
-  const topics = new Map<string, (() => void) | undefined>();
-  listen(topic);
-  signal.addEventListener("abort", woken);
-  return {
-    listen,
-    async wait() {
-      if (!isWoken && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, pollMs);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      isWoken = false;
-    },
-    close() {
-      for (const unlisten of topics.values()) unlisten?.();
-      signal.removeEventListener("abort", woken);
-    },
-  };
-
-  function listen(name: string): void {
-    if (!topics.has(name)) topics.set(name, store.cluster?.listen(name, woken));
-  }
 }

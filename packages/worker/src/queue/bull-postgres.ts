@@ -75,10 +75,11 @@ export async function openPostgresBackends(
   }
 
   function openPool(max: number): Pool {
-    const { connectionString, options } = splitOptions(address.url);
     const pool = new Pool({
-      connectionString,
-      options,
+      connectionString: address.url.href,
+      // By a statement: a pooler drops or refuses what it does not know of when it is connected to. The pool waits for it.
+      // oxlint-disable-next-line typescript/no-misused-promises
+      onConnect: (client) => client.query("SET search_path TO bullmq"),
       max,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_MS,
@@ -105,14 +106,6 @@ async function migrate(pool: Pool, bull: Bull): Promise<void> {
     client.release(true);
     throw error;
   }
-}
-
-/** Options in the url would replace ours. */
-function splitOptions(url: URL): { connectionString: string; options: string } {
-  const own = new URL(url);
-  const given = own.searchParams.get("options") ?? "";
-  own.searchParams.delete("options");
-  return { connectionString: own.href, options: `${given} -c search_path=bullmq`.trim() };
 }
 
 function isMissing(error: unknown): boolean {

@@ -6,7 +6,7 @@ import type { OpenBullBackends } from "./bull-backends.ts";
 import { refuseIncompleteTables } from "./bull-postgres.ts";
 import { startBullTaker } from "./bull-taker.ts";
 import { createErrorReporter } from "./error-reporter.ts";
-import type { JobQueue, JobQueueOptions, JobTaker } from "./job-queue.ts";
+import type { Job, JobQueue, JobQueueOptions, JobTaker } from "./job-queue.ts";
 import { loadPackage } from "./load-package.ts";
 import { asQueueError, QueueError, type QueueAddress } from "./queue-error.ts";
 import { encodeJobId, encodePool, storeJob, type StoredJob } from "./queue-names.ts";
@@ -23,6 +23,8 @@ const JOB_OPTIONS = {
   backoff: { type: "fixed", delay: 1000 },
   stackTraceLimit: 0,
 };
+/** For a queue that is being opened when all are closed. */
+const OPENED_MS = 2_000;
 /** We read none of them. */
 const KEPT_EVENTS = 100;
 
@@ -43,17 +45,22 @@ export async function openBullQueue(
   const nameOf = (pool: string): string => encodePool(pool, schema);
   const queues = new Map<string, Promise<AnyQueue>>();
   const takers = new Set<JobTaker>();
+  const closing = new AbortController();
   let closed: Promise<void> | undefined;
 
   return {
     async add(pool, job) {
-      const name = nameOf(pool);
-      const jobId = encodeJobId(job.id);
-      const data = storeJob(job);
-      await ask("could not add a job", async () => {
-        await (await openQueue(name)).add("job", data, { ...JOB_OPTIONS, jobId });
-      });
+      await askQueue(pool, "could not add a job", (queue) => addTo(queue, job));
     },
+    replace: (pool, id, job) =>
+      askQueue(pool, "could not replace a job", async (queue) => {
+        const jobId = encodeJobId(id);
+        if ((await queue.getJobState(jobId)) === "waiting") return false;
+        // One that a worker has stays; when it is delivered again, the store says that it is not wanted.
+        await queue.remove(jobId);
+        await addTo(queue, job);
+        return true;
+      }),
     async take(pool, { concurrency, handle }) {
       const name = nameOf(pool);
       checkCount("concurrency", concurrency, 1);
@@ -73,23 +80,36 @@ export async function openBullQueue(
       }
     },
     async count(pool) {
-      const name = nameOf(pool);
-      const counts = await ask("could not count its jobs", async () =>
-        (await openQueue(name)).getJobCounts("waiting", "delayed", "active"),
+      const counts = await askQueue(pool, "could not count its jobs", (queue) =>
+        queue.getJobCounts("waiting", "delayed", "active"),
       );
       const { waiting = 0, delayed = 0, active = 0 } = counts;
       return { waiting: waiting + delayed, active };
     },
     close() {
+      closing.abort();
       closed ??= closeAll();
       return closed;
     },
   };
 
+  async function addTo(queue: AnyQueue, job: Job): Promise<void> {
+    await queue.add("job", storeJob(job), { ...JOB_OPTIONS, jobId: encodeJobId(job.id) });
+  }
+
+  async function askQueue<Answer>(
+    pool: string,
+    what: string,
+    work: (queue: AnyQueue) => Promise<Answer>,
+  ): Promise<Answer> {
+    const name = nameOf(pool);
+    return ask(what, async () => work(await openQueue(name)));
+  }
+
   async function ask<Answer>(what: string, work: () => Promise<Answer>): Promise<Answer> {
-    if (closed !== undefined) throw refuseClosed();
+    if (closing.signal.aborted) throw refuseClosed();
     try {
-      return await inAnswerTime(() => withTables(work));
+      return await inAnswerTime(() => withTables(work), closing.signal);
     } catch (error) {
       throw asQueueError(error, address, what);
     }
@@ -128,10 +148,11 @@ export async function openBullQueue(
 
   async function closeAll(): Promise<void> {
     await Promise.allSettled(Array.from(takers, (taker) => taker.close()));
+    // One that is being opened would wait for a connection that does not come any more.
+    await inTime(Promise.allSettled(queues.values()), { ms: OPENED_MS });
     const ended = backends.close();
-    // Those that still wait for a connection fail now.
-    const closing = Array.from(queues.values(), async (queue) => (await queue).close());
-    await inTime(Promise.allSettled([ended, ...closing]), { ms: ANSWER_MS });
+    const ending = Array.from(queues.values(), async (queue) => (await queue).close());
+    await inTime(Promise.allSettled([ended, ...ending]), { ms: ANSWER_MS });
   }
 }
 
@@ -139,9 +160,14 @@ function refuseClosed(): QueueError {
   return new QueueError("queue_closed", "The job queue is closed.");
 }
 
-async function inAnswerTime<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-  const end = await inTime(work(), { ms: ANSWER_MS });
+/** Not longer than the queue is open: nothing answers after that. */
+async function inAnswerTime<Answer>(
+  work: () => Promise<Answer>,
+  closing: AbortSignal,
+): Promise<Answer> {
+  const end = await inTime(work(), { ms: ANSWER_MS, signal: closing });
   if (end.kind === "done") return end.value;
+  if (end.kind === "aborted") throw refuseClosed();
   throw new Error(`no answer within ${ANSWER_MS / 1000} seconds`);
 }
 

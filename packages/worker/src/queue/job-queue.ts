@@ -24,6 +24,11 @@ export interface TakeOptions {
 export interface JobQueue {
   /** After an error the job may have been added nevertheless. */
   add(pool: string, job: Job): Promise<void>;
+  /**
+   * Adds `job` in place of one that waits no more: its worker was lost, or has put it off by a wrong clock. One that waits
+   * keeps its place. Returns whether the job was added.
+   */
+  replace(pool: string, id: string, job: Job): Promise<boolean>;
   take(pool: string, options: TakeOptions): Promise<JobTaker>;
   count(pool: string): Promise<JobCount>;
   /** Closes its takers, too. */
@@ -37,10 +42,10 @@ export interface JobCount {
 }
 
 export interface JobTaker {
-  /** Takes nothing more; settles when the running jobs have ended. */
+  /** Accepts no new jobs; settles when the running jobs have ended. */
   drain(): Promise<void>;
   /**
-   * Takes nothing more and aborts the running jobs. A job goes back when its handler has ended, and after five seconds in
+   * Accepts no new jobs and aborts the running jobs. A job goes back when its handler has ended, and after five seconds in
    * any case: a handler that gives up its claim first lets another worker begin at once.
    */
   close(): Promise<void>;

@@ -6,6 +6,7 @@ import type { ClusterStorage, WorkerStep } from "@soong/store";
 import { refuseClockOffset } from "./clock-offset.ts";
 import { readJob } from "../dispatch/index.ts";
 import type { JobQueue } from "../queue/index.ts";
+import { createDeclinedSteps } from "./declined-steps.ts";
 import { workOnJob, type WorkerHost } from "./work-on-job.ts";
 
 export interface WorkerOptions {
@@ -16,7 +17,7 @@ export interface WorkerOptions {
   readonly pool: string;
   readonly concurrency: number;
   readonly version: string;
-  /** Takes nothing more; what runs is finished. */
+  /** Accepts no new steps; the current ones are finished. */
   readonly drain: AbortSignal;
   /** Stops what runs, too, and gives it back. */
   readonly stop: AbortSignal;
@@ -24,12 +25,17 @@ export interface WorkerOptions {
 
 const REPORT_MS = 10_000;
 
+export interface WorkerEnd {
+  /** How many steps were stopped and given back. */
+  readonly stopped: number;
+}
+
 /** Settles when it has ended, and nothing of it is left at work. */
-export async function runWorker(options: WorkerOptions): Promise<void> {
+export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const { host, cluster, queue, pool, concurrency, stop } = options;
   refuseClockOffset(await cluster.clockOffsetMs(), host.tasks.leaseMs);
   const doing = new Set<WorkerStep>();
-  const unfit = new Set<string>();
+  const declined = createDeclinedSteps();
   const started_at = new Date().toISOString();
   const drain = new AbortController();
   const forget = onceAborted(options.drain, () => drain.abort());
@@ -38,28 +44,38 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     concurrency,
     async handle(job, signal) {
       const work = readJob(job);
-      const { task_id, step_id } =
-        typeof work === "string" ? { task_id: job.id, step_id: "" } : work;
-      const step: WorkerStep = { task_id, step_id, since: new Date().toISOString() };
-      doing.add(step);
-      void reportSelf();
+      let step: WorkerStep | undefined;
+      const onBegun = (): void => {
+        if (typeof work === "string") return;
+        const { task_id, step_id } = work;
+        step = { task_id, step_id, since: new Date().toISOString() };
+        doing.add(step);
+        void reportSelf();
+      };
       try {
-        return await workOnJob(host, job, AbortSignal.any([signal, stop]), unfit);
+        const watch = { declined, onBegun };
+        return await workOnJob(host, job, AbortSignal.any([signal, stop]), watch);
       } catch (error) {
         host.report(`The job ${job.id} goes back: ${messageOf(error)}`);
         throw error;
       } finally {
-        doing.delete(step);
-        void reportSelf();
+        if (step !== undefined) {
+          doing.delete(step);
+          void reportSelf();
+        }
       }
     },
   });
   const timer = setInterval(() => void reportSelf(), REPORT_MS);
   const unlisten = cluster.listen(`worker/${options.worker_id}`, () => void reportSelf());
+  let stopped = 0;
   const ended = new Promise<void>((resolve) => {
-    onceAborted(stop, resolve);
+    onceAborted(stop, () => {
+      stopped = doing.size;
+      resolve();
+    });
     onceAborted(drain.signal, () => {
-      host.report("Takes nothing more; finishes what it has begun.");
+      host.report("Draining: finishes its current steps and accepts no new ones.");
       void cluster.drainWorker(options.worker_id).catch(() => {});
       void taker.drain().then(resolve, () => resolve());
     });
@@ -73,6 +89,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     await taker.close();
     await cluster.removeWorker(options.worker_id).catch(() => {});
   }
+  return { stopped };
 
   async function reportSelf(): Promise<void> {
     try {
@@ -85,6 +102,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         concurrency,
         started_at,
         doing: [...doing],
+        declined: declined.list(),
       });
       if (draining) drain.abort();
     } catch (error) {

@@ -1,7 +1,8 @@
 import { digestDefinition, type AgentDefinition, type WorkerPool } from "@soong/agent";
-import { SoongError } from "@soong/core";
+import { compilePolicy, describePolicy, SoongError } from "@soong/core";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
+import { createDeclinedSteps } from "./declined-steps.ts";
 import { workOnJob, type WorkerHost } from "./work-on-job.ts";
 
 const DEFINITION = {
@@ -13,6 +14,9 @@ const DEFINITION = {
   origin: { kind: "file", file: "/here/builder.md" },
 } as const satisfies AgentDefinition;
 
+/** The one that dispatched it, under way. */
+const CALL = { tool_call_id: "c" };
+
 async function refuse(): Promise<never> {
   throw new SoongError("session_unknown", "There is no such session.");
 }
@@ -21,17 +25,24 @@ function stage(
   checkModel: WorkerHost["checkModel"] = async () => [],
   own: Partial<WorkerPool> = {},
   said: object = {},
+  { isWanted = true } = {},
 ) {
   const lines: string[] = [];
-  const unfit = new Set<string>();
+  const declined = createDeclinedSteps();
   const host = {
     agents: {
       catalog: { definitions: new Map([["builder", DEFINITION]]) },
-      workers: { pools: [{ name: "builders", size: 1, ...own }] },
+      // All of them are busy: what fits goes no further.
+      workers: { pools: [{ name: "builders", size: 1, ...own }], take: () => ({ kind: "busy" }) },
     },
     canonicalTool: (name: string) => (name === "glob" ? "code.list_dir" : name),
-    store: { heldSessions: async () => [], readSession: refuse },
-    tasks: { reader: { get: async () => undefined } },
+    store: {
+      heldSessions: async () => (isWanted ? ["s"] : []),
+      readSession: isWanted
+        ? async () => ({ calls: async () => [CALL], facts: async () => [] })
+        : refuse,
+    },
+    tasks: { reader: { get: async () => ({ task: { session_id: "s", title: "T" } }) } },
     checkModel,
     report: (line: string) => void lines.push(line),
   } as unknown as WorkerHost;
@@ -48,23 +59,35 @@ function stage(
     from: { session_id: "s", run_id: "r", agent_id: "a", tool_call_id: "c" },
     ...said,
   };
-  const deliver = () => workOnJob(host, { id: "j", data }, new AbortController().signal, unfit);
-  return { lines, deliver };
+  const deliver = () =>
+    workOnJob(host, { id: "j", data }, new AbortController().signal, { declined, onBegun() {} });
+  return { host, lines, deliver, declined };
 }
 
 test("a model that this machine does not have leaves the work to others, and is reported once", async () => {
   verifies("DIST-1");
-  const { lines, deliver } = stage(async () => {
+  const { lines, deliver, declined } = stage(async () => {
     throw new Error("There is no model fast.");
   });
   expect(await deliver()).toEqual({ retryInMs: 1_000 });
   expect(await deliver()).toEqual({ retryInMs: 1_000 });
-  expect(lines).toEqual(["The job j was left to others: There is no model fast."]);
+  expect(lines).toEqual(["Step plan of task_1 is left to other workers: There is no model fast."]);
+  const about = { task_id: "task_1", step_id: "plan", why: "There is no model fast." };
+  expect(declined.list()).toMatchObject([about]);
 });
 
-test("where a definition was written does not matter; a dispatch that is gone is dropped", async () => {
+test("where a definition was written does not matter", async () => {
   verifies("DIST-1");
-  const { lines, deliver } = stage();
+  const { lines, deliver, declined } = stage();
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
+  expect(lines).toEqual([]);
+  expect(declined.list()).toEqual([]);
+});
+
+test("a job whose dispatch is gone is dropped, also where it does not fit", async () => {
+  verifies("DIST-1");
+  const gone = { isWanted: false };
+  const { lines, deliver } = stage(undefined, { agent_definition_id: "other" }, {}, gone);
   expect(await deliver()).toBe("done");
   expect(lines).toEqual([]);
 });
@@ -73,12 +96,12 @@ test.each([
   [
     { allowed_tools: ["code.read_file"] },
     { allowed_tools: ["code.read_file", "code.run_command"] },
-    "it allows code.run_command, and the pool builders has code.read_file at the most here.",
+    "it allows code.run_command, and the pool builders allows only code.read_file here. Give all machines the same config, and start this worker again.",
   ],
   [
     { allowed_tools: [] },
     { allowed_tools: ["code.*"] },
-    "it allows code.*, and the pool builders has no tools at the most here.",
+    "it allows code.*, and the pool builders allows none here. Give all machines the same config, and start this worker again.",
   ],
   [
     { agent_definition_id: "other" },
@@ -89,14 +112,14 @@ test.each([
   verifies("DIST-1");
   const { lines, deliver } = stage(undefined, own, said);
   expect(await deliver()).toEqual({ retryInMs: 1_000 });
-  expect(lines).toEqual([`The job j was left to others: ${why}`]);
+  expect(lines).toEqual([`Step plan of task_1 is left to other workers: ${why}`]);
 });
 
 test("a tool by another name, and one of a pattern, are what the pool allows", async () => {
   verifies("DIST-1");
   const own = { allowed_tools: ["code.list_dir", "web.*"] };
   const { lines, deliver } = stage(undefined, own, { allowed_tools: ["glob", "web.fetch"] });
-  expect(await deliver()).toBe("done");
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
   expect(lines).toEqual([]);
 });
 
@@ -106,3 +129,46 @@ test("a job of another pool is dropped, and not delivered again and again", asyn
   expect(await deliver()).toBe("done");
   expect(lines).toEqual(["The job j was dropped: it is for another pool."]);
 });
+
+test.each([
+  ["was withdrawn", async () => true],
+  ["cannot be looked up", () => Promise.reject(new Error("The database is away."))],
+])(
+  "a step whose dispatch %s after the claim is given back, and nothing is begun",
+  async (_how, look) => {
+    verifies("DIST-1", "AGENT-5");
+    const compiled = compilePolicy({ rules: [] });
+    if (!compiled.ok) throw new Error("It does not compile.");
+    const started = {
+      type: "run.started",
+      data: { policy: describePolicy(compiled.policy), request: {} },
+    };
+    const { host, lines, deliver } = stage();
+    const left: unknown[] = [];
+    let isClaimed = false;
+    Object.assign(host, {
+      places: {
+        roots: { project: "/here", write: [] },
+        home: "/home/worker",
+        resolvePath: () => undefined,
+      },
+      keeper: {
+        async claim() {
+          isClaimed = true;
+          return { kind: "claimed", step: { title: "Plan" } };
+        },
+        leave: async (...given: unknown[]) => void left.push(given.slice(0, 2)),
+      },
+      openSession: () => Promise.reject(new Error("It was begun.")),
+    });
+    Object.assign(host.store, {
+      readSession: async () => ({ calls: async () => [CALL], facts: async () => [started] }),
+      cluster: { isWithdrawn: async () => isClaimed && look(), wake() {} },
+    });
+    const assignment = { run_id: "run_1", agent_id: "agent_1", session_id: "s", worker: "w" };
+    Object.assign(host.agents.workers, { take: () => ({ kind: "taken", assignment }), free() {} });
+    await deliver().catch(() => {});
+    expect(left).toEqual([["run_1", "aborted"]]);
+    expect(lines.filter((line) => line.startsWith("→"))).toEqual([]);
+  },
+);

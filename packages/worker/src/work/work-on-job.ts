@@ -22,10 +22,11 @@ import {
   type SessionDispatch,
 } from "@soong/core";
 import type { CallRecord, Store } from "@soong/store";
-import { TaskRefused, type ClaimKeeper, type Tasks } from "@soong/tasks";
+import { TaskRefused, type ClaimKeeper, type StepRecord, type Tasks } from "@soong/tasks";
 import { readJob } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
 import { readCeiling } from "./ceiling.ts";
+import type { DeclinedSteps } from "./declined-steps.ts";
 import type { MachinePlaces } from "./move-policy.ts";
 import { createReadCalls } from "./read-calls.ts";
 
@@ -61,15 +62,20 @@ export interface WorkerSession {
   close(): Promise<void>;
 }
 
+export interface JobWatch {
+  readonly declined: DeclinedSteps;
+  /** It has claimed the step, and executes it now. */
+  readonly onBegun: () => void;
+}
+
 /** Another worker may be able to: it has other definitions. This one may be the first to see it again. */
 const ELSEWHERE_MS = 1_000;
 
-/** `unfit`: what was reported already of why work is left to others. */
 export async function workOnJob(
   host: WorkerHost,
   job: Job,
   signal: AbortSignal,
-  unfit: Set<string>,
+  { declined, onBegun }: JobWatch,
 ): Promise<JobEnd> {
   const work = readJob(job);
   if (typeof work === "string") {
@@ -80,12 +86,6 @@ export async function workOnJob(
   if (pool === undefined) {
     host.report(`The job ${job.id} was dropped: it is for another pool.`);
     return "done";
-  }
-  const why = await findMismatch(host, work, pool);
-  if (why !== undefined) {
-    if (!unfit.has(why)) host.report(`The job ${job.id} was left to others: ${why}`);
-    unfit.add(why);
-    return { retryInMs: ELSEWHERE_MS };
   }
   const ids = randomIds();
   const { task_id, step_id } = work;
@@ -99,6 +99,13 @@ export async function workOnJob(
   const task = found?.task;
   // Whoever wanted it may have given up, and the job was late.
   if (!isStillWanted || task === undefined) return "done";
+  const why = await findMismatch(host, work, pool);
+  if (why !== undefined) {
+    if (declined.add(work, why)) {
+      host.report(`Step ${work.step_id} of ${work.task_id} is left to other workers: ${why}`);
+    }
+    return { retryInMs: ELSEWHERE_MS };
+  }
   const taken = host.agents.workers.take(
     { pool: pool.name },
     {
@@ -113,13 +120,14 @@ export async function workOnJob(
   const { assignment } = taken;
   try {
     const own = { work, assignment, title: task.title };
-    return await claimAndWork(host, own, await ceiling, signal);
+    return await claimAndWork(host, { ...own, onBegun }, await ceiling, signal);
   } finally {
     host.agents.workers.free(assignment);
   }
 }
 
-type Taken = Pick<Parameters<Agents["workOnStep"]>[0], "work" | "assignment" | "title">;
+type Taken = Pick<Parameters<Agents["workOnStep"]>[0], "work" | "assignment" | "title"> &
+  Pick<JobWatch, "onBegun">;
 
 async function claimAndWork(
   host: WorkerHost,
@@ -128,7 +136,7 @@ async function claimAndWork(
   signal: AbortSignal,
 ): Promise<JobEnd> {
   const { keeper } = host;
-  const { work, assignment } = taken;
+  const { work, assignment, onBegun } = taken;
   const { run_id, agent_id, session_id, worker } = assignment;
   const { task_id, step_id } = work;
   const facts = bufferFacts();
@@ -136,10 +144,17 @@ async function claimAndWork(
   const claimed = await claim();
   if (claimed.kind !== "claimed") return claimed.end;
   const { step } = claimed;
-  host.report(`→ ${step_id} of ${task_id}: ${step.title}`);
   let opened: WorkerSession | undefined;
   const stop = new AbortController();
   try {
+    // The dispatch may have ended between the look before and the claim, and then no one knows of the claim.
+    if (!(await isWanted(host.store, work))) {
+      await keeper.leave(run_id, "aborted", facts.record);
+      return "done";
+    }
+    onBegun();
+    host.report(`→ ${step_id} of ${task_id}: ${step.title}`);
+    closeEarlierQuestions(host.store, step);
     opened = await host.openSession({
       title: `${taken.title}: ${step.title}`,
       dispatchedBy: { ...work.from, task_id, step_id },
@@ -206,7 +221,9 @@ async function findMismatch(
   const { agent_definition_id: id, allowed_tools: asked = [] } = work;
   const { name, agent_definition_id: own = id } = pool;
   const definition = host.agents.catalog.definitions.get(id);
-  if (definition === undefined) return `there is no agent definition ${id} here.`;
+  if (definition === undefined) {
+    return `there is no agent definition ${id} here. Give all machines the same file, and start this worker again.`;
+  }
   if (digestDefinition(definition) !== work.definition_digest) {
     return `the agent definition ${id} is another one here. Give all machines the same file, and start this worker again.`;
   }
@@ -219,7 +236,7 @@ async function findMismatch(
   ] as const) {
     const beyond = most && findToolsBeyond(most, asked, (tool) => host.canonicalTool(tool));
     if (most === undefined || beyond?.length === 0) continue;
-    return `it allows ${beyond?.join(", ")}, and ${whose} has ${most.join(", ") || "no tools"} at the most here.`;
+    return `it allows ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} here. Give all machines the same config, and start this worker again.`;
   }
   const model = work.model ?? definition.model;
   if (model === undefined) return undefined;
@@ -231,12 +248,25 @@ async function findMismatch(
   }
 }
 
-/** The call that dispatched it has not ended, and its session is held by someone. */
+/** Attempts that were lost: no one waits for an answer to what they asked. */
+function closeEarlierQuestions(store: Store, { earlier = [] }: StepRecord): void {
+  const close = async (run_id: string): Promise<void> => {
+    const run = await store.findRun(run_id);
+    if (run !== undefined) await store.questions().withdrawAll(run.session_id);
+  };
+  for (const { run_id } of earlier) close(run_id).catch(() => {});
+}
+
+/** The call that dispatched it has not ended and was not withdrawn, and its session is held by someone. */
 async function isWanted(store: Store, { from }: RemoteWork): Promise<boolean> {
   const { session_id, run_id, tool_call_id } = from;
-  const [held, calls] = await Promise.all([store.heldSessions([session_id]), readCalls()]);
+  const [held, isWithdrawn, calls] = await Promise.all([
+    store.heldSessions([session_id]),
+    store.cluster?.isWithdrawn({ run_id, tool_call_id }),
+    readCalls(),
+  ]);
   const call = calls.find((one) => one.tool_call_id === tool_call_id);
-  return held.length > 0 && call !== undefined && call.status === undefined;
+  return held.length > 0 && isWithdrawn !== true && call !== undefined && call.status === undefined;
 
   async function readCalls(): Promise<readonly CallRecord[]> {
     const reader = await store.readSession(session_id).catch((error: unknown) => {

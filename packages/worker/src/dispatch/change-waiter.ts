@@ -1,0 +1,46 @@
+// Waits until a topic of the store is woken, or it is time to look in any case.
+
+import type { Store } from "@soong/store";
+
+export interface ChangeWaiter {
+  /** To this topic, too. */
+  listen(topic: string): void;
+  /** Also settles for what was woken since the last time, and for an abort. */
+  wait(): Promise<void>;
+  close(): void;
+}
+
+export function createChangeWaiter(
+  store: Store,
+  { signal, pollMs }: { readonly signal: AbortSignal; readonly pollMs: number },
+): ChangeWaiter {
+  let wake = (): void => {};
+  let isWoken = false;
+  const onWoken = (): void => {
+    isWoken = true;
+    wake();
+  };
+  const topics = new Map<string, (() => void) | undefined>();
+  signal.addEventListener("abort", onWoken);
+  return {
+    listen(topic) {
+      if (!topics.has(topic)) topics.set(topic, store.cluster?.listen(topic, onWoken));
+    },
+    async wait() {
+      if (!isWoken && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, pollMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      isWoken = false;
+    },
+    close() {
+      for (const unlisten of topics.values()) unlisten?.();
+      signal.removeEventListener("abort", onWoken);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// Puts a step into the queue of its pool, and again as long as it is ready, whatever the queue has lost or keeps back.
+
+import type { RemoteWatch, RemoteWork } from "@soong/agent";
+import { inTime } from "@soong/platform";
+import type { StepRecord } from "@soong/tasks";
+import { QueueError, type Job, type JobQueue } from "../queue/index.ts";
+import { toJob } from "./job.ts";
+
+export interface JobOfferOptions extends Pick<RemoteWatch, "signal"> {
+  /** For a user: what is waited for. */
+  readonly onWaiting: (what: string) => void;
+  /** How long the queue may be out of reach before it has a job. */
+  readonly absentMs: number;
+  readonly everyMs: number;
+}
+
+/**
+ * Call it whenever the step is ready. A queue that is away is asked again: as long as a job may be in it, the store says what
+ * becomes of the step.
+ */
+export function createJobOffer(
+  openQueue: () => Promise<JobQueue>,
+  work: RemoteWork,
+  { absentMs, everyMs, signal, onWaiting }: JobOfferOptions,
+): (step: StepRecord) => Promise<void> {
+  const { pool } = work;
+  const giveUpAt = performance.now() + absentMs;
+  let nextAt = -Infinity;
+  let number = 1;
+  let offered: string | undefined;
+
+  return async (step) => {
+    if (performance.now() < nextAt) return;
+    const job = toJob(work, step, number);
+    try {
+      const end = await inTime(putJob(job), { signal });
+      if (end.kind !== "done") return;
+      if (offered === undefined) onWaiting(`a worker of the pool ${pool}`);
+      if (end.value) {
+        offered = job.id;
+        number += 1;
+      }
+      nextAt = performance.now() + everyMs;
+    } catch (error) {
+      const isAway = error instanceof QueueError && error.code === "queue_failed";
+      if (!isAway || (offered === undefined && performance.now() > giveUpAt)) throw error;
+      if (offered === undefined) onWaiting(`the queue. ${error.message}`);
+    }
+  };
+
+  /** Whether it was added; one that still waits in the queue keeps its place. */
+  async function putJob(job: Job): Promise<boolean> {
+    const queue = await openQueue();
+    if (offered !== undefined) return queue.replace(pool, offered, job);
+    await queue.add(pool, job);
+    return true;
+  }
+}

@@ -1,0 +1,47 @@
+// Whether anyone may still take a step: workers that are there may all be busy, and that may take long. A pool without any is
+// waited for only as long as it takes to start one again.
+
+import type { RemoteWork } from "@soong/agent";
+import type { DeclinedStep, Store } from "@soong/store";
+
+export interface PoolWatch {
+  look(): Promise<PoolLook>;
+}
+
+export interface PoolLook {
+  readonly isDeserted: boolean;
+  /** Why workers of the pool do not take the step. */
+  readonly declined: readonly (Pick<DeclinedStep, "why"> & { readonly worker_id: string })[];
+  /** The pools that have workers. */
+  readonly pools: readonly string[];
+}
+
+export function watchPool(
+  store: Store,
+  { pool, task_id, step_id }: RemoteWork,
+  absentMs: number,
+): PoolWatch {
+  let presentAt = performance.now();
+  let lookAt = presentAt;
+  let last: PoolLook = { isDeserted: false, declined: [], pools: [] };
+  return {
+    async look() {
+      const now = performance.now();
+      if (now < lookAt) return last;
+      lookAt = now + absentMs / 4;
+      const present = ((await store.cluster?.workers()) ?? []).filter(({ draining }) => !draining);
+      const own = present.filter((one) => one.pool === pool);
+      if (own.length > 0) presentAt = now;
+      last = {
+        isDeserted: now - presentAt > absentMs,
+        declined: own.flatMap(({ worker_id, declined = [] }) =>
+          declined.flatMap((one) =>
+            one.task_id === task_id && one.step_id === step_id ? [{ worker_id, why: one.why }] : [],
+          ),
+        ),
+        pools: [...new Set(present.map((one) => one.pool))].toSorted(),
+      };
+      return last;
+    },
+  };
+}
