@@ -125,13 +125,13 @@ async function playDemo(): Promise<void> {
     throw new CommandFailed("Not everything is as it should be: see the lines with ✗.");
 }
 
-/** Its first line says that it takes work; one that ends instead says why. */
+/** Its first line says that it takes steps; one that ends instead says why. */
 async function waitUntilReady(name: string, worker: StagedProcess): Promise<void> {
   const lines: string[] = [];
   const ready = new Promise<void>((resolve) => {
     worker.onLine((line) => {
       lines.push(line);
-      if (!/^Worker \S+ takes work/.test(line)) return;
+      if (!/^Worker \S+ takes steps/.test(line)) return;
       console.log(`  ${name}: ${line}`);
       resolve();
     });

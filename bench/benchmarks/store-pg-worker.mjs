@@ -20,14 +20,15 @@ import { digits } from "../table.mjs";
 const PAUSE_MS = 200;
 /** A connection reports what it did after ten seconds of silence at the latest. */
 const REPORTED_MS = 12_000;
-const DISPATCHED = "dispatch_worker to the claim, p50";
-const CANCELLED = "abort of the call to the end of the worker's run, p50";
+const IDLE = "an idle worker";
+const DISPATCHED = "dispatch_worker to the claim";
+const CANCELLED = "abort of the call to the end of the worker's run";
 
 /** @type {Report} */
 export const storePgWorker = {
   id: "store-pg-worker",
   title: "A worker of a pool on PostgreSQL, in a process of its own, idle before each step",
-  rows: [DISPATCHED, CANCELLED],
+  rows: [IDLE, `${DISPATCHED}, p50`, `${CANCELLED}, p95`],
   report: ({ quick }) =>
     withPostgres(async (database) => {
       const client = await database.connect();
@@ -36,7 +37,7 @@ export const storePgWorker = {
       /** @type {ReportRow[]} */
       const rows = [];
       await withWorker(database, { waits: true }, async (worker) => {
-        rows.push(await traffic("an idle worker", client, windowMs));
+        rows.push(await traffic(IDLE, client, windowMs));
         const lead = await openLead(database);
         rows.push(await traffic("and one who dispatches, both idle", client, windowMs));
         const stop = new AbortController();
@@ -149,7 +150,7 @@ async function dispatches(lead, worker, rounds) {
   }
   return [
     ...quantiles("a job added to the queue alone, to its delivery", queue),
-    ...quantiles("dispatch_worker to the claim", claims),
+    ...quantiles(DISPATCHED, claims),
     ...quantiles("dispatch_worker to the end of the task", ends),
   ];
 }
@@ -175,10 +176,7 @@ async function cancels(lead, worker, rounds) {
     returns.push(machineNow() - abortedAt);
     ends.push((await ended).at - abortedAt);
   }
-  return [
-    ...quantiles("abort of the call to the end of the worker's run", ends),
-    ...quantiles("abort of the call to its return", returns),
-  ];
+  return [...quantiles(CANCELLED, ends), ...quantiles("abort of the call to its return", returns)];
 }
 
 /** @param {Worker} worker @param {WorkerSaid["kind"]} kind */

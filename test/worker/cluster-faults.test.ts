@@ -1,6 +1,9 @@
 // Workers that are killed or stopped, dispatchers that go away, and a queue that loses everything: nothing is lost, and nothing
 // is done twice.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,6 +19,7 @@ import {
   verifyAll,
   waitForJobs,
   waitForStep,
+  work,
 } from "./cluster-stage.ts";
 
 let bundle: CliBundle;
@@ -41,7 +45,7 @@ describe("a worker", () => {
     await first.has("ran");
     await second.write("gate", "");
     const other = await second.worker(held);
-    await other.printed("takes work");
+    await other.printed("takes steps");
     await killed.stop("SIGKILL");
     expect(await driving.ended).toMatchObject({ code: 0 });
     const step = await task.step("plan");
@@ -71,7 +75,7 @@ describe("a worker", () => {
     const driving = lead.drive(task.id);
     await first.has("ran");
     worker.child.kill("SIGTERM");
-    await worker.printed("Takes nothing more");
+    await worker.printed("Draining");
     await first.write("gate", "");
     expect(await worker.ended).toMatchObject({ code: 0 });
     expect(worker.output().match(/→/g)).toHaveLength(1);
@@ -121,6 +125,27 @@ describe("a dispatch", () => {
     expect(await worker.stop("SIGTERM")).toMatchObject({ code: 0 });
   });
 
+  it("that is stopped at any moment leaves no step at work, and ends at once", async () => {
+    verifies("DIST-1", "AGENT-5");
+    const { plan, machine } = await openCluster(bundle);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    const late = '{ tool: code.run_command, input: { argv: [sh, -c, "sleep 1; date >> ran"] } }';
+    const moments = [0, 20, 40, 60, 90, 120, 160, 220];
+    const worker = await there.worker({ plays: script(...moments.map(() => work(late))) });
+    for (const ms of moments) {
+      const task = await plan(ONE);
+      const driving = lead.drive(task.id);
+      await driving.printed("→ plan");
+      await delay(ms);
+      expect(await driving.stop("SIGINT")).toMatchObject({ code: 130 });
+      const { status, claim } = await task.step("plan");
+      expect({ ms, status, claim }).toEqual({ ms, status: "ready", claim: undefined });
+    }
+    // It ends when all that it has begun is done.
+    expect(await worker.stop("SIGTERM")).toMatchObject({ code: 0 });
+    expect(existsSync(join(there.project, "ran"))).toBe(false);
+  });
+
   it("that is gone is not worked on when its job comes late", async () => {
     verifies("DIST-1");
     const cluster = await openCluster(bundle);
@@ -136,6 +161,25 @@ describe("a dispatch", () => {
     await waitForJobs(queue, 0);
     expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
     expect(worker.output()).not.toContain("→");
+  });
+
+  it("does not wait behind the job that an earlier one has left", async () => {
+    verifies("DIST-1");
+    // A third of that is longer than this test: no job is added a second time.
+    const long = (usual: string): string => usual.replace("lease_ms = 3000", "lease_ms = 600000");
+    const cluster = await openCluster(bundle, long);
+    const task = await cluster.plan(ONE);
+    const [there, lead] = await Promise.all([cluster.machine(), cluster.machine()]);
+    const queue = await openQueueOf(cluster);
+    const stopped = lead.drive(task.id);
+    await waitForJobs(queue, 1);
+    expect(await stopped.stop("SIGINT")).toMatchObject({ code: 130 });
+    const driving = lead.drive(task.id);
+    await waitForJobs(queue, 2);
+    await there.worker();
+    expect(await driving.ended).toMatchObject({ code: 0 });
+    expect(await task.step("plan")).toMatchObject({ status: "completed", attempts: 1 });
+    await waitForJobs(queue, 0);
   });
 
   it("goes on when the tables of the queue are dropped", async () => {

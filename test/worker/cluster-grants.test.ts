@@ -144,6 +144,25 @@ describe("a grant of the dispatching session", () => {
   });
 });
 
+describe("a worker's question that no grant covers", () => {
+  it("is shown to who drives the task, with how to answer it", async () => {
+    verifies("DIST-1", "PERM-20");
+    const { plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const asks = '[[permissions.rules]]\ntool = "code.write_file"\ndecision = "ask"\n';
+    const [there, lead] = await Promise.all([machine(asks), machine()]);
+    await there.worker({ plays: script(work(write("w1.txt"))) });
+    const driving = lead.drive(task.id);
+    await driving.printed(
+      /· plan waits for approval of code\.write_file: `soong questions answer ask_/,
+    );
+    const [question] = await lead.records("questions");
+    await lead.run(["questions", "answer", String(question?.["question_id"]), "deny"]);
+    expect(await driving.ended).toMatchObject({ code: 0 });
+    expect(existsSync(join(there.project, "w1.txt"))).toBe(false);
+  });
+});
+
 describe("the session of a worker", () => {
   it("says in its first fact which session, run, call and step it is for", async () => {
     verifies("DIST-1", "CLI-5");

@@ -91,12 +91,34 @@ describe("work", () => {
     const plays = script(DONE).replace("default_worker_agent", "builder");
     const unfit = await first?.worker({ plays });
     const driving = lead?.drive(task.id);
-    await unfit?.printed("was left to others: the agent definition builder is another one here.");
+    await unfit?.printed("is left to other workers: the agent definition builder is another one");
+    // It is said to whoever waits, too.
+    await driving?.printed("waits for a worker that can take it: builders@");
     await second?.worker({ plays });
     expect(await driving?.ended).toMatchObject({ code: 0 });
     expect(unfit?.output()).not.toContain("→");
     // Once, however often it was delivered.
-    expect(unfit?.output().match(/left to others/g)).toHaveLength(1);
+    expect(unfit?.output().match(/left to other workers/g)).toHaveLength(1);
+  });
+
+  it("is done where the config says, and a pool whose workers are elsewhere is named", async () => {
+    verifies("DIST-1");
+    const { plan, machine } = await openCluster(bundle);
+    const [remote, local] = [await plan(ONE), await plan(ONE)];
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    const worker = await there.worker();
+    await worker.printed("takes steps");
+    // Whoever gives steps to remote workers alone needs no model.
+    const drive = (id: string) => lead.run(["tasks", "drive", id]);
+    expect(await drive(remote.id)).toMatchObject({ code: 0 });
+    const file = join(lead.home, "config.toml");
+    await lead.write(file, (await lead.read(file)).replace("remote = true", ""));
+    const here = await drive(local.id);
+    expect(here).toMatchObject({ code: 2, stderr: expect.stringContaining("no model") as string });
+    const driving = await lead.drive(local.id).ended;
+    expect(driving.stderr).toContain(
+      "warning: the steps of the pool builders are done in this process, although there are workers",
+    );
   });
 
   it("that no worker takes says so, and what to do", async () => {
@@ -107,8 +129,8 @@ describe("work", () => {
     const { code, stdout, stderr } = await lead.drive(task.id).ended;
     expect(code).toBe(1);
     const sentence =
-      "Step plan was not begun: there is no worker of the pool builders. `soong worker --pool builders` starts one";
-    expect(stdout).toContain(`← plan comes back, builders/1: ${sentence}`);
+      "Step plan is not done: there is no worker of the pool builders. `soong worker --pool builders` starts one";
+    expect(stdout).toContain(`← plan is released, builders/1: ${sentence}`);
     expect(stderr).toContain(`stuck: builders: ${sentence}`);
     expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
   });
@@ -117,7 +139,12 @@ describe("work", () => {
     verifies("DIST-1");
     const { machine } = await openCluster(bundle);
     const unknown = await (await machine("", "")).worker();
-    await unknown.printed("warning: config.toml of this home has no remote pool builders;");
+    expect(await unknown.ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        "config.toml of this home has no remote pool builders. Add [agents.worker_pools.builders]",
+      ) as string,
+    });
     const place = await machine();
     const env = { SOONG_STORE_URL: "" };
     const refused = await place.worker({ env });
@@ -144,7 +171,9 @@ describe("work", () => {
       [[], "Name the pool: `soong worker --pool NAME`."],
       [["--pool", "no pool"], "--pool is no pool; a pool is named with letters, digits, _ and -."],
       [["--pool", "a", "--concurrency", "0"], "--concurrency is 0; it is a number from 1 to 64."],
-      [["--pool", "a", "--project", "/nope"], "with --cwd, of a worker with --project"],
+      [["--pool", "builders", "--project", "/nope"], "with --cwd, of a worker with --project"],
+      [["--pool", "builder"], "has no remote pool builder. Did you mean builders?"],
+      [["--pool", "builders", "--project", ".", "--cwd", "."], "both name the directory"],
     ] as const) {
       const { code, stderr } = await place.run(["worker", ...args, ...model]);
       expect({ code, stderr }).toMatchObject({

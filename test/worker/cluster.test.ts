@@ -31,7 +31,7 @@ describe("workers on machines of their own", () => {
     const task = await plan(DIAMOND);
     const machines = await Promise.all([machine(), machine(), machine()]);
     const workers = await Promise.all(machines.map((one) => one.worker()));
-    await Promise.all(workers.map((one) => one.printed("takes work")));
+    await Promise.all(workers.map((one) => one.printed("takes steps")));
     const lead = await machine();
     const driven = await lead.drive(task.id).ended;
     expect(driven).toMatchObject({ code: 0, stderr: "" });
@@ -115,7 +115,7 @@ describe("workers on machines of their own", () => {
     const { id, session_id } = await plan(ONE);
     const there = await machine();
     const worker = await there.worker();
-    await worker.printed("takes work");
+    await worker.printed("takes steps");
     const lead = await machine();
     const input = `{ pool: builders, task_id: ${id}, step_id: plan }`;
     await lead.write(

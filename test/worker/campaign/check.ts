@@ -107,6 +107,16 @@ export async function checkCampaign(
     return later.toSorted((one, other) => one.at - other.at)[0];
   }
 
+  function findBegun(key: string): number[] {
+    return machines.flatMap(({ begun }) =>
+      begun.flatMap((one) => (one.step === key ? one.at : [])),
+    );
+  }
+
+  function findLost(key: string): number[] {
+    return taken.flatMap((one) => (`${one.task_id}/${one.step_id}` === key ? one.claimedAt : []));
+  }
+
   /** Undefined where its worker finished after all. */
   function measureTakeover(taken: Takeover): Measured | undefined {
     const { fault, run_id, at } = taken;
@@ -114,10 +124,9 @@ export async function checkCampaign(
     const step = steps.find((one) => `${one.task_id}/${one.step_id}` === key);
     const lost = step?.earlier?.find((one) => one.run_id === run_id);
     if (lost === undefined) return undefined;
-    const later = machines.flatMap(({ begun }) =>
-      begun.flatMap((one) => (one.step === key && one.at > at ? [one.at] : [])),
-    );
-    return { fault, step: key, ms: Math.min(...later) - at, lostMs: Date.parse(lost.at) - at };
+    // The next one may have been lost, too, before it could say so.
+    const next = [...findBegun(key), ...findLost(key)].filter((claimedAt) => claimedAt > at);
+    return { fault, step: key, ms: Math.min(...next) - at, lostMs: Date.parse(lost.at) - at };
   }
 }
 

@@ -14,6 +14,8 @@ export interface Takeover {
   readonly task_id: string;
   readonly step_id: string;
   readonly run_id: string;
+  /** By the database's clock. */
+  readonly claimedAt: number;
   /** When its worker was killed or cut off, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -96,7 +98,8 @@ export async function applyFaults(
     const steps = await stage.claimed().catch(() => []);
     for (const { task_id, step_id, claim } of steps) {
       if (claim === undefined || !isOf({ worker_id }, claim.worker)) continue;
-      taken.push({ fault, task_id, step_id, run_id: claim.run_id, at });
+      const { run_id, claimed_at } = claim;
+      taken.push({ fault, task_id, step_id, run_id, claimedAt: Date.parse(claimed_at), at });
     }
   }
 }

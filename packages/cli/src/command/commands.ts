@@ -441,7 +441,7 @@ export const COMMANDS = {
     summary: "copy sessions to another store, with artifacts, tasks and open questions",
     arguments: {
       "<from>": "a home directory, for its SQLite store, or a postgres:// address",
-      "<to>": "likewise",
+      "<to>": "the same",
     },
     options: {
       "--session <id>": { says: "only this one, by id or unique prefix", isRepeatable: true },
@@ -453,9 +453,9 @@ export const COMMANDS = {
       "soong store copy 'postgres://soong:$DB_PASSWORD@db.example.org/soong' ./backup --session session_0abc",
     ],
     notes:
-      "A password is best named by a variable, as in the examples: '$NAME' for a whole address, or in place of the password. The address of the config needs none. Each session is checked at its new place before it counts there, and is there whole or not at all; what is there already is skipped, so the command can be repeated. Nothing is removed from FROM.",
+      "A password is best named by a variable, as in the examples: '$NAME' for a whole address, or in place of the password. The address of the config needs none. Each session is verified at its new place before it becomes visible, and is copied completely or not at all; what was already copied is skipped, so the command can be repeated. Nothing is removed from FROM.",
     exitCodes:
-      "0 all are there, 1 some were refused, or a store cannot be used, 2 usage error, 130 interrupted",
+      "0 all were copied, 1 some were refused, or a store cannot be used, 2 usage error, 130 interrupted",
     record: "soong.store_copy/1",
   },
   tasks: {
@@ -472,53 +472,56 @@ export const COMMANDS = {
     record: "soong.tasks/1",
   },
   "tasks drive": {
-    summary: "let workers do the steps that are ready, until the task has ended",
+    summary: "run a task: workers do its steps until it has ended",
     arguments: { "<task>": "id or unique prefix" },
     options: {
-      "--model <model>": "for workers whose pool and definition name none",
+      "--model <model>":
+        "default model of workers in this process, if pool and agent definition set none",
       "--pool <name>": { says: "only workers of this pool", isRepeatable: true },
       ...FACTS_OPTION,
       ...RULE_OPTIONS,
     },
     examples: [
       "soong tasks drive task_0abc",
-      "soong tasks drive task_0abc --pool builders --allow 'code.*'",
+      "soong tasks drive task_0abc --pool builders --allow code.edit_file",
     ],
     exitCodes: "0 completed, 1 failed, blocked or stuck, 2 usage error, 130 interrupted",
   },
   worker: {
-    summary: "work on steps that other machines dispatch, until it is stopped",
+    summary: "run steps that are dispatched on any machine with the same store",
     options: {
-      "--pool <name>": "the pool it belongs to",
-      "--concurrency <n>": "how many steps at a time; default: 1",
-      "--project <dir>": "the directory it works in; default: this one",
-      "--grace <seconds>": "how long it may finish steps after Ctrl-C or SIGTERM; default: 30",
-      "--model <model>": "for work whose pool and definition name none",
+      "--pool <name>": "the pool whose steps it runs, a remote one of the config; required",
+      "--concurrency <n>": "steps at a time; default: 1",
+      "--project <dir>": "the project directory; default: the current one",
+      "--grace <seconds>": "time to finish steps after Ctrl-C or SIGTERM; default: 30",
+      "--model <model>": "default model, if pool and agent definition set none",
       ...RULE_OPTIONS,
     },
     examples: [
       "soong worker --pool builders",
-      "soong worker --pool builders --concurrency 4 --project /srv/app --allow 'code.*'",
+      "soong worker --pool builders --concurrency 4 --project /srv/app --allow code.edit_file",
     ],
+    notes:
+      "A call that requires approval waits until a user answers it on any machine (`soong questions`). To run it without asking, both the policy of the dispatching run and that of the worker must allow it: with --allow or a rule on both sides.",
     exitCodes: "0 drained after Ctrl-C or SIGTERM, 1 failed, 2 usage error, 130 steps were stopped",
   },
   workers: {
     summary: "list the workers of all machines that share the store",
     options: JSON_OPTION,
-    examples: ["soong workers", "soong workers drain worker_0abc"],
+    examples: ["soong workers", "soong workers drain builders@ash-0abc"],
     exitCodes: "0; 1 when the store is of this machine alone",
     record: "soong.workers/1",
   },
   "workers drain": {
-    summary: "let a worker finish what it has begun, take nothing more, and end",
+    summary: "let a worker finish its current steps, accept no new ones, and exit",
     arguments: { "<id>": "id or unique prefix, as `soong workers` lists it" },
     options: JSON_OPTION,
-    examples: ["soong workers drain worker_0abc"],
-    exitCodes: "0 it learns of it, 1 there is no such worker",
+    examples: ["soong workers drain builders@ash-0abc"],
+    exitCodes: "0 the request was sent, 1 there is no such worker",
     record: "soong.workers/1",
   },
   "tasks cancel": {
-    summary: "end a task: its workers find their claims gone",
+    summary: "end a task: its workers lose their claims and stop",
     arguments: { "<task>": "id or unique prefix" },
     options: { "--reason <text>": "why, for the record", ...JSON_OPTION },
     examples: [`soong tasks cancel task_0abc --reason "not needed any more"`],
@@ -526,7 +529,10 @@ export const COMMANDS = {
   },
   "tasks retry": {
     summary: "give steps that failed or are blocked another attempt",
-    arguments: { "<task>": "id or unique prefix", "[step...]": "which; default: all of them" },
+    arguments: {
+      "<task>": "id or unique prefix",
+      "[step...]": "step ids; default: all failed or blocked steps",
+    },
     options: JSON_OPTION,
     examples: ["soong tasks retry task_0abc", "soong tasks retry task_0abc build tests"],
     record: "soong.tasks/1",

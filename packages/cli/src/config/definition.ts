@@ -192,13 +192,18 @@ export const STORE_ADDRESS: TextForm = {
     if (!URL.canParse(given)) {
       return "is not a valid address, such as postgres://USER@HOST:5432/DATABASE; percent-encode special characters of its parts";
     }
-    const { password, searchParams } = new URL(given);
+    const { password, searchParams, pathname, search, hash } = new URL(given);
+    if (hash !== "" || `${pathname}${search}`.includes("@")) {
+      return "has a special character of a password or a name that is not percent-encoded: write @ as %40, : as %3A, / as %2F, ? as %3F and # as %23";
+    }
     const hasPassword =
       password !== "" || searchParams.has("password") || searchParams.has("sslpassword");
     if (hasPassword) {
       return "has a password, and none is ever written here: set an environment variable to it and name that in password_env, or set SOONG_STORE_URL to the whole address";
     }
-    return searchParams.getAll("sslmode").every((mode) => SSL_MODES.has(mode))
+    const modes = searchParams.getAll("sslmode");
+    if (modes.length > 1) return "has more than one sslmode";
+    return modes.every((mode) => SSL_MODES.has(mode))
       ? undefined
       : "has an unknown sslmode: it is verify-full, no-verify (encrypted, but the server is not checked) or disable";
   },

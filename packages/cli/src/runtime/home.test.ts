@@ -53,6 +53,10 @@ test("a config that cannot be read keeps no one from the store in the home, unle
   expect(openStore).toHaveBeenLastCalledWith(expect.objectContaining({ url: undefined }));
   await writeFile(join(home, "config.toml"), `${URL_SETTING}[stor]\n`);
   await expect(openHomeStore({ home, env: {} })).rejects.toThrow(/stor: is not a field/);
+  for (const url of ["mysql://db/soong", "db:5432/soong", ""]) {
+    await writeFile(join(home, "config.toml"), `[store]\nurl = "${url}"\n`);
+    await expect(openHomeStore({ home, env: {} })).rejects.toThrow(/2:7: store.url/);
+  }
   const env = { SOONG_STORE_URL: "postgres://other/soong" };
   await openHomeStore({ home, env });
   expect(openStore).toHaveBeenLastCalledWith(

@@ -75,8 +75,8 @@ async function loadLeniently({ home, env }: StorePlace): Promise<SoongConfig | u
     return (await loadConfig({ home })).values;
   } catch (error) {
     const text = await readFile(join(home, "config.toml"), "utf8").catch(() => "");
-    const isNamed = (env[STORE_URL_NAME] ?? "") === "" && /postgres(?:ql)?:/.test(text);
-    if (isNamed) throw error;
+    const mayBeNamed = /postgres(?:ql)?:/i.test(text) || /\bstore\b[^]*\burl\b/.test(text);
+    if (mayBeNamed && (env[STORE_URL_NAME] ?? "") === "") throw error;
     return undefined;
   }
 }

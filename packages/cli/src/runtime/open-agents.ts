@@ -35,6 +35,7 @@ import {
 import { findArchive, homePaths } from "./home.ts";
 import { openInstructions, renderSystemText } from "./user-tools.ts";
 import { openModels, type Environment } from "./models.ts";
+import { openOnce } from "./open-once.ts";
 import { findStoreUrl } from "./store-url.ts";
 
 export type RuntimeAgents = Awaited<ReturnType<typeof openAgents>>;
@@ -145,12 +146,11 @@ async function openRemoteWorkers(given: {
   const { tasks, store, url } = given;
   if (url === undefined) return { workers: undefined, close: async () => {} };
   const { createRemoteWorkers, openJobQueue } = await import("@soong/worker");
-  let opening: ReturnType<typeof openJobQueue> | undefined;
-  const queue = () => (opening ??= openJobQueue(url));
+  const queue = openOnce(() => openJobQueue(url));
   return {
     workers: createRemoteWorkers({ tasks, store, queue }),
     async close() {
-      await (await opening?.catch(() => undefined))?.close();
+      await (await queue.opened())?.close();
     },
   };
 }

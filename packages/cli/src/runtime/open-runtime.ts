@@ -40,7 +40,9 @@ import { openHomeStore } from "./home.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { OwnPool, RuntimeAgents } from "./open-agents.ts";
 import { lazySandbox } from "./lazy-sandbox.ts";
+import { openOnce } from "./open-once.ts";
 import { namesCollector } from "./names-collector.ts";
+import { describeLocalGuards } from "./remote-pools.ts";
 import { collectSecrets } from "./secrets.ts";
 import { patternDisk, resolvePlaces } from "./places.ts";
 import {
@@ -156,8 +158,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const policy = { ...buildPolicy(values, { allow, deny, ...more }), ...places.policy };
   const { tools, sources } = await loadUserTools(home, values, sandbox);
   const hooks = await loadUserHooks(home, roots.project, values.hooks, openSandbox);
-  let opening: Promise<Store> | undefined;
-  const store = (): Promise<Store> => (opening ??= openHomeStore({ home, env }, { values }));
+  const store = openOnce(() => openHomeStore({ home, env }, { values }));
   const agents =
     options.agents === true
       ? await (
@@ -210,6 +211,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     ...servers.warnings,
     ...(agents?.problems ?? []),
     ...describeNever(unmatched),
+    ...(options.workerPool === undefined ? describeLocalGuards(hooks, values) : []),
   ]) {
     note(`warning: ${warning}`);
   }
@@ -258,7 +260,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       await mcp?.close();
       sandbox.close();
       sandboxOfEntries.close();
-      const opened = await opening?.catch(() => undefined);
+      const opened = await store.opened();
       if (opened !== undefined && used.size > 0) {
         const removed = await keepRetention({ store: opened, home, values, used: [...used] });
         if (removed !== undefined) note(removed);

@@ -47,6 +47,25 @@ describe("the database of a home", () => {
     );
   });
 
+  test.each(["p@qx/w:zq#1", "p@qx/vy", "12#x", "12?p", "12/p", "88?x=1"])(
+    "is refused where its password %s is not percent-encoded, and no part of it is shown",
+    (password) => {
+      verifies("STORE-1", "REDACT-1");
+      const given = `postgres://me:${password}@db/soong`;
+      let message = "";
+      try {
+        findStoreUrl(EMPTY, { SOONG_STORE_URL: given });
+      } catch (error) {
+        message = (error as Error).message;
+      }
+      expect(message).toMatch(/^SOONG_STORE_URL (has a special|is not a valid)/);
+      expect(message).toMatch(/percent-encode/);
+      for (const part of password.split(/[@/:#?]/)) {
+        if (part.length > 1) expect(message).not.toContain(part);
+      }
+    },
+  );
+
   test.each(["require", "prefer", "verify-ca"])(
     "is checked when it is to be encrypted (%s), and the driver has nothing to warn of",
     (mode) => {

@@ -58,7 +58,10 @@ function stripPassword(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);
   url.password = "";
-  for (const name of PASSWORD_PARAMETERS) url.searchParams.delete(name);
+  for (const name of PASSWORD_PARAMETERS) {
+    // Deleting encodes all others anew.
+    if (url.searchParams.has(name)) url.searchParams.delete(name);
+  }
   return url.href;
 }
 

@@ -1,6 +1,6 @@
 // `soong workers`: the workers of all machines that share the store, what each does, and letting one end (DIST-1).
 
-import type { ClusterStorage, Store, WorkerRecord, WorkerStep } from "@soong/store";
+import type { ClusterStorage, DeclinedStep, Store, WorkerRecord, WorkerStep } from "@soong/store";
 import { CommandError, describeAge, visibleLine } from "../../output/index.ts";
 import { findStoreOptions } from "../../runtime/home.ts";
 import { resolveHome } from "../context.ts";
@@ -14,12 +14,13 @@ export const listWorkers: Handler<"workers"> = async (context) => {
   const workers = await readWorkers(context);
   for (const worker of workers) {
     print({ state: describeState(worker), ...worker }, () => {
-      const { worker_id, pool, host, pid, doing, concurrency, seen_at } = worker;
+      const { worker_id, pool, host, pid, doing, declined = [], concurrency, seen_at } = worker;
       const state = `${describeState(worker)} (${doing.length} of ${concurrency})`;
       const seen = `seen ${describeAge(seen_at, Date.now())}`;
       return [
         `${bold(visibleLine(worker_id))}  ${visibleLine(pool)}  ${state}`,
         ...doing.map((step) => `    ${describeStep(step)}`),
+        ...declined.map((one) => `    ${describeDeclined(one)}`),
         dim(`    on ${visibleLine(host)} (process ${pid}), ${seen}`),
       ];
     });
@@ -76,4 +77,8 @@ function describeState({ draining, doing }: WorkerRecord): "draining" | "working
 function describeStep({ task_id, step_id, since, session_id }: WorkerStep): string {
   const where = session_id === undefined ? "" : ` in ${session_id}`;
   return visibleLine(`${task_id} ${step_id}${where}, since ${since}`);
+}
+
+function describeDeclined({ task_id, step_id, why }: DeclinedStep): string {
+  return visibleLine(`leaves ${task_id} ${step_id} to other workers: ${why}`);
 }

@@ -7,6 +7,7 @@ import type { GatewayOptions } from "@soong/mcp";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
 import { loadUserServers } from "../../runtime/servers.ts";
 import { homePaths } from "../../runtime/home.ts";
+import { openOnce } from "../../runtime/open-once.ts";
 import { loadUserConfig, withRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { untilSignal } from "../signals.ts";
@@ -142,7 +143,7 @@ function renderHostConfig(entry: object): string {
  * of that nothing needs to be stored.
  */
 function openSessionLazily(open: () => Promise<Session>): GatewayOptions["session"] {
-  let opening: Promise<Session> | undefined;
+  const openNow = openOnce(open);
   let opened: (session: Session) => void = () => {};
   const session = new Promise<Session>((resolve) => {
     opened = resolve;
@@ -150,12 +151,7 @@ function openSessionLazily(open: () => Promise<Session>): GatewayOptions["sessio
 
   return {
     async startRun(options) {
-      opening ??= open().catch((error: unknown) => {
-        // The next one asks anew.
-        opening = undefined;
-        throw error;
-      });
-      opened(await opening);
+      opened(await openNow());
       // After those who watch it.
       return (await session).startRun(options);
     },

@@ -1,12 +1,20 @@
 // `soong tasks drive`: a task worked on to its end by the workers of the config (TASK-6). Ctrl-C stops the workers and
 // gives their steps back; what is finished stays finished.
 
-import { driveTask, type DriveEnd, type DriveEvent } from "@soong/agent";
+import {
+  driveTask,
+  scriptedModel,
+  type DriveEnd,
+  type DriveEvent,
+  type WorkerPool,
+} from "@soong/agent";
+import type { Store } from "@soong/store";
 import { taskReader } from "@soong/tasks";
-import { buildLoopLimits } from "../../config/index.ts";
+import { buildLoopLimits, type SoongConfig } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import { openModels } from "../../runtime/models.ts";
 import { renderSystemText } from "../../runtime/user-tools.ts";
+import { listRemotePools } from "../../runtime/remote-pools.ts";
 import { createToolProvider } from "../../runtime/servers.ts";
 import { loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { Handler } from "../handler.ts";
@@ -21,7 +29,11 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
   const { env, output, json } = context;
   const { pool: pools } = options;
   const config = await loadUserConfig(context);
-  const models = await openModels(config.values, env, options.model);
+  const models = await openModels(config.values, env, options.model).catch((error: unknown) => {
+    if (options.model !== undefined || !areAllRemote(config.values, pools)) throw error;
+    // Remote workers have models of their own.
+    return [scriptedModel({ turns: [] })] as const;
+  });
   const wish = { config, agents: true, ...createUserQuestions(context) };
   return withRuntime(context, options, wish, async (runtime) => {
     if (runtime.agents === undefined) {
@@ -30,6 +42,7 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
     const { agents, tasks } = runtime.agents;
     refuseUnknownPools(pools, agents.workers.pools);
     const store = await runtime.store();
+    await warnOfLocalPools(store, agents.workers.pools, output);
     const { task } = await findTask(taskReader(store.tasks()), given);
     const held = await runtime.openSession({ resume: task.session_id });
     const stop = new AbortController();
@@ -68,6 +81,30 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
   });
 };
 
+function areAllRemote(
+  values: SoongConfig,
+  wanted: readonly string[] = Object.keys(values.agents.worker_pools),
+): boolean {
+  const remote = listRemotePools(values);
+  return wanted.length > 0 && wanted.every((name) => remote.includes(name));
+}
+
+/** Someone started workers for a pool that this process keeps to itself. */
+async function warnOfLocalPools(
+  { cluster }: Store,
+  pools: readonly WorkerPool[],
+  output: Output,
+): Promise<void> {
+  const local = pools.filter(({ remote }) => remote !== true).map(({ name }) => name);
+  if (cluster === undefined || local.length === 0) return;
+  const idle = new Set((await cluster.workers()).map(({ pool }) => pool));
+  for (const name of local.filter((one) => idle.has(one))) {
+    output.note(
+      `warning: the steps of the pool ${name} are done in this process, although there are workers of that pool: \`soong workers\` lists them, and remote = true in [agents.worker_pools.${name}] gives them the steps.`,
+    );
+  }
+}
+
 function refuseUnknownPools(
   wanted: readonly string[] | undefined,
   pools: readonly { readonly name: string }[],
@@ -87,11 +124,13 @@ function renderEvent(event: DriveEvent, { colours }: Output): string {
       const again = event.attempt > 1 ? ` (attempt ${event.attempt})` : "";
       return colours.dim(`→ ${step} to ${event.worker}${again}: ${visibleLine(event.title)}`);
     }
+    case "waiting":
+      return colours.dim(`· ${step} ${visibleLine(event.message)}`);
     case "retried":
       return colours.dim(`↻ ${step}: tried ${event.attempts} of ${event.max_attempts} times`);
     case "step_ended": {
       const colour = event.status === "completed" ? colours.green : colours.red;
-      const word = event.status === "ready" ? "comes back" : event.status;
+      const word = event.status === "ready" ? "is released" : event.status;
       const line = `← ${step} ${word}, ${event.worker}`;
       return `${colour(line)}: ${visibleLine(event.summary).slice(0, 300)}`;
     }

@@ -7,11 +7,13 @@ import { loopLimits } from "@soong/agent";
 import { messageOf } from "@soong/core";
 import { resolveRulePath } from "@soong/tools";
 import { openJobQueue, runWorker, type WorkerHost } from "@soong/worker";
-import { buildLoopLimits } from "../../config/index.ts";
+import { nearestName } from "@soong/schema";
+import { buildLoopLimits, type SoongConfig } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
 import { openModels } from "../../runtime/models.ts";
 import type { Runtime } from "../../runtime/open-runtime.ts";
 import { createToolProvider } from "../../runtime/servers.ts";
+import { listRemotePools } from "../../runtime/remote-pools.ts";
 import { findStoreUrl } from "../../runtime/store-url.ts";
 import { loadUserConfig, withRuntime } from "../context.ts";
 import type { Handler } from "../handler.ts";
@@ -23,6 +25,9 @@ const MOST_LOCK_MS = 10_000;
 export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, options) => {
   const { env, output } = context;
   const { pool, project } = options;
+  if (project !== undefined && options.cwd !== undefined) {
+    throw new UsageError("--project and --cwd both name the directory of the worker; give one.");
+  }
   if (pool === undefined) {
     throw new UsageError("Name the pool: `soong worker --pool NAME`.");
   }
@@ -40,11 +45,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
       "A worker needs a store that machines share: set store.url in config.toml, or SOONG_STORE_URL.",
     );
   }
-  if (config.values.agents.worker_pools[pool]?.remote !== true) {
-    output.note(
-      `warning: config.toml of this home has no remote pool ${pool}; the worker takes what others dispatch to a pool of that name, with any tools.`,
-    );
-  }
+  refuseUnknownPool(pool, config.values);
   const models = await openModels(config.values, env, options.model);
   // Of this process: there may be several on one machine.
   const place = `${hostname()}-${randomUUID().slice(0, 8)}`;
@@ -76,8 +77,11 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
     });
     try {
       const worker_id = `${pool}@${place}`;
-      output.line(`Worker ${worker_id} takes work of the pool ${pool}, ${concurrency} at a time.`);
-      await runWorker({
+      const many = concurrency === 1 ? "1 step" : `${concurrency} steps`;
+      output.line(
+        `Worker ${worker_id} takes steps of the pool ${pool}, ${many} at a time, in ${visibleLine(runtime.roots.project)}.`,
+      );
+      const { stopped } = await runWorker({
         host,
         cluster,
         queue,
@@ -89,7 +93,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
         stop: stop.signal,
       });
       output.line("The worker has ended.");
-      return stop.signal.aborted ? EXIT.interrupted : EXIT.ok;
+      return stopped > 0 ? EXIT.interrupted : EXIT.ok;
     } finally {
       clearTimeout(grace);
       for (const forget of stopListening) forget();
@@ -132,6 +136,18 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
     };
   }
 };
+
+/** Without it there would be no bound here on what a job may ask for. */
+function refuseUnknownPool(pool: string, values: SoongConfig): void {
+  const remote = listRemotePools(values);
+  if (remote.includes(pool)) return;
+  const near = nearestName(pool, remote);
+  const hint =
+    near === undefined
+      ? `Add [agents.worker_pools.${pool}] with remote = true, and what its workers may use.`
+      : `Did you mean ${near}?`;
+  throw new UsageError(`config.toml of this home has no remote pool ${pool}. ${hint}`);
+}
 
 function readNumber(name: string, given: string, [least, most]: readonly [number, number]): number {
   const number = Number(given);
