@@ -21,6 +21,7 @@ import {
   waitForStep,
   work,
 } from "./cluster-stage.ts";
+import { drop } from "./queue-stage.ts";
 
 let bundle: CliBundle;
 
@@ -192,7 +193,7 @@ describe("a dispatch", () => {
     await there.has("ran");
     const client = new Client({ connectionString: url });
     await client.connect();
-    await client.query("drop schema bullmq cascade");
+    await drop(client, "schema bullmq");
     await client.end();
     await there.write("gate", "");
     expect(await driving.ended).toMatchObject({ code: 0 });

@@ -7,7 +7,15 @@ import { verifies } from "#laws";
 import { startPostgres } from "../postgres/server.ts";
 import { needsPostgres, usePostgres } from "../postgres/shared.ts";
 import { describeJobQueue } from "./queue-conformance.ts";
-import { newPool, openQueue, recordJobs, WAIT, waitForCount, waitForIds } from "./queue-stage.ts";
+import {
+  drop,
+  newPool,
+  openQueue,
+  recordJobs,
+  WAIT,
+  waitForCount,
+  waitForIds,
+} from "./queue-stage.ts";
 
 describe("the job queue on PostgreSQL", () => {
   describeJobQueue(usePostgres);
@@ -22,11 +30,11 @@ test("tables that are dropped under a worker are created again, and it continues
   await queue.add(pool, { id: "before", data: {} });
   await waitForIds(handler, ["before"]);
   const database = await connect(url);
-  await database.query("drop schema bullmq cascade");
+  await drop(database, "schema bullmq");
   await queue.add(pool, { id: "after", data: {} });
   await waitForIds(handler, ["before", "after"]);
   // A worker alone creates them, too.
-  await database.query("drop schema bullmq cascade");
+  await drop(database, "schema bullmq");
   await vi.waitFor(async () => expect(await tables(database)).toContain("job"), WAIT);
   await waitForCount(queue, pool, { waiting: 0, active: 0 });
 });
@@ -38,7 +46,7 @@ test("a single dropped table is reported with what to do, and asked for once a s
   const handler = recordJobs();
   await queue.take(pool, { concurrency: 1, handle: handler.handle });
   const database = await connect(url);
-  await database.query("drop table bullmq.job cascade");
+  await drop(database, "table bullmq.job");
   await expect(queue.add(pool, { id: "1", data: {} })).rejects.toMatchObject({
     code: "queue_failed",
     message: expect.stringContaining("Run `drop schema bullmq cascade`") as string,
@@ -47,7 +55,7 @@ test("a single dropped table is reported with what to do, and asked for once a s
   await delay(3000);
   const made = (await countTransactions(database)) - before;
   expect(made / ((performance.now() - start) / 1000)).toBeLessThan(20);
-  await database.query("drop schema bullmq cascade");
+  await drop(database, "schema bullmq");
   await queue.add(pool, { id: "1", data: {} });
   await waitForIds(handler, ["1"]);
 });

@@ -1,6 +1,7 @@
 // Job queues for a test, closed when it ends, and handlers that record what they were given.
 
 import { randomUUID } from "node:crypto";
+import type { Client } from "pg";
 import { expect, onTestFinished, vi } from "vitest";
 import {
   openJobQueue,
@@ -76,3 +77,17 @@ export async function waitForCount(
 export async function waitForIds(handler: RecordingHandler, ids: readonly string[]): Promise<void> {
   await vi.waitFor(() => expect(new Set(handler.ids)).toEqual(new Set(ids)), WAIT);
 }
+
+/** Under the workers that use it. Of two that wait for each other PostgreSQL ends one, which may be this one: again, then. */
+export async function drop(database: Client, what: string): Promise<void> {
+  for (;;) {
+    try {
+      await database.query(`drop ${what} cascade`);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== DEADLOCK) throw error;
+    }
+  }
+}
+
+const DEADLOCK = "40P01";
