@@ -51,6 +51,7 @@ const running = runWorker({
     agents,
     models: [scriptedModel({ turns: [], agents: { default_worker_agent: playStarts() } })],
     limits: loopLimits({}),
+    hooks: [],
     places: { roots: { project: directory, write: [] }, resolvePath: (path) => path },
     canonicalTool: (name) => name,
     checkModel: async () => {},

@@ -101,6 +101,31 @@ describe("work", () => {
     expect(unfit?.output().match(/left to other workers/g)).toHaveLength(1);
   });
 
+  it("is left to others by a worker without the guards of its dispatch", async () => {
+    verifies("HOOK-1", "DIST-1");
+    const { plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [bare, guarded, lead] = await Promise.all([machine(), machine(), machine()]);
+    const guard = { id: "no-secrets", event: "PreToolUse", path: "secret/**" };
+    // The program may be another one on each machine.
+    for (const [one, program] of [
+      [lead, "/bin/true"],
+      [guarded, "/bin/false"],
+    ] as const) {
+      const hooks = [{ ...guard, command: [program] }];
+      await one.write(join(one.home, "hooks.json"), JSON.stringify({ hooks }));
+    }
+    const plays = script(work(...["secret/a", "free/b"].map(write)));
+    const unfit = await bare.worker({ plays });
+    const driving = lead.drive(task.id);
+    await driving.printed("because the hook no-secrets of whoever dispatched it can stop calls");
+    await guarded.worker({ plays });
+    expect(await driving.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(unfit.output()).not.toContain("→");
+    const files = ["secret/a", "free/b"].map((file) => join(guarded.project, file));
+    expect(files.map((file) => existsSync(file))).toEqual([false, true]);
+  });
+
   it("is done where the config says, and a pool whose workers are elsewhere is named", async () => {
     verifies("DIST-1");
     const { plan, machine } = await openCluster(bundle);

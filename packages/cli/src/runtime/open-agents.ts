@@ -24,7 +24,7 @@ import {
   type Tasks,
   type TaskStorage,
 } from "@soong/tasks";
-import type { CallIds, JsonObject, Roots } from "@soong/core";
+import type { AnyHook, CallIds, JsonObject, Roots } from "@soong/core";
 import type { Store } from "@soong/store";
 import {
   fillArguments,
@@ -45,6 +45,8 @@ interface OpenAgentsOptions {
   readonly config: LoadedConfig;
   readonly roots: Roots;
   readonly store: () => Promise<Store>;
+  /** Of every session. */
+  readonly hooks: readonly AnyHook[];
   /** This process is a worker: it has one pool, of its own. */
   readonly workerPool?: OwnPool | undefined;
 }
@@ -57,7 +59,7 @@ export interface OwnPool {
 }
 
 export async function openAgents(options: OpenAgentsOptions) {
-  const { env, config, roots, store } = options;
+  const { env, config, roots, store, hooks } = options;
   const { home, values } = config;
   const profiles = Object.keys(values.models.profiles);
   const catalog = await loadAgentCatalog({ folder: homePaths(home).agents, profiles });
@@ -70,7 +72,7 @@ export async function openAgents(options: OpenAgentsOptions) {
   const keeper = createClaimKeeper({ tasks });
   const pools = buildWorkerPools(values, options.workerPool);
   const remote = pools.some((pool) => pool.remote === true)
-    ? await openRemoteWorkers({ tasks, store, url: findStoreUrl(values, env) })
+    ? await openRemoteWorkers({ tasks, store, hooks, url: findStoreUrl(values, env) })
     : undefined;
   const agents = createAgents({
     catalog,
@@ -141,14 +143,15 @@ interface OpenedRemoteWorkers {
 async function openRemoteWorkers(given: {
   readonly tasks: Tasks;
   readonly store: () => Promise<Store>;
+  readonly hooks: readonly AnyHook[];
   readonly url: string | undefined;
 }): Promise<OpenedRemoteWorkers> {
-  const { tasks, store, url } = given;
+  const { tasks, store, hooks, url } = given;
   if (url === undefined) return { workers: undefined, close: async () => {} };
   const { createRemoteWorkers, openJobQueue } = await import("@soong/worker");
   const queue = openOnce(() => openJobQueue(url));
   return {
-    workers: createRemoteWorkers({ tasks, store, queue }),
+    workers: createRemoteWorkers({ tasks, store, queue, hooks }),
     async close() {
       await (await queue.opened())?.close();
     },

@@ -42,7 +42,6 @@ import type { OwnPool, RuntimeAgents } from "./open-agents.ts";
 import { lazySandbox } from "./lazy-sandbox.ts";
 import { openOnce } from "./open-once.ts";
 import { namesCollector } from "./names-collector.ts";
-import { describeLocalGuards } from "./remote-pools.ts";
 import { collectSecrets } from "./secrets.ts";
 import { patternDisk, resolvePlaces } from "./places.ts";
 import {
@@ -100,6 +99,8 @@ export interface Runtime extends Pick<OpenedServers, "mcp" | "ready"> {
   readonly kernel: Kernel;
   readonly roots: Roots;
   readonly policy: PolicyInput;
+  /** Of its sessions. */
+  readonly hooks: readonly AnyHook[];
   /** Rules, flags and hooks that match nothing, never or not now (PERM-17). */
   readonly unmatched: readonly PatternWarning[];
   /** Whether a call could not be carried out because the project directory was gone. */
@@ -157,7 +158,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { allow = [], deny = [], ...more } = flags;
   const policy = { ...buildPolicy(values, { allow, deny, ...more }), ...places.policy };
   const { tools, sources } = await loadUserTools(home, values, sandbox);
-  const hooks = await loadUserHooks(home, roots.project, values.hooks, openSandbox);
+  const userHooks = await loadUserHooks(home, roots.project, values.hooks, openSandbox);
+  const hooks: readonly AnyHook[] = [...userHooks, ...(options.hooks ?? [])];
   const store = openOnce(() => openHomeStore({ home, env }, { values }));
   const agents =
     options.agents === true
@@ -168,6 +170,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
           config,
           roots,
           store,
+          hooks,
           workerPool: options.workerPool,
         })
       : undefined;
@@ -206,12 +209,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   // The rules of definitions, too: when an agent is started, they are not looked at any more.
   const definitions = [...(agents?.catalog.definitions.values() ?? [])];
   const allRules = [...(policy.rules ?? []), ...definitions.flatMap(({ rules = [] }) => rules)];
-  const unmatched = findUnmatched(allRules, hooks);
+  const unmatched = findUnmatched(allRules, userHooks);
   for (const warning of [
     ...servers.warnings,
     ...(agents?.problems ?? []),
     ...describeNever(unmatched),
-    ...(options.workerPool === undefined ? describeLocalGuards(hooks, values) : []),
   ]) {
     note(`warning: ${warning}`);
   }
@@ -220,6 +222,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     kernel,
     roots,
     policy,
+    hooks,
     unmatched,
     projectMissed: () => projectMissed,
     agents,
@@ -251,7 +254,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     openEphemeralSession: () =>
       kernel.openSession({
         ...ofEverySession,
-        hooks: hooks.filter(({ event }) => event !== "SessionStart" && event !== "SessionEnd"),
+        hooks: userHooks.filter(({ event }) => event !== "SessionStart" && event !== "SessionEnd"),
       }),
     async close() {
       await agents?.close();
@@ -271,7 +274,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
   };
 
-  function findUnmatched(rules: PolicyInput["rules"], by: typeof hooks): readonly PatternWarning[] {
+  function findUnmatched(
+    rules: PolicyInput["rules"],
+    by: typeof userHooks,
+  ): readonly PatternWarning[] {
     return checkPatterns({ ...policy, rules, roots }, by, {
       tools: [...kernel.registry.snapshot().tools.values()],
       servers: servers.configured,
@@ -302,7 +308,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       artifacts,
       lastSeq,
       dispatchedBy,
-      hooks: [...hooks, ...(options.hooks ?? [])],
+      hooks,
       findRequestId: questions.findRequestId,
       ask: async (request, { signal, ...more }) =>
         keepAlways(request, await questions.ask(request, { ...more, signal: limitWait(signal) })),

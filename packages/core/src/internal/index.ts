@@ -9,7 +9,7 @@ export {
   describeSandbox,
   listSandbox,
 } from "../call/index.ts";
-export { isGuard } from "../hook/hook.ts";
+export { isGuard, listGuards, type GuardRecord } from "../hook/hook.ts";
 export { readAnswer as readHookAnswer } from "../hook/run-hooks.ts";
 export {
   isSecretName,

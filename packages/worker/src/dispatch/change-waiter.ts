@@ -5,8 +5,8 @@ import type { Store } from "@soong/store";
 export interface ChangeWaiter {
   /** To this topic, too. */
   listen(topic: string): void;
-  /** Also settles for what was woken since the last time, and for an abort. */
-  wait(): Promise<void>;
+  /** Whether it was woken, also since the last time, or aborted. */
+  wait(): Promise<boolean>;
   close(): void;
 }
 
@@ -36,7 +36,9 @@ export function createChangeWaiter(
           };
         });
       }
+      const wasWoken = isWoken;
       isWoken = false;
+      return wasWoken;
     },
     close() {
       for (const unlisten of topics.values()) unlisten?.();

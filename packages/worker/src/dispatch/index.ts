@@ -1,5 +1,5 @@
 // The dispatch module: what a dispatch says to workers, and how it waits for them.
 
-export { readJob } from "./job.ts";
+export { readJob, type JobWork } from "./job.ts";
 export { movePath } from "./move-paths.ts";
 export { createRemoteWorkers, type RemoteWorkersOptions } from "./remote-workers.ts";

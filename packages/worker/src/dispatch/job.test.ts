@@ -32,6 +32,8 @@ test.each<[JsonObject, string]>([
   [{ ...WORK, allowed_tools: "code.*" }, "its allowed_tools are no names"],
   [{ ...WORK, instructions: {} }, "its instructions are no text"],
   [{ ...WORK, model: "" }, "its model is no reference"],
+  [{ ...WORK, guards: {} }, "its guards are no hooks"],
+  [{ ...WORK, guards: [{ id: "guard" }] }, "its guards are no hooks"],
 ])("%j is refused: %s", (data, why) => {
   expect(readJob({ id: "x", data })).toBe(why);
 });

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { RemoteWork } from "@soong/agent";
+import type { GuardRecord } from "@soong/core/internal";
 import { asJson, isJsonObject, type JsonObject, type JsonValue } from "@soong/schema";
 import type { StepRecord } from "@soong/tasks";
 import type { Job } from "../queue/index.ts";
@@ -9,12 +10,17 @@ import type { Job } from "../queue/index.ts";
 const TEXTS = ["pool", "task_id", "step_id", "agent_definition_id", "definition_digest"] as const;
 const ORIGIN = ["session_id", "run_id", "agent_id", "tool_call_id"] as const;
 
+export interface JobWork extends RemoteWork {
+  /** Hooks of the dispatching process that can stop a call: a worker that lacks one does not take the step. */
+  readonly guards?: readonly GuardRecord[];
+}
+
 /**
  * `number` counts the jobs of one dispatch. A job that another dispatch left in the queue is another one: whoever takes it finds
  * that it is not wanted any more.
  */
 export function toJob(
-  work: RemoteWork,
+  work: JobWork,
   { attempts }: Pick<StepRecord, "attempts">,
   number: number,
 ): Job {
@@ -25,10 +31,10 @@ export function toJob(
 }
 
 /** Text says what is wrong with it. */
-export function readJob({ data }: Job): RemoteWork | string {
+export function readJob({ data }: Job): JobWork | string {
   const missing = TEXTS.find((name) => !isText(data[name]));
   if (missing !== undefined) return `it has no ${missing}`;
-  const { from, allowed_tools, instructions, model } = data;
+  const { from, allowed_tools, instructions, model, guards } = data;
   const lacking = isJsonObject(from) ? ORIGIN.find((name) => !isText(from[name])) : "from";
   if (lacking !== undefined) return `it does not say where it is from (${lacking})`;
   if (allowed_tools !== undefined && !isTexts(allowed_tools))
@@ -37,11 +43,18 @@ export function readJob({ data }: Job): RemoteWork | string {
     return "its instructions are no text";
   }
   if (model !== undefined && !isText(model)) return "its model is no reference";
-  return data as JsonObject & RemoteWork;
+  if (guards !== undefined && !(Array.isArray(guards) && guards.every(isGuardRecord))) {
+    return "its guards are no hooks";
+  }
+  return data as JsonObject & JobWork;
 }
 
 function isText(value: JsonValue | undefined): boolean {
   return typeof value === "string" && value !== "";
+}
+
+function isGuardRecord(value: JsonValue): boolean {
+  return isJsonObject(value) && isText(value["id"]) && isText(value["event"]);
 }
 
 function isTexts(value: JsonValue): boolean {

@@ -1,10 +1,10 @@
 // Puts a step into the queue of its pool, and again as long as it is ready, whatever the queue has lost or keeps back.
 
-import type { RemoteWatch, RemoteWork } from "@soong/agent";
+import type { RemoteWatch } from "@soong/agent";
 import { inTime } from "@soong/platform";
 import type { StepRecord } from "@soong/tasks";
 import { QueueError, type Job, type JobQueue } from "../queue/index.ts";
-import { toJob } from "./job.ts";
+import { toJob, type JobWork } from "./job.ts";
 
 export interface JobOfferOptions extends Pick<RemoteWatch, "signal"> {
   /** For a user: what is waited for. */
@@ -20,7 +20,7 @@ export interface JobOfferOptions extends Pick<RemoteWatch, "signal"> {
  */
 export function createJobOffer(
   openQueue: () => Promise<JobQueue>,
-  work: RemoteWork,
+  work: JobWork,
   { absentMs, everyMs, signal, onWaiting }: JobOfferOptions,
 ): (step: StepRecord) => Promise<void> {
   const { pool } = work;

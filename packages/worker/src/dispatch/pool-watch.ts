@@ -5,7 +5,8 @@ import type { RemoteWork } from "@soong/agent";
 import type { DeclinedStep, Store } from "@soong/store";
 
 export interface PoolWatch {
-  look(): Promise<PoolLook>;
+  /** Fresh: not what a look a moment ago has seen. */
+  look(how: { readonly isFresh: boolean }): Promise<PoolLook>;
 }
 
 export interface PoolLook {
@@ -25,9 +26,9 @@ export function watchPool(
   let lookAt = presentAt;
   let last: PoolLook = { isDeserted: false, declined: [], pools: [] };
   return {
-    async look() {
+    async look({ isFresh }) {
       const now = performance.now();
-      if (now < lookAt) return last;
+      if (now < lookAt && !isFresh) return last;
       lookAt = now + absentMs / 4;
       const present = ((await store.cluster?.workers()) ?? []).filter(({ draining }) => !draining);
       const own = present.filter((one) => one.pool === pool);

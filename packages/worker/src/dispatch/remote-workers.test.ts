@@ -1,4 +1,5 @@
 import type { RemoteWatch } from "@soong/agent";
+import type { AnyHook } from "@soong/core";
 import type { Store, WorkerRecord } from "@soong/store";
 import type { StepRecord, Tasks } from "@soong/tasks";
 import { expect, test } from "vitest";
@@ -24,6 +25,8 @@ const [FIRST = "", SECOND = "", THIRD = ""] = [1, 2, 3].map((i) => toJob(WORK, R
 const DONE = { ...READY, status: "completed", last_run_id: "run_1" } as StepRecord;
 const PRESENT = [{ pool: "builders", draining: false }];
 const AWAY = new QueueError("queue_failed", "The queue is away.");
+
+const GUARD: AnyHook = { id: "guard", event: "PreToolUse", tool: "code.*", run() {} };
 
 /** Wakes without end: no test waits for a poll. */
 function listen(_topic: string, woken: () => void): () => void {
@@ -89,6 +92,7 @@ function stage(
     tasks,
     store: async () => store,
     queue: async () => queue as unknown as JobQueue,
+    hooks: [GUARD, { id: "watch", event: "PostToolUse", run() {} }],
   });
   const watch: RemoteWatch = {
     caller: {} as RemoteWatch["caller"],
@@ -137,6 +141,15 @@ test.each([
 test("a pool whose workers are busy is waited for", async () => {
   const { dispatch } = stage([READY, READY, READY, DONE], PRESENT);
   expect(await dispatch()).toMatchObject({ result: { error: { code: "worker_lost" } } });
+});
+
+test("a job names the hooks of the dispatching process that can stop calls", async () => {
+  verifies("HOOK-1", "DIST-1");
+  const { dispatch, added } = stage([READY, DONE], PRESENT);
+  await dispatch();
+  expect(added).toMatchObject([
+    { data: { guards: [{ id: "guard", event: "PreToolUse", tool: "code.*" }] } },
+  ]);
 });
 
 test("a job that waits no more and was not claimed is replaced, and the step goes to another worker", async () => {

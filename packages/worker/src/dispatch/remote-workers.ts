@@ -11,7 +11,8 @@ import {
   type RemoteWorkers,
   type UsageTotal,
 } from "@soong/agent";
-import { messageOf, ToolFailure } from "@soong/core";
+import { messageOf, ToolFailure, type AnyHook } from "@soong/core";
+import { listGuards } from "@soong/core/internal";
 import type { QuestionRecord, Store } from "@soong/store";
 import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
@@ -27,6 +28,8 @@ export interface RemoteWorkersOptions {
   readonly store: () => Promise<Store>;
   /** Opened with the first dispatch. */
   readonly queue: () => Promise<JobQueue>;
+  /** Of this process. A worker takes a step only if it has those that can stop a call, too. */
+  readonly hooks: readonly AnyHook[];
 }
 
 /** Besides being woken; of a short lease, a part of it. */
@@ -51,13 +54,15 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const absentMs = Math.min(ABSENT_MS, watch.startWithinMs / 2);
     const everyMs = tasks.leaseMs / 3;
     const onWaiting = createWaitingReporter(watch);
-    const offerJob = createJobOffer(options.queue, work, { absentMs, everyMs, signal, onWaiting });
+    const job = { ...work, guards: listGuards(options.hooks) };
+    const offerJob = createJobOffer(options.queue, job, { absentMs, everyMs, signal, onWaiting });
     const pool = watchPool(store, work, absentMs);
     const pollMs = Math.min(POLL_MS, tasks.leaseMs / 6);
     const changes = createChangeWaiter(store, { signal, pollMs });
     changes.listen(`step/${work.task_id}/${work.step_id}`);
     let child: RemoteChild | undefined;
     const follower = followChild(store, watch);
+    let isFresh = false;
     try {
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
         const now = (await findChild(store, step)) ?? child;
@@ -89,13 +94,13 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         }
         if (step.status === "ready") {
           await offerJob(step);
-          const { isDeserted, declined, pools } = await pool.look();
+          const { isDeserted, declined, pools } = await pool.look({ isFresh });
           const wasBegun = child !== undefined || findEnded(step, first).length > 0;
           if (isDeserted) throw refuseDeserted(work, { wasBegun, pools });
           for (const { worker_id, why } of declined)
             onWaiting(`a worker that can take it: ${worker_id} does not, because ${why}`);
         }
-        await changes.wait();
+        isFresh = await changes.wait();
       }
     } catch (error) {
       const stopped = await stopClaim(store, work, messageOf(error));

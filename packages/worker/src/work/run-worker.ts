@@ -45,6 +45,11 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     async handle(job, signal) {
       const work = readJob(job);
       let step: WorkerStep | undefined;
+      const onDeclined = (): void => {
+        if (typeof work === "string") return;
+        // Whoever waits for it looks at what was reported.
+        void reportSelf().then(() => cluster.wake(`step/${work.task_id}/${work.step_id}`));
+      };
       const onBegun = (): void => {
         if (typeof work === "string") return;
         const { task_id, step_id } = work;
@@ -53,7 +58,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
         void reportSelf();
       };
       try {
-        const watch = { declined, onBegun };
+        const watch = { declined, onDeclined, onBegun };
         return await workOnJob(host, job, AbortSignal.any([signal, stop]), watch);
       } catch (error) {
         host.report(`The job ${job.id} goes back: ${messageOf(error)}`);

@@ -44,6 +44,7 @@ function stage(
     },
     tasks: { reader: { get: async () => ({ task: { session_id: "s", title: "T" } }) } },
     checkModel,
+    hooks: [{ id: "guard", event: "PreToolUse", tool: "code.*", tags: ["write"], run() {} }],
     report: (line: string) => void lines.push(line),
   } as unknown as WorkerHost;
   const data = {
@@ -60,7 +61,11 @@ function stage(
     ...said,
   };
   const deliver = () =>
-    workOnJob(host, { id: "j", data }, new AbortController().signal, { declined, onBegun() {} });
+    workOnJob(host, { id: "j", data }, new AbortController().signal, {
+      declined,
+      onDeclined() {},
+      onBegun() {},
+    });
   return { host, lines, deliver, declined };
 }
 
@@ -121,6 +126,30 @@ test("a tool by another name, and one of a pattern, are what the pool allows", a
   const { lines, deliver } = stage(undefined, own, { allowed_tools: ["glob", "web.fetch"] });
   expect(await deliver()).toEqual({ retryInMs: 1_000 });
   expect(lines).toEqual([]);
+});
+
+test("a job whose dispatch is guarded is taken where the same guards are", async () => {
+  verifies("HOOK-1", "DIST-1");
+  // In another order, as a database may return it.
+  const guard = { tags: ["write"], tool: "code.*", event: "PreToolUse", id: "guard" };
+  const same = stage(undefined, {}, { guards: [guard] });
+  expect(await same.deliver()).toEqual({ retryInMs: 1_000 });
+  expect(same.lines).toEqual([]);
+  for (const other of [
+    { id: "other" },
+    { tool: "code.run_command" },
+    { tags: [] },
+    { path: "src/**" },
+    { event: "PermissionRequest" },
+    { event: "Unknown" },
+    { on_failure: "continue" },
+  ]) {
+    const { lines, deliver } = stage(undefined, {}, { guards: [guard, { ...guard, ...other }] });
+    expect(await deliver()).toEqual({ retryInMs: 1_000 });
+    expect(lines).toEqual([
+      `Step plan of task_1 is left to other workers: the hook ${other.id ?? "guard"} of whoever dispatched it can stop calls, and is not the same here. Give all machines the same hooks, and start this worker again.`,
+    ]);
+  }
 });
 
 test("a job of another pool is dropped, and not delivered again and again", async () => {

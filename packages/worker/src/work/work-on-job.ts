@@ -8,7 +8,6 @@ import {
   type Agents,
   type LoopLimits,
   type Model,
-  type RemoteWork,
   type ToolProvider,
   type WorkCeiling,
   type WorkerPool,
@@ -18,12 +17,14 @@ import {
   randomIds,
   SoongError,
   systemClock,
+  type AnyHook,
   type Session,
   type SessionDispatch,
 } from "@soong/core";
+import { listGuards, type GuardRecord } from "@soong/core/internal";
 import type { CallRecord, Store } from "@soong/store";
 import { TaskRefused, type ClaimKeeper, type StepRecord, type Tasks } from "@soong/tasks";
-import { readJob } from "../dispatch/index.ts";
+import { readJob, type JobWork } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
 import { readCeiling } from "./ceiling.ts";
 import type { DeclinedSteps } from "./declined-steps.ts";
@@ -40,6 +41,8 @@ export interface WorkerHost {
   readonly limits: LoopLimits;
   readonly toolProvider?: ToolProvider | undefined;
   readonly places: MachinePlaces;
+  /** Of its sessions. */
+  readonly hooks: readonly AnyHook[];
   /** The name of a tool, of an alias the one it is for. */
   canonicalTool(name: string): string;
   /** Throws where this machine has no such model. */
@@ -64,6 +67,8 @@ export interface WorkerSession {
 
 export interface JobWatch {
   readonly declined: DeclinedSteps;
+  /** For a reason that no one was told of. */
+  readonly onDeclined: () => void;
   /** It has claimed the step, and executes it now. */
   readonly onBegun: () => void;
 }
@@ -75,7 +80,7 @@ export async function workOnJob(
   host: WorkerHost,
   job: Job,
   signal: AbortSignal,
-  { declined, onBegun }: JobWatch,
+  { declined, onDeclined, onBegun }: JobWatch,
 ): Promise<JobEnd> {
   const work = readJob(job);
   if (typeof work === "string") {
@@ -103,6 +108,7 @@ export async function workOnJob(
   if (why !== undefined) {
     if (declined.add(work, why)) {
       host.report(`Step ${work.step_id} of ${work.task_id} is left to other workers: ${why}`);
+      onDeclined();
     }
     return { retryInMs: ELSEWHERE_MS };
   }
@@ -215,7 +221,7 @@ async function claimAndWork(
 /** Whoever can write the queue can write anything into a job: what this machine says of the pool bounds it. */
 async function findMismatch(
   host: WorkerHost,
-  work: RemoteWork,
+  work: JobWork,
   pool: WorkerPool,
 ): Promise<string | undefined> {
   const { agent_definition_id: id, allowed_tools: asked = [] } = work;
@@ -238,6 +244,10 @@ async function findMismatch(
     if (most === undefined || beyond?.length === 0) continue;
     return `it allows ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} here. Give all machines the same config, and start this worker again.`;
   }
+  const guard = findMissingGuard(work, host.hooks);
+  if (guard !== undefined) {
+    return `the hook ${guard.id} of whoever dispatched it can stop calls, and is not the same here. Give all machines the same hooks, and start this worker again.`;
+  }
   const model = work.model ?? definition.model;
   if (model === undefined) return undefined;
   try {
@@ -246,6 +256,16 @@ async function findMismatch(
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/** The program of a hook is on its machine alone, so what would stop a call there has to be here, too. */
+function findMissingGuard(
+  { guards = [] }: JobWork,
+  hooks: readonly AnyHook[],
+): GuardRecord | undefined {
+  const own = new Set(listGuards(hooks).map((guard) => JSON.stringify(guard)));
+  // The queue may have changed the order of its fields.
+  return guards.find((guard) => !own.has(JSON.stringify(listGuards([guard])[0])));
 }
 
 /** Attempts that were lost: no one waits for an answer to what they asked. */
@@ -258,7 +278,7 @@ function closeEarlierQuestions(store: Store, { earlier = [] }: StepRecord): void
 }
 
 /** The call that dispatched it has not ended and was not withdrawn, and its session is held by someone. */
-async function isWanted(store: Store, { from }: RemoteWork): Promise<boolean> {
+async function isWanted(store: Store, { from }: JobWork): Promise<boolean> {
   const { session_id, run_id, tool_call_id } = from;
   const [held, isWithdrawn, calls] = await Promise.all([
     store.heldSessions([session_id]),

@@ -102,7 +102,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
   });
 
   async function createHost(runtime: Runtime, opened: WorkerHost["models"]): Promise<WorkerHost> {
-    const { agents, roots, policy } = runtime;
+    const { agents, roots, policy, hooks } = runtime;
     if (agents === undefined) throw new CommandError("There are no agents in this runtime.");
     const { home, tmp_dir, protected_roots, case_insensitive_paths } = policy;
     return {
@@ -115,6 +115,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
       checkModel: (reference) => openModels(config.values, env, reference),
       limits: loopLimits(buildLoopLimits(config.values)),
       toolProvider: createToolProvider(runtime, config.values.mcp),
+      hooks,
       places: {
         roots,
         home,
