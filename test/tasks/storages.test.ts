@@ -43,6 +43,37 @@ test.each(checks)("on SQLite: %s", async (_name, check) => {
 });
 
 describe("tasks on SQLite", () => {
+  test("that were changed by hand keep no one from the others, and are not written any more", async () => {
+    verifies("TASK-1");
+    const storage = (await openWithSessions()).tasks();
+    const { tasks, create, orchestrator: caller } = createTaskStage(storage);
+    const [broken, sound] = [await create({ a: [], b: ["a"] }), await create({ a: [] })];
+    const database = (await loadSqlite())(join(directory, "store", "soong.db"));
+    database.exec(`
+      UPDATE tasks SET content = 'null' WHERE task_id = '${broken}';
+      UPDATE task_steps SET state = '{' WHERE task_no = 1 AND step_id = 'a';
+      UPDATE task_step_definitions SET content = '[]' WHERE task_no = 1 AND step_id = 'a';
+      UPDATE task_step_definitions SET depends_on = '"x"' WHERE task_no = 1 AND step_id = 'b';`);
+    database.close();
+    const UNREADABLE = "(what is stored of it cannot be read)";
+    const titles = (await tasks.reader.list()).map(({ task_id, title }) => [task_id, title]);
+    expect(titles).toEqual([
+      [sound, "T"],
+      [broken, UNREADABLE],
+    ]);
+    expect((await tasks.reader.get(broken))?.task.title).toBe(UNREADABLE);
+    expect(await tasks.reader.steps(broken)).toMatchObject([
+      { step_id: "a", title: UNREADABLE, status: "ready" },
+      { step_id: "b", title: "Do b", depends_on: [] },
+    ]);
+    const change = tasks.complete(caller, { task_id: broken, summary: "s" });
+    await expect(change).rejects.toMatchObject({
+      code: "store_corrupted",
+      message: expect.stringContaining(`task ${broken} cannot be read, so it was not`) as string,
+    });
+    expect((await tasks.get(caller, sound)).task.title).toBe("T");
+  });
+
   test("outlive the process, go with their session, and leave nothing behind", async () => {
     verifies("TASK-4", "ART-4");
     const store = await openWithSessions();

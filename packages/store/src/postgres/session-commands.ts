@@ -3,6 +3,7 @@
 
 import type { QueryConfig } from "pg";
 import type { SessionCommand } from "../contract/cluster.ts";
+import { readObject } from "../sql/columns.ts";
 import type { Connections } from "./connection.ts";
 import type { HeldSession } from "./session-leases.ts";
 
@@ -58,7 +59,8 @@ export function followCommands(
       const taker = takers.get(sessions.get(session_no) ?? "");
       if (taker === undefined || taken.has(command_no)) continue;
       taken.add(command_no);
-      taker(JSON.parse(command) as SessionCommand);
+      const read = readObject(command);
+      if (read !== undefined) taker(read as unknown as SessionCommand);
     }
     void mark();
   }

@@ -1,6 +1,8 @@
 // Text from outside as a value of a column. SQLite ends a text at NUL, PostgreSQL refuses it, and neither knows half of a
 // character; so what is not plain is kept as JSON, which spells both out.
 
+import { isJsonObject, type JsonObject, type JsonValue } from "@soong/schema";
+
 export function asColumn(text: string): string;
 export function asColumn(text: string | undefined): string | null;
 export function asColumn(text: string | undefined): string | null {
@@ -12,6 +14,17 @@ export function fromColumn(value: string): string;
 export function fromColumn(value: string | null): string | null;
 export function fromColumn(value: string | null): string | null {
   return value?.startsWith('"') === true ? (JSON.parse(value) as string) : value;
+}
+
+/** Undefined for what was written there by hand: that keeps no one from reading other rows. */
+export function readObject(column: string | null): JsonObject | undefined {
+  if (column === null) return undefined;
+  try {
+    const value = JSON.parse(column) as JsonValue;
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 type NonNull<Row> = {

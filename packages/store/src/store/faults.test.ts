@@ -134,6 +134,30 @@ describe("a damaged store", () => {
     await store.close();
   });
 
+  test("with nodes that were edited by hand is searched for what is in the others", async () => {
+    verifies("RESULT-5");
+    const home = copyOf(seeded);
+    let store = await openStore({ directory: home });
+    const session = await store.createSession({ session_id: "said" });
+    const writer = createFactWriter(session);
+    for (const id of ["one", "two", "three"]) {
+      writer.add({ run_id: "r", agent_id: "agent_1" }, [writer.node({ node_id: id }, "wanted")]);
+    }
+    await session.close();
+    await store.close();
+    const database = (await loadSqlite())(databaseOf(home));
+    database.exec(`UPDATE nodes SET text = '{ wanted' WHERE node_id = 'one';
+      UPDATE facts SET line = 'wanted' WHERE place =
+        (SELECT session_no FROM sessions WHERE session_id = 'said') * (1 << 32) + 3`);
+    database.close();
+    store = await openStore({ directory: home });
+    const ids = async (limit: number) =>
+      (await store.searchNodes("wanted", { limit })).found.map(({ node }) => node.node_id);
+    expect(await ids(10)).toEqual(["two"]);
+    expect(await ids(1)).toEqual([]);
+    await store.close();
+  });
+
   test.each<[string, (wal: string) => void, number]>([
     ["has a torn end", (wal) => writeFileSync(wal, "torn".repeat(999), { flag: "a" }), FACTS],
     ["lost its end", (wal) => truncateSync(wal, statSync(wal).size - 6000), 1],

@@ -1,11 +1,9 @@
 // Questions in the tables. Each change is one statement that says what it expects to find, so that of two processes that answer
 // at once one learns that it was second.
 
-import type { JsonObject, JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/schema";
 import type { ClusterStorage } from "../contract/cluster.ts";
 import type { QuestionRecord, QuestionStorage } from "../contract/store.ts";
-import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
+import { asColumn, fromColumn, omitNulls, readObject } from "../sql/columns.ts";
 import {
   forUpdateOf,
   raw,
@@ -104,19 +102,8 @@ function* settleAll(no: number, state: "used" | "withdrawn", question_id?: strin
 /** What the user typed into a form is kept no longer than it is needed. Not by the database: PostgreSQL's JSON has no NUL. */
 function dropTyped(answer: string | null): string | null {
   if (answer === null) return null;
-  const { content: _typed, ...kept } = JSON.parse(answer) as JsonObject;
+  const { content: _typed, ...kept } = readObject(answer) ?? {};
   return JSON.stringify(kept);
-}
-
-/** What was written into one row by hand keeps no other question from being listed: nothing can be shown of that one. */
-function readObject(text: string | null): JsonObject | null {
-  if (text === null) return null;
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 interface QuestionRow {
@@ -143,8 +130,8 @@ function toQuestionRecord({ request, answer, ...row }: QuestionRow): QuestionRec
     tool_call_id: fromColumn(row.tool_call_id),
     tool_name: fromColumn(row.tool_name),
     answered_by: fromColumn(row.answered_by),
-    request: readObject(request),
-    answer: readObject(answer),
+    request: readObject(request) ?? null,
+    answer: readObject(answer) ?? null,
   });
   return record;
 }

@@ -3,8 +3,9 @@
 
 import { isTerminalFact, joinText, viewsOf, type ConversationNode, type Fact } from "@soong/core";
 import type { FoundNode, NodeSearch, NodeSearchPage } from "../contract/store.ts";
-import { asCount, parseFact } from "../session/session-reader.ts";
+import { asCount } from "../session/session-reader.ts";
 import { PLACES_SQL } from "../session/rows.ts";
+import { readObject } from "../sql/columns.ts";
 import { BYTEWISE, POSITION_IN, sql, sqlRow, type Steps } from "../sql/sql.ts";
 
 const LIMIT = 100;
@@ -19,11 +20,7 @@ interface CandidateRow {
   readonly line: string;
 }
 
-export function* searchNodes(
-  database: { readonly name: string },
-  text: string,
-  page: NodeSearchPage = {},
-): Steps<NodeSearch> {
+export function* searchNodes(text: string, page: NodeSearchPage = {}): Steps<NodeSearch> {
   const { before = Number.MAX_SAFE_INTEGER } = page;
   const limit = Math.max(1, asCount(page.limit ?? LIMIT));
   const most = Math.max(1, asCount(page.most ?? MOST_LOOKED_AT));
@@ -41,18 +38,22 @@ export function* searchNodes(
       ORDER BY nodes.rowid DESC LIMIT ${limit}`;
   const found = rows.flatMap((row): FoundNode[] => {
     const candidate = readCandidate(row);
+    if (candidate === undefined) return [];
     const at = toLowerAscii(candidate.text).indexOf(wanted);
     return at === -1 ? [] : [{ ...candidate, at }];
   });
   const end = rows.length < limit ? undefined : rows.at(-1);
-  const searched_to = end === undefined ? last.time : readFact(end).time;
+  const searched_to = end === undefined ? last.time : readTime(end);
   if (end !== undefined) return { found, searched_to, next: end.position };
   return last.isOldest ? { found, searched_to } : { found, searched_to, next: last.position };
 
-  function readCandidate(row: CandidateRow): Omit<FoundNode, "at"> {
-    const { session_id } = row;
-    const node = JSON.parse(row.text) as ConversationNode;
-    const fact = readFact(row);
+  /** Of a record that is not as this version writes it, nothing is found; others are. */
+  function readCandidate({ session_id, ...row }: CandidateRow): Omit<FoundNode, "at"> | undefined {
+    const [node, fact] = [readObject(row.text), readObject(row.line)] as unknown as [
+      ConversationNode | undefined,
+      Fact | undefined,
+    ];
+    if (node === undefined || fact === undefined) return undefined;
     const { time } = fact;
     const isOfCall = isTerminalFact(fact) && fact.tool_call_id === node.tool_call_id;
     const result = isOfCall && node.kind === "tool_result" ? fact.data.result : undefined;
@@ -61,13 +62,8 @@ export function* searchNodes(
     );
     return { session_id, node, time, tool_name: result?.tool_name, text };
   }
-
-  function readFact(row: CandidateRow): Fact {
-    return parseFact(row, { session_id: row.session_id, database });
-  }
 }
 
-/** Of a record that is not as this version writes it, nothing is found; others are. */
 function readText(read: () => string): string {
   try {
     return read();
@@ -97,9 +93,12 @@ function* lastLookedAt(
     ) AS looked_at LEFT JOIN facts ON place = session_no * ${PLACES_SQL} + seq`;
   const place = last ?? oldest;
   if (place === undefined) return undefined;
-  const { position, line } = place;
-  const { time } = JSON.parse(line ?? "{}") as Partial<Fact>;
-  return { position, time, isOldest: position === oldest?.position };
+  const { position } = place;
+  return { position, time: readTime(place), isOldest: position === oldest?.position };
+}
+
+function readTime({ line }: Pick<Place, "line">): string | undefined {
+  return (readObject(line) as Partial<Fact> | undefined)?.time;
 }
 
 /** As both databases compare: only A to Z have two cases. */

@@ -71,7 +71,7 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
         FROM sessions WHERE CAST(${wanted} AS TEXT) IS NULL OR project = ${wanted}`);
       return counted?.count ?? 0;
     },
-    searchNodes: async (text, page) => database.run(searchNodes(database, text, page)),
+    searchNodes: async (text, page) => database.run(searchNodes(text, page)),
     async lastFacts(session_ids) {
       const rows = await database.run(
         sql<SessionFactRow>`SELECT session_id, runs.last_seq AS seq, line FROM ${listed(session_ids)}

@@ -26,7 +26,7 @@ import {
   type SqlWriter,
   type Steps,
 } from "../sql/sql.ts";
-import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
+import { asColumn, fromColumn, omitNulls, readObject } from "../sql/columns.ts";
 
 export interface TaskTablesParts {
   readonly database: SqlDatabase;
@@ -44,12 +44,14 @@ export function createTaskTables(parts: TaskTablesParts): TaskStorage {
     change: (selection, plan) =>
       writer.patientTransaction(function* () {
         const found = yield* findRows(selection, { clock, isHeld: true });
-        const planned = plan(toFoundRows(found));
+        const planned = plan(toFoundRows(found, { isWritten: true }));
         yield* writeRows(selection.task_id, planned, found, sessionNumber);
         return planned.answer;
       }),
     read: async (selection) =>
-      toFoundRows(await database.snapshot(() => findRows(selection, { clock, isHeld: false }))),
+      toFoundRows(await database.snapshot(() => findRows(selection, { clock, isHeld: false })), {
+        isWritten: false,
+      }),
     list: async (page) => database.run(listTasks(page)),
   };
 }
@@ -128,7 +130,7 @@ function* listTasks(page: TaskPage): Steps<StoredTask[]> {
       AND (CAST(${isAny} AS INTEGER) = 1 OR status IN (SELECT value FROM ${listed(page.statuses ?? [])}))
       AND (CAST(${after} AS TEXT) IS NULL OR task_no < (SELECT task_no FROM tasks WHERE task_id = ${after}))
     ORDER BY task_no DESC LIMIT ${asLimit(limit)}`;
-  return rows.map(toStoredTask);
+  return rows.map((row) => toStoredTask(row, { isWritten: false }));
 }
 
 function* findSteps(
@@ -338,34 +340,70 @@ interface StepRow {
   content: string;
 }
 
-function toFoundRows({ task, steps, ...rest }: Found): FoundRows {
+interface Use {
+  /** What is written back must be what was there. */
+  readonly isWritten: boolean;
+}
+
+function toFoundRows({ task, steps, ...rest }: Found, use: Use): FoundRows {
   return {
-    ...(task && { task: toStoredTask(task) }),
-    steps: steps.map(toStoredStep),
+    ...(task && { task: toStoredTask(task, use) }),
+    steps: steps.map((row) => toStoredStep(row, use)),
     ...rest,
   };
 }
 
-function toStoredTask(row: TaskRow): StoredTask {
+function toStoredTask(row: TaskRow, use: Use): StoredTask {
   const { session_id, status, created_at, updated_at } = row;
-  const content = JSON.parse(row.content) as JsonObject;
-  return { task_id: fromColumn(row.task_id), session_id, status, created_at, updated_at, content };
+  const task_id = fromColumn(row.task_id);
+  const content = readContent(row.content, `task ${task_id}`, use) ?? UNREADABLE_TASK;
+  return { task_id, session_id, status, created_at, updated_at, content };
 }
 
-function toStoredStep(row: StepRow): StoredStep {
+function toStoredStep(row: StepRow, use: Use): StoredStep {
   const { position, status, open_dependencies, lease_expires_at } = row;
+  const [task_id, step_id] = [fromColumn(row.task_id), fromColumn(row.step_id)];
+  const what = `step ${step_id} of task ${task_id}`;
+  const content = readContent(row.content, what, use);
+  const state = readContent(row.state, what, use);
   return omitNulls({
-    task_id: fromColumn(row.task_id),
-    step_id: fromColumn(row.step_id),
+    task_id,
+    step_id,
     position,
     status,
     open_dependencies,
     run_id: fromColumn(row.run_id),
     lease_expires_at,
-    state: JSON.parse(row.state) as JsonObject,
+    state: state ?? UNREADABLE_STATE,
     definition: {
-      depends_on: JSON.parse(row.depends_on) as string[],
-      content: JSON.parse(row.content) as JsonObject,
+      depends_on: readIds(row.depends_on, what, use),
+      content: content ?? UNREADABLE_STEP,
     },
   });
+}
+
+const UNREADABLE = "(what is stored of it cannot be read)";
+const UNREADABLE_TASK: JsonObject = { title: UNREADABLE, goal: "" };
+const UNREADABLE_STEP: JsonObject = { title: UNREADABLE, instructions: "" };
+const UNREADABLE_STATE: JsonObject = { attempts: 0, max_attempts: 0, updated_at: "" };
+
+/** Undefined: it can be shown that it is there, and no more. */
+function readContent(column: string, what: string, { isWritten }: Use): JsonObject | undefined {
+  const content = readObject(column);
+  if (content === undefined && isWritten) throw refuseUnreadable(what);
+  return content;
+}
+
+function readIds(column: string, what: string, { isWritten }: Use): string[] {
+  const ids = readObject(`{"ids":${column}}`)?.["ids"];
+  if (Array.isArray(ids) && ids.every((id) => typeof id === "string")) return ids;
+  if (isWritten) throw refuseUnreadable(what);
+  return [];
+}
+
+function refuseUnreadable(what: string): StoreError {
+  return new StoreError(
+    "store_corrupted",
+    `What is stored of ${what} cannot be read, so it was not changed. Make a new task of what is left to do.`,
+  );
 }
