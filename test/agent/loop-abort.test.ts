@@ -33,6 +33,22 @@ test("an abort while the model streams keeps what it had said and asked for", as
   expect(next).toBe("user: and now?");
 });
 
+test("an abort that comes from another run's is not said to be one twice", async () => {
+  verifies("PIPE-7", "AGENT-5");
+  const clock = (): HeldClock => stage.clock;
+  const stage = await openStage([[calls("a__slow", {}, "1"), done("tool_use")]], {
+    tools: [slowTool(clock, "a.slow", 1e6)],
+  });
+  const run = stage.conversation.send("go");
+  await stage.clock.advance(100);
+  const aborted = run.abort("The run was aborted: The run was aborted: enough");
+  await stage.clock.advance(5000);
+  await aborted;
+  const message = "The run was aborted: enough";
+  expect(await run.end).toMatchObject({ error: { message } });
+  expect(stage.facts("tool.failed")[0]?.data.result).toMatchObject({ error: { message } });
+});
+
 test("an abort while calls run ends them as aborted and the run as aborted_tools", async () => {
   verifies("LOOP-1", "PIPE-7", "LOOP-2");
   const clock = (): HeldClock => stage.clock;

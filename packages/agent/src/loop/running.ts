@@ -16,6 +16,7 @@ import type {
   Session,
   Turn,
 } from "@soong/core";
+import { readAbortReason } from "@soong/core/internal";
 import { inTime } from "@soong/platform";
 import type { ContextBook, NodePlace } from "../context/index.ts";
 import type { StartRecall } from "../memory/index.ts";
@@ -270,8 +271,9 @@ export class RunControl {
     return this.#controller.signal;
   }
 
-  abort(reason: string): void {
+  abort(given: string): void {
     if (this.aborted !== undefined || this.#isClosed) return;
+    const reason = readAbortReason(given);
     this.aborted = reason;
     const error = new Error(reason);
     this.#controller?.abort(error);

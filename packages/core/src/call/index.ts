@@ -11,8 +11,14 @@ export * from "./explain.ts";
 export type * from "./host.ts";
 export { TOOL_REQUESTS } from "./permission-facts.ts";
 export * from "./permission-request.ts";
-export { commandText, describeClaim, describeQuestion } from "./question-text.ts";
+export {
+  commandText,
+  describeClaim,
+  describeQuestion,
+  describeStoredQuestion,
+} from "./question-text.ts";
 export { describeSandbox, listSandbox } from "./sandbox-text.ts";
 export * from "./recover.ts";
 export * from "./search-tools.ts";
+export { readAbortReason } from "./endings.ts";
 export { OpenTurn } from "./turn.ts";

@@ -30,6 +30,15 @@ export function describeQuestion(request: PermissionRequest): string {
   return `${exactLine(tool_name)}${where}${about === undefined || server !== undefined ? "" : `: ${about}`}`;
 }
 
+/** The same of a request that was stored, and may have been changed since: the tool's name where it says no more. */
+export function describeStoredQuestion(tool_name: string, request: unknown): string {
+  try {
+    return describeQuestion(request as PermissionRequest);
+  } catch {
+    return exactLine(tool_name);
+  }
+}
+
 /** What the model itself says of a command: a claim, and marked as one. */
 export function describeClaim({
   tool_name,

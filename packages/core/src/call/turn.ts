@@ -26,6 +26,7 @@ import {
   endsRunning,
   endWith,
   haltCancellation,
+  readAbortReason,
   type Halt,
 } from "./endings.ts";
 import { bareResult, commitCall, discardResult, finishCall, unrecordedResult } from "./finish.ts";
@@ -92,7 +93,7 @@ export class OpenTurn implements Turn, TurnControl {
   }
 
   abort(reason: string): Promise<ToolResult[]> {
-    return this.#endWith({ kind: "abort", reason });
+    return this.#endWith({ kind: "abort", reason: readAbortReason(reason) });
   }
 
   interrupt(reason: string): void {

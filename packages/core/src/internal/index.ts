@@ -6,8 +6,10 @@ export {
   commandText,
   describeClaim,
   describeQuestion,
+  describeStoredQuestion,
   describeSandbox,
   listSandbox,
+  readAbortReason,
 } from "../call/index.ts";
 export { isGuard, listGuards, type GuardRecord } from "../hook/hook.ts";
 export { readAnswer as readHookAnswer } from "../hook/run-hooks.ts";
