@@ -154,7 +154,7 @@ describe("a worker's question that no grant covers", () => {
     await there.worker({ plays: script(work(write("w1.txt"))) });
     const driving = lead.drive(task.id);
     await driving.printed(
-      /· plan waits for approval of code\.write_file: `soong questions answer ask_/,
+      /· plan waits for approval: (?:Write|Create) \S+.* \(`soong questions answer ask_/,
     );
     const [question] = await lead.records("questions");
     await lead.run(["questions", "answer", String(question?.["question_id"]), "deny"]);

@@ -12,7 +12,7 @@ import {
   type UsageTotal,
 } from "@soong/agent";
 import { messageOf, ToolFailure, type AnyHook } from "@soong/core";
-import { listGuards } from "@soong/core/internal";
+import { describeStoredQuestion, listGuards } from "@soong/core/internal";
 import type { QuestionRecord, Store } from "@soong/store";
 import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
@@ -262,9 +262,12 @@ function createWaitingReporter(watch: RemoteWatch): (what: string) => void {
   };
 }
 
-function describeQuestion({ question_id, tool_name, kind }: QuestionRecord): string {
-  const what = kind === "permission" ? `approval of ${tool_name}` : `an answer to ${tool_name}`;
-  return `${what}: \`soong questions answer ${question_id}\``;
+function describeQuestion({ question_id, tool_name, kind, request }: QuestionRecord): string {
+  const what =
+    kind === "permission"
+      ? `approval: ${describeStoredQuestion(tool_name, request?.["request"])}`
+      : `an answer to ${tool_name}`;
+  return `${what} (\`soong questions answer ${question_id}\`)`;
 }
 
 function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): ToolFailure {

@@ -2,6 +2,7 @@
 // terminal, and the whole question on it (PERM-19): a command that a model runs cannot answer for the user.
 
 import type { JsonObject } from "@soong/core";
+import { describeStoredQuestion } from "@soong/core/internal";
 import { asJson, omitUndefined } from "@soong/schema";
 import type { QuestionRecord, Store } from "@soong/store";
 import { describeAnswer, readStoredRequest } from "@soong/control";
@@ -29,12 +30,16 @@ export const listQuestions: Handler<"questions"> = async (context) => {
   for (const stored of open) {
     const question = redactor.value(stored);
     print(question, () => {
-      const { request } = readStoredRequest(question);
+      const { question_id, tool_name, session_id, asked_at } = question;
+      const { kind, request } = readStoredRequest(question);
       const { reason, message } = request as { reason?: string; message?: string };
+      const what =
+        kind === "permission" ? describeStoredQuestion(tool_name, request) : visibleLine(tool_name);
+      const why = reason ?? message;
       return [
-        `${bold(visibleLine(question.question_id))}  ${visibleLine(question.tool_name)}`,
-        `    ${visibleLine(reason ?? message ?? "")}`,
-        dim(`    asked ${question.asked_at} in ${visibleLine(question.session_id)}`),
+        `${bold(visibleLine(question_id))}  ${what}`,
+        ...(why === undefined ? [] : [`    ${visibleLine(why)}`]),
+        dim(`    asked ${describeAge(asked_at, Date.now())} in ${visibleLine(session_id)}`),
       ];
     });
   }

@@ -76,7 +76,7 @@ function describeState({ draining, doing }: WorkerRecord): "draining" | "working
 
 function describeStep({ task_id, step_id, since, session_id }: WorkerStep): string {
   const where = session_id === undefined ? "" : ` in ${session_id}`;
-  return visibleLine(`${task_id} ${step_id}${where}, since ${since}`);
+  return visibleLine(`${task_id} ${step_id}${where}, begun ${describeAge(since, Date.now())}`);
 }
 
 function describeDeclined({ task_id, step_id, why }: DeclinedStep): string {

@@ -1,7 +1,15 @@
 // A task as lines for users: its steps by level, each below those it waits for, with who works on it and why it failed.
 
 import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/tasks";
-import { fit, measureWidth, pad, visibleLine, wrap, type Colours } from "../../output/index.ts";
+import {
+  describeAge,
+  fit,
+  measureWidth,
+  pad,
+  visibleLine,
+  wrap,
+  type Colours,
+} from "../../output/index.ts";
 
 interface TaskLinesOptions {
   readonly width: number;
@@ -24,9 +32,10 @@ export function renderTaskEntry(
   { task_id, title, status, updated_at }: TaskRecord,
   counts: StepCounts,
   { width, colours }: TaskLinesOptions,
+  now: number = Date.now(),
 ): string[] {
   return [
-    `${colours.bold(visibleLine(task_id))}  ${colourStatus(status, colours)}  ${renderProgress(counts)}  ${updated_at}`,
+    `${colours.bold(visibleLine(task_id))}  ${colourStatus(status, colours)}  ${renderProgress(counts)}  ${describeAge(updated_at, now)}`,
     colours.dim(`    ${fit(visibleLine(title), width - 4)}`),
   ];
 }
