@@ -1,9 +1,10 @@
 // Opening a store on PostgreSQL: what is not ours stays as it is, and each refusal says what to do, without the credentials.
 
 import { inspect } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
 import { createFactWriter } from "../../../packages/store/conformance/fact-writer.ts";
+import { openJobQueue } from "../../../packages/worker/src/index.ts";
 import { usePostgres } from "../../postgres/shared.ts";
 import { ask, refusal, storeAt } from "./postgres-stage.ts";
 
@@ -19,6 +20,22 @@ test("a store that a newer program has made is refused and not changed", async (
     });
   }
   expect(await ask(url, "SELECT session_id FROM soong.sessions")).toEqual([]);
+});
+
+test("many statements and jobs at once are not called a leak", async () => {
+  verifies("STORE-1");
+  const url = await usePostgres();
+  const store = await storeAt(url);
+  const queue = await openJobQueue(url);
+  onTestFinished(() => queue.close());
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", onWarning);
+  onTestFinished(() => void process.off("warning", onWarning));
+  const both = (_: unknown, i: number) =>
+    Promise.all([store.countSessions(), queue.add("builders", { id: String(i), data: {} })]);
+  await Promise.all(Array.from({ length: 40 }, both));
+  expect(warnings).toEqual([]);
 });
 
 test("tables of another program with the same names are not touched", async () => {

@@ -1,6 +1,7 @@
 // The connections to PostgreSQL: a pool with a bound, a bound on how long any answer is waited for, and errors without the
 // credentials of the URL.
 
+import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type pg from "pg";
 import type { Client, ClientBase, PoolClient, PoolConfig, QueryConfig, QueryResult } from "pg";
@@ -121,6 +122,8 @@ export async function openConnections(
   pool.on("connect", (client) => clients.add(client));
   pool.on("remove", (client) => clients.delete(client));
   const closing = new AbortController();
+  // Each statement under way listens to it.
+  setMaxListeners(0, closing.signal);
 
   return {
     name,

@@ -1,5 +1,6 @@
 // The job queue on BullMQ, whose tables are in PostgreSQL or whose keys are in Redis.
 
+import { setMaxListeners } from "node:events";
 import { inTime } from "@soong/platform";
 import type { IQueueBackend, Queue } from "bullmq";
 import type { OpenBullBackends } from "./bull-backends.ts";
@@ -46,6 +47,8 @@ export async function openBullQueue(
   const queues = new Map<string, Promise<AnyQueue>>();
   const takers = new Set<JobTaker>();
   const closing = new AbortController();
+  // Each question of a time listens to it.
+  setMaxListeners(0, closing.signal);
   let closed: Promise<void> | undefined;
 
   return {
