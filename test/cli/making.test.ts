@@ -103,6 +103,10 @@ describe("soong agents new and soong skills new", () => {
     expect(made.stdout).toContain("Try it: soong run --agent reviewer");
     const run = await place.run(["run", "--agent", "reviewer", "--model", "script:s.yaml", "Look"]);
     expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining("Fine.") as string });
+    const worker = ["agents", "new", "builder", "--roles", "worker", "--json"];
+    expect((await place.run(worker)).code).toBe(0);
+    expect((await place.run(["agents"])).stdout).toMatch(/builder.*worker/);
+    expect((await place.run(["agents", "new", "a", "--roles", "boss"])).stderr).toContain("roles");
     expect((await place.run(["agents", "new", "reviewer"])).stderr).toContain(
       "There is an agent reviewer already",
     );

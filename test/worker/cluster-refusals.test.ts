@@ -173,6 +173,16 @@ describe("work", () => {
     const place = await machine();
     const env = { SOONG_STORE_URL: "" };
     const refused = await place.worker({ env });
+    const wrong = await machine('[agents.worker_pools.painters]\nremote = true\nagent = "bob"\n');
+    await wrong.write("s.yaml", script(DONE));
+    const painters = await wrong.run(["worker", "--pool", "painters", "--model", "script:s.yaml"]);
+    expect(painters).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        "there is no agent bob. `soong agents new bob --roles worker` writes one.",
+      ) as string,
+    });
+    expect((await wrong.run(["doctor"])).stdout).toMatch(/fail +pools .*\.painters\] of config/);
     expect(await refused.ended).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(

@@ -550,11 +550,14 @@ export const COMMANDS = {
     options: {
       "--description <text>": "what it is for: others choose it by that",
       "--model <model>": "provider:model, or a profile of the config",
+      "--roles <roles>":
+        "how it may be started, with commas: main, sub, fork, worker; default: main,sub,fork",
       "--tools <names>": "the most it can have, with commas; default: those of its role",
       ...JSON_OPTION,
     },
     examples: [
       `soong agents new reviewer --description "Reads changes" --tools code.read_file,code.search`,
+      `soong agents new builder --roles worker`,
     ],
     record: "soong.agents_new/1",
   },

@@ -37,6 +37,7 @@ import { openInstructions, renderSystemText } from "./user-tools.ts";
 import { openModels, type Environment } from "./models.ts";
 import { openOnce } from "./open-once.ts";
 import { findStoreUrl } from "./store-url.ts";
+import { findPoolProblems } from "./worker-pools.ts";
 
 export type RuntimeAgents = Awaited<ReturnType<typeof openAgents>>;
 
@@ -117,7 +118,11 @@ export async function openAgents(options: OpenAgentsOptions) {
       tools: source.tools.map((tool) => overrideTool(tool, values)),
     })),
     /** Files of the home that cannot be used, each a sentence with its place. */
-    problems: [...catalog.problems, ...skills.problems].map(describeProblem),
+    problems: [
+      ...[...catalog.problems, ...skills.problems].map(describeProblem),
+      // A worker refuses its own.
+      ...(options.workerPool === undefined ? findPoolProblems(values, catalog).values() : []),
+    ],
   };
 }
 

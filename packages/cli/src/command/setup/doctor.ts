@@ -31,6 +31,7 @@ import { loadOwnCommands, type OwnCommands } from "../../conversation/own-comman
 import { declarativeOptions } from "../../runtime/user-tools.ts";
 import { loadUserServers, runtimeServers } from "../../runtime/servers.ts";
 import { entrySandboxes } from "../../runtime/entry-sandbox.ts";
+import { findPoolProblems } from "../../runtime/worker-pools.ts";
 import { findStoreOptions, SetupError, homePaths, type StorePlace } from "../../runtime/home.ts";
 import { namesCollector } from "../../runtime/names-collector.ts";
 import { openRuntime } from "../../runtime/open-runtime.ts";
@@ -110,6 +111,8 @@ async function* checkAll(
   const agents = await loadAgentCatalog({ folder: homePaths(home).agents, profiles });
   const own = [...agents.definitions.values()].filter(({ origin }) => origin.kind === "file");
   yield ["agents", checkDocuments(`${own.length} in agents/`, agents)];
+  const pools = read === undefined ? [] : [...findPoolProblems(read.values, agents).values()];
+  if (pools.length > 0) yield ["pools", fail(pools.join("\n"))];
   const loaded = await loadSkills(homePaths(home).skills);
   yield ["skills", checkDocuments(`${loaded.skills.length} in skills/`, loaded)];
   const typed = await loadOwnCommands(homePaths(home).commands);

@@ -103,17 +103,17 @@ function resolveProgram(program: string, cwd: string, folder: string): string {
 export const createAgent: Handler<"agents new"> = async (
   context,
   { id },
-  { description = "Say here what it is good for.", model, tools },
+  { description = "Say here what it is good for.", model, roles = "main,sub,fork", tools },
 ) => {
   const folder = homePaths(resolveHome(context)).agents;
   const file = join(folder, `${id}.md`);
   const front = [
     `description: ${JSON.stringify(description)}`,
-    "roles: [main, sub, fork]",
+    `roles: ${JSON.stringify(splitList(roles))}`,
     ...(model === undefined ? [] : [`model: ${JSON.stringify(model)}`]),
     tools === undefined
       ? "# allowed_tools: [code.read_file, code.search, code.list_dir]"
-      : `allowed_tools: ${JSON.stringify(tools.split(",").map((one) => one.trim()))}`,
+      : `allowed_tools: ${JSON.stringify(splitList(tools))}`,
     "# mode: plan",
   ];
   const body = `You are ${id}. Say here how it works: what to look at first, what to leave alone, and how to answer.`;
@@ -134,9 +134,15 @@ export const createAgent: Handler<"agents new"> = async (
     );
   }
   await writeNew(file, text);
-  const next = `soong run --agent ${id} "Look at the last commit"`;
+  const next = parsed.definition.roles?.includes("main")
+    ? `soong run --agent ${id} "Look at the last commit"`
+    : "soong agents";
   printCreated(context, { file, agent_id: id, next }, `the agent ${id}`);
 };
+
+function splitList(text: string): string[] {
+  return text.split(",").map((one) => one.trim());
+}
 
 export const createSkill: Handler<"skills new"> = async (
   context,

@@ -14,7 +14,7 @@ import { buildLoopLimits, type SoongConfig } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import { openModels } from "../../runtime/models.ts";
 import { renderSystemText } from "../../runtime/user-tools.ts";
-import { listRemotePools } from "../../runtime/remote-pools.ts";
+import { listRemotePools } from "../../runtime/worker-pools.ts";
 import { createToolProvider } from "../../runtime/servers.ts";
 import { loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { Handler } from "../handler.ts";

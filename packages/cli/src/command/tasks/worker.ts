@@ -13,7 +13,7 @@ import { CommandError, EXIT, UsageError, visibleLine } from "../../output/index.
 import { openModels } from "../../runtime/models.ts";
 import type { Runtime } from "../../runtime/open-runtime.ts";
 import { createToolProvider } from "../../runtime/servers.ts";
-import { listRemotePools } from "../../runtime/remote-pools.ts";
+import { findPoolProblems, listRemotePools } from "../../runtime/worker-pools.ts";
 import { findStoreUrl } from "../../runtime/store-url.ts";
 import { loadUserConfig, withRuntime } from "../context.ts";
 import type { Handler } from "../handler.ts";
@@ -104,6 +104,8 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
   async function createHost(runtime: Runtime, opened: WorkerHost["models"]): Promise<WorkerHost> {
     const { agents, roots, policy, hooks } = runtime;
     if (agents === undefined) throw new CommandError("There are no agents in this runtime.");
+    const problem = findPoolProblems(config.values, agents.catalog).get(pool ?? "");
+    if (problem !== undefined) throw new UsageError(problem);
     const { home, tmp_dir, protected_roots, case_insensitive_paths } = policy;
     return {
       store: await runtime.store(),
