@@ -42,7 +42,7 @@ if (takesBareJobs) {
     },
   });
 }
-const stop = new AbortController();
+const drain = new AbortController();
 const running = runWorker({
   host: {
     store,
@@ -51,9 +51,10 @@ const running = runWorker({
     agents,
     models: [scriptedModel({ turns: [], agents: { default_worker_agent: playStarts() } })],
     limits: loopLimits({}),
-    hooks: [],
+    guards: [],
     places: { roots: { project: directory, write: [] }, resolvePath: (path) => path },
     canonicalTool: (name) => name,
+    hasTool: () => true,
     checkModel: async () => {},
     openSession,
     report(line) {
@@ -68,10 +69,10 @@ const running = runWorker({
   pool: POOL,
   concurrency: 1,
   version: "bench",
-  drain: new AbortController().signal,
-  stop: stop.signal,
+  drain: drain.signal,
+  graceMs: 0,
 });
-process.on("disconnect", () => stop.abort());
+process.on("disconnect", () => drain.abort());
 say("ready");
 await running;
 await queue.close();

@@ -70,7 +70,13 @@ async function openLead({ url, open }) {
     store,
     pool: { size: 1, remote: true, allowed_tools: [WAIT_TOOL] },
     remote: (own, jobs) =>
-      createRemoteWorkers({ tasks: own, store: async () => store, queue: () => jobs, hooks: [] }),
+      createRemoteWorkers({
+        tasks: own,
+        store: async () => store,
+        queue: () => jobs,
+        hooks: [],
+        places: {},
+      }),
   });
   const kept = await store.createSession();
   const session = await kernel.openSession({ ...kept, policy: POLICY });

@@ -9,6 +9,7 @@ import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
 import {
+  command,
   countFacts,
   HELD,
   ONE,
@@ -36,6 +37,23 @@ const TWO = [...ONE, { step_id: "next" }];
 const CHAIN = [...ONE, { step_id: "next", depends_on: ["plan"] }];
 
 describe("a worker", () => {
+  it("that has claimed a step and not begun its run gives it back when the dispatch is stopped", async () => {
+    verifies("DIST-1", "AGENT-5");
+    const { plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    // Longer than a dispatch that is stopped waits for its workers.
+    const slow = { id: "slow", event: "SessionStart", command: ["/bin/sleep", "6"] };
+    await there.write(join(there.home, "hooks.json"), JSON.stringify({ hooks: [slow] }));
+    const worker = await there.worker({ plays: script(work(command("echo x >> ran"))) });
+    const driving = lead.drive(task.id);
+    await worker.printed("→ plan");
+    expect(await driving.stop("SIGINT")).toMatchObject({ code: 130 });
+    await worker.printed(/← plan of \S+: The run was aborted: .*interrupted by the user/);
+    expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
+    expect(existsSync(join(there.project, "ran"))).toBe(false);
+  });
+
   it("that is killed in the middle of a step loses it to another, which does it once", async () => {
     verifies("DIST-2", "TASK-4");
     const { store, plan, machine } = await openCluster(bundle);
@@ -104,6 +122,25 @@ describe("a worker", () => {
       earlier: [{ outcome: "stopped" }],
     });
     expect(await countFacts(store, "task.step.completed")).toEqual({ plan: 1 });
+  });
+
+  it("that is drained from elsewhere has as much time to finish as after a signal", async () => {
+    verifies("DIST-1");
+    const { plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    const worker = await there.worker({ ...held, args: ["--grace", "1"] });
+    const driving = lead.drive(task.id);
+    await there.has("ran");
+    const [{ worker_id } = {}] = await lead.records("workers");
+    expect(await lead.run(["workers", "drain", String(worker_id)])).toMatchObject({ code: 0 });
+    expect(await worker.ended).toMatchObject({ code: 130 });
+    expect(worker.output()).toContain(
+      "Draining: it finishes 1 step within 1 s, gives back the rest",
+    );
+    expect(worker.output()).toContain("The worker has ended. 1 step was given back.");
+    expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
+    await driving.stop("SIGINT");
   });
 });
 

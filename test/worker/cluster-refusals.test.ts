@@ -91,7 +91,9 @@ describe("work", () => {
     const plays = script(DONE).replace("default_worker_agent", "builder");
     const unfit = await first?.worker({ plays });
     const driving = lead?.drive(task.id);
-    await unfit?.printed("is left to other workers: the agent definition builder is another one");
+    await unfit?.printed(
+      "is left to other workers: the agent definition builder is not the dispatcher's",
+    );
     // It is said to whoever waits, too.
     await driving?.printed("waits for a worker that can take it: builders@");
     await second?.worker({ plays });
@@ -118,7 +120,9 @@ describe("work", () => {
     const plays = script(work(...["secret/a", "free/b"].map(write)));
     const unfit = await bare.worker({ plays });
     const driving = lead.drive(task.id);
-    await driving.printed("because the hook no-secrets of whoever dispatched it can stop calls");
+    await driving.printed(
+      "because the hook no-secrets of the dispatching home can stop or change calls",
+    );
     await guarded.worker({ plays });
     expect(await driving.ended).toMatchObject({ code: 0, stderr: "" });
     expect(unfit.output()).not.toContain("→");

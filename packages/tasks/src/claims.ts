@@ -137,7 +137,7 @@ export function expireLeases(draft: Draft): void {
       continue;
     }
     const until = claim.lease_expires_at;
-    endClaim(draft, step, "lease_lost", `its worker sent no heartbeat until ${until}`);
+    endClaim(draft, step, "lease_lost", `its worker was lost; its lease ended at ${until}`);
   }
 }
 

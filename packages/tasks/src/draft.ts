@@ -208,6 +208,9 @@ export function toStepCounts(found: Readonly<Record<string, number>> | undefined
   return Object.fromEntries(counts) as StepCounts;
 }
 
+/** Texts that everyone shows, in rows that were written by hand. */
+const SHOWN = ["title", "goal", "instructions", "updated_at"];
+
 interface StoredContents {
   task: Omit<TaskRecord, keyof StoredTask>;
   state: Pick<StepRecord, "attempts" | "max_attempts" | "updated_at"> & {
@@ -221,5 +224,7 @@ function readStored<Kind extends keyof StoredContents>(
   content: JsonObject,
 ): StoredContents[Kind] {
   // Rows are written by the functions of this file alone, from records of these types.
-  return content as unknown as StoredContents[Kind];
+  const wrong = SHOWN.filter((name) => name in content && typeof content[name] !== "string");
+  const texts = Object.fromEntries(wrong.map((name) => [name, "(cannot be read)"]));
+  return { ...content, ...texts } as unknown as StoredContents[Kind];
 }

@@ -1,5 +1,10 @@
 // @soong/worker: work on many machines. A dispatch puts steps into a job queue, and worker processes claim and do them.
 
-export { createRemoteWorkers, type RemoteWorkersOptions } from "./dispatch/index.ts";
+export {
+  createRemoteWorkers,
+  listGuards,
+  type Guard,
+  type RemoteWorkersOptions,
+} from "./dispatch/index.ts";
 export * from "./queue/index.ts";
 export * from "./work/index.ts";

@@ -1,5 +1,6 @@
 // What machines say to each other through PostgreSQL. Each store here is as of another machine.
 
+import { verifies } from "#laws";
 import { mkdtemp, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +51,32 @@ test("workers are listed by pool and host, with what they do, until they leave",
   );
   expect((await other.workers()).map(({ worker_id }) => worker_id)).toEqual(["w3"]);
   expect(await other.workers({ seenWithinMs: 120_000 })).toHaveLength(2);
+});
+
+test("rows that were written by hand keep no one from the others", async () => {
+  verifies("DIST-1");
+  const url = await usePostgres();
+  const { store, cluster } = await openMachine(url);
+  await cluster.reportWorker(WORKER);
+  await cluster.reportWorker({ ...WORKER, worker_id: "w2" });
+  await cluster.reportWorker({ ...WORKER, worker_id: "w3" });
+  const session = await store.createSession({ session_id: "s1" });
+  await store.questions().ask(QUESTION);
+  await ask(
+    url,
+    `UPDATE soong.workers SET seen_at = 'infinity' WHERE worker_id = 'w2';
+     UPDATE soong.workers SET doing = '[{"task_id":1},null]' WHERE worker_id = 'w3';
+     UPDATE soong.questions SET tool_name = '"half';
+     UPDATE soong.sessions SET project = '"half', holder = '5'`,
+  );
+  const reader = await openMachine(url, { readOnly: true });
+  expect((await reader.cluster.workers()).map(({ worker_id }) => worker_id)).toEqual(["w1", "w3"]);
+  expect(await reader.store.questions().list()).toMatchObject([{ tool_name: '"half' }]);
+  expect(await reader.store.sessions({ limit: 9 })).toMatchObject([{ project: '"half' }]);
+  expect(await reader.cluster.holders()).toMatchObject([{ session_id: "s1" }]);
+  await cluster.reportWorker(WORKER);
+  expect(await ask(url, "SELECT 1 FROM soong.workers WHERE worker_id = 'w2'")).toEqual([]);
+  await session.close();
 });
 
 test("a worker that is to drain learns it at once and with its next report; started again it drains no more", async () => {

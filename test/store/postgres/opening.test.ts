@@ -1,12 +1,14 @@
 // Opening a store on PostgreSQL: what is not ours stays as it is, and each refusal says what to do, without the credentials.
 
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
 import { createFactWriter } from "../../../packages/store/conformance/fact-writer.ts";
 import { openJobQueue } from "../../../packages/worker/src/index.ts";
 import { usePostgres } from "../../postgres/shared.ts";
-import { ask, refusal, storeAt } from "./postgres-stage.ts";
+import { ask, refusal, storeAt, until } from "./postgres-stage.ts";
 
 test("a store that a newer program has made is refused and not changed", async () => {
   verifies("STORE-4");
@@ -21,6 +23,39 @@ test("a store that a newer program has made is refused and not changed", async (
   }
   expect(await ask(url, "SELECT session_id FROM soong.sessions")).toEqual([]);
 });
+
+test("a login without the password it needs closes its connection at once", async () => {
+  verifies("STORE-1");
+  let isClosed = false;
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      isClosed = true;
+    });
+    socket.once("data", () => {
+      // AuthenticationSASL, then AuthenticationSASLContinue.
+      socket.write(toMessage(10, "SCRAM-SHA-256\0\0"));
+      socket.once("data", () => socket.write(toMessage(11, "r=nonce,s=c2FsdA==,i=4096")));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  expect(await refusal(() => storeAt(`postgres://soong@127.0.0.1:${port}/soong`))).toMatchObject({
+    message: expect.stringContaining("asks for a password, and none is given") as string,
+  });
+  await until(() => isClosed);
+});
+
+/** An authentication request, as the server sends it. */
+function toMessage(kind: number, text: string): Buffer {
+  const head = Buffer.alloc(9);
+  head.write("R");
+  head.writeInt32BE(8 + Buffer.byteLength(text), 1);
+  head.writeInt32BE(kind, 5);
+  return Buffer.concat([head, Buffer.from(text)]);
+}
 
 test("many statements and jobs at once are not called a leak", async () => {
   verifies("STORE-1");
@@ -130,9 +165,11 @@ test("a store of the version before is brought to this one by the next process t
   const store = await storeAt(url);
   expect(await store.verify("s1")).toMatchObject({ ok: true, facts: 1 });
   await (await store.openSession("s1")).close();
-  await store.cluster?.withdrawDispatch({ run_id: "run_1", tool_call_id: "call_1" });
-  expect(await store.cluster?.isWithdrawn({ run_id: "run_1", tool_call_id: "call_1" })).toBe(true);
-  expect(await store.cluster?.isWithdrawn({ run_id: "run_1", tool_call_id: "call_2" })).toBe(false);
+  const dispatch = { run_id: "run_1", tool_call_id: "call_1" };
+  await store.cluster?.withdrawDispatch(dispatch, "enough");
+  expect(await store.cluster?.readWithdrawal(dispatch)).toBe("enough");
+  const other = { ...dispatch, tool_call_id: "call_2" };
+  expect(await store.cluster?.readWithdrawal(other)).toBe(undefined);
 });
 
 test("a store that is only read makes nothing, not even its tables", async () => {

@@ -25,6 +25,7 @@ import {
   type TaskStorage,
 } from "@soong/tasks";
 import type { AnyHook, CallIds, JsonObject, Roots } from "@soong/core";
+import type { PatternPlaces } from "@soong/core/internal";
 import type { Store } from "@soong/store";
 import {
   fillArguments,
@@ -46,8 +47,9 @@ interface OpenAgentsOptions {
   readonly config: LoadedConfig;
   readonly roots: Roots;
   readonly store: () => Promise<Store>;
-  /** Of every session. */
+  /** Of every session, and what their paths mean. */
   readonly hooks: readonly AnyHook[];
+  readonly hookPlaces: PatternPlaces;
   /** This process is a worker: it has one pool, of its own. */
   readonly workerPool?: OwnPool | undefined;
 }
@@ -60,7 +62,7 @@ export interface OwnPool {
 }
 
 export async function openAgents(options: OpenAgentsOptions) {
-  const { env, config, roots, store, hooks } = options;
+  const { env, config, roots, store, hooks, hookPlaces: places } = options;
   const { home, values } = config;
   const profiles = Object.keys(values.models.profiles);
   const catalog = await loadAgentCatalog({ folder: homePaths(home).agents, profiles });
@@ -73,7 +75,7 @@ export async function openAgents(options: OpenAgentsOptions) {
   const keeper = createClaimKeeper({ tasks });
   const pools = buildWorkerPools(values, options.workerPool);
   const remote = pools.some((pool) => pool.remote === true)
-    ? await openRemoteWorkers({ tasks, store, hooks, url: findStoreUrl(values, env) })
+    ? await openRemoteWorkers({ tasks, store, hooks, places, url: findStoreUrl(values, env) })
     : undefined;
   const agents = createAgents({
     catalog,
@@ -127,7 +129,7 @@ export async function openAgents(options: OpenAgentsOptions) {
 }
 
 /** The pools of the config; without any there is one, so that a task can be worked on. */
-function buildWorkerPools({ agents }: SoongConfig, own: OwnPool | undefined): WorkerPool[] {
+export function buildWorkerPools({ agents }: SoongConfig, own?: OwnPool): WorkerPool[] {
   const pools = Object.entries(agents.worker_pools).map(
     ([name, { agent, ...pool }]): WorkerPool => ({ name, agent_definition_id: agent, ...pool }),
   );
@@ -149,14 +151,15 @@ async function openRemoteWorkers(given: {
   readonly tasks: Tasks;
   readonly store: () => Promise<Store>;
   readonly hooks: readonly AnyHook[];
+  readonly places: PatternPlaces;
   readonly url: string | undefined;
 }): Promise<OpenedRemoteWorkers> {
-  const { tasks, store, hooks, url } = given;
+  const { tasks, store, hooks, places, url } = given;
   if (url === undefined) return { workers: undefined, close: async () => {} };
   const { createRemoteWorkers, openJobQueue } = await import("@soong/worker");
   const queue = openOnce(() => openJobQueue(url));
   return {
-    workers: createRemoteWorkers({ tasks, store, queue, hooks }),
+    workers: createRemoteWorkers({ tasks, store, queue, hooks, places }),
     async close() {
       await (await queue.opened())?.close();
     },

@@ -43,7 +43,7 @@ import { lazySandbox } from "./lazy-sandbox.ts";
 import { openOnce } from "./open-once.ts";
 import { namesCollector } from "./names-collector.ts";
 import { collectSecrets } from "./secrets.ts";
-import { patternDisk, resolvePlaces } from "./places.ts";
+import { hookPlaces, patternDisk, resolvePlaces } from "./places.ts";
 import {
   runtimeServers,
   type FailedServer,
@@ -171,6 +171,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
           roots,
           store,
           hooks,
+          hookPlaces: hookPlaces({ roots, policy }),
           workerPool: options.workerPool,
         })
       : undefined;
@@ -181,6 +182,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   });
   let projectMissed = false;
   let isWarned = false;
+  let isRefusalNoted = false;
   const secrets = [...(await collectSecrets(config, env)), ...(options.secrets ?? [])];
   const ofEverySession: SessionOptions = {
     policy,
@@ -310,8 +312,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       dispatchedBy,
       hooks,
       findRequestId: questions.findRequestId,
-      ask: async (request, { signal, ...more }) =>
-        keepAlways(request, await questions.ask(request, { ...more, signal: limitWait(signal) })),
+      ask: async (request, { signal, recorded }) => {
+        const answer = await questions.ask(offer(request), {
+          recorded: recorded && offer(recorded),
+          signal: limitWait(signal),
+        });
+        return keepAlways(request, answer);
+      },
       elicit: (request, { signal }) => questions.elicit(request, { signal: limitWait(signal) }),
     });
     const { project } = roots;
@@ -366,6 +373,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     return ms === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms + 100)]);
   }
 
+  /** A worker keeps no rules: its home is not that of the user who answers. */
+  function offer(request: PermissionRequest): PermissionRequest {
+    return options.workerPool === undefined ? request : dropAlwaysRules(request);
+  }
+
   /** A rule counts from the next session on; in this one the yes is for the session (PERM-18). */
   async function keepAlways(
     request: PermissionRequest,
@@ -375,6 +387,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     const chosen = request.scope_choices?.find(({ id }) => id === answer.scope) ?? request;
     const rule = always?.rule ?? chosen.always_rule;
     if (always === undefined || rule === undefined) return answer;
+    if (options.workerPool !== undefined) {
+      if (!isRefusalNoted) {
+        note("The rule was not kept: a worker has only the rules of its own config.");
+        isRefusalNoted = true;
+      }
+      return { ...once, decision: "allow_for_session" };
+    }
     const limited = always.where === "project" ? { ...rule, project: roots.project } : rule;
     try {
       note(`The rule was added to ${await addRule(home, limited)}.`);
@@ -401,6 +420,16 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     if (options.note === undefined) process.stderr.write(`${text}\n`);
     else options.note(text);
   }
+}
+
+function dropAlwaysRules({
+  always_rule: _rule,
+  scope_choices,
+  ...request
+}: PermissionRequest): PermissionRequest {
+  if (scope_choices === undefined) return request;
+  const choices = scope_choices.map(({ always_rule: _one, ...choice }) => choice);
+  return { ...request, scope_choices: choices };
 }
 
 /** What is not there yet is no reason to speak up at every start: `doctor` and `explain` name it. */

@@ -5,7 +5,8 @@ import { lstatSync, readdirSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import type { PatternDisk } from "@soong/core";
+import type { PatternDisk, SessionOptions } from "@soong/core";
+import { patternPlaces, type PatternPlaces } from "@soong/core/internal";
 import { defaultLockDirectory } from "@soong/platform";
 import { isCaseInsensitive, resolvePath, resolveRulePath } from "@soong/tools";
 import { userHome, type SoongConfig } from "../config/index.ts";
@@ -64,6 +65,14 @@ async function resolveProject(cwd: string): Promise<string> {
 function fromHome(root: string, user: string): string {
   if (isAbsolute(root)) return root;
   return root === "~" || root.startsWith("~/") ? join(user, root.slice(1)) : root;
+}
+
+/** What paths of hooks mean, as a session reads them. */
+export function hookPlaces({
+  roots,
+  policy,
+}: Pick<SessionOptions, "roots" | "policy">): PatternPlaces {
+  return { ...patternPlaces({ ...policy, roots, links: undefined }), resolvePath: resolveRulePath };
 }
 
 /** How the check of rules and hooks looks at the disk (PERM-17). */

@@ -1,6 +1,6 @@
 // Hooks as an author writes them (HOOK-1, HOOK-2, HOOK-6): what each event tells and what may be answered.
 
-import { omitUndefined, type JsonObject, type JsonValue } from "@soong/schema";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import type {
   ContentBlock,
   ElicitationAnswer,
@@ -128,15 +128,4 @@ export function defineHook<Event extends HookEvent>(hook: Hook<Event>): AnyHook 
 /** Guards can stop a call; the others only watch. */
 export function isGuard(event: HookEvent): boolean {
   return event === "PreToolUse" || event === "PermissionRequest";
-}
-
-/** A guard as another machine can have it, too: what it is about, whatever executes it there. */
-export type GuardRecord = Pick<AnyHook, "id" | "event" | "tool" | "tags" | "path" | "on_failure">;
-
-export function listGuards(hooks: readonly GuardRecord[]): GuardRecord[] {
-  return hooks
-    .filter(({ event }) => isGuard(event))
-    .map(({ id, event, tool, tags, path, on_failure }) =>
-      omitUndefined({ id, event, tool, tags, path, on_failure }),
-    );
 }

@@ -11,7 +11,7 @@ export {
   listSandbox,
   readAbortReason,
 } from "../call/index.ts";
-export { isGuard, listGuards, type GuardRecord } from "../hook/hook.ts";
+export { isGuard } from "../hook/hook.ts";
 export { readAnswer as readHookAnswer } from "../hook/run-hooks.ts";
 export {
   isSecretName,
@@ -59,6 +59,7 @@ export {
   optionValues,
   pathPatternProblem,
   patternPlaces,
+  type PatternPlaces,
   quote,
   readArguments,
   restrictedGlobs,

@@ -11,9 +11,10 @@ export interface ClusterStorage {
   workers(options?: { readonly seenWithinMs?: number }): Promise<WorkerRecord[]>;
   /** It is to take nothing more. Undefined: there is no such worker. */
   drainWorker(worker_id: string): Promise<WorkerRecord | undefined>;
-  /** From now on no worker begins what this call dispatched; one that had claimed it before is seen by who withdraws it. */
-  withdrawDispatch(dispatch: DispatchName): Promise<void>;
-  isWithdrawn(dispatch: DispatchName): Promise<boolean>;
+  /** From now on no worker begins what this call dispatched, and one that has begun it stops. */
+  withdrawDispatch(dispatch: DispatchName, reason: string): Promise<void>;
+  /** Why it was withdrawn. Undefined: it was not. `listen` says when: `dispatch/RUN_ID`. */
+  readWithdrawal(dispatch: DispatchName): Promise<string | undefined>;
   /** The sessions that processes hold now, on any machine, longest held first. */
   holders(): Promise<SessionHolder[]>;
   /** For the process that holds the session now, and no later one. False: no one holds it. */

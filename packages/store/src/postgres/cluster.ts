@@ -69,7 +69,7 @@ export function createCluster(parts: ClusterParts): Cluster {
     },
     async workers({ seenWithinMs = SEEN_WITHIN_MS } = {}) {
       const rows = await runner.run(sql<WorkerRow>`SELECT * FROM workers
-        WHERE seen_at >= clock_timestamp() - ${seenWithinMs} * interval '1 millisecond'
+        WHERE seen_at >= clock_timestamp() - ${seenWithinMs} * interval '1 millisecond' AND seen_at < ${NOT_YET}
         ORDER BY pool, host, worker_id`);
       return rows.map(toWorkerRecord);
     },
@@ -80,16 +80,19 @@ export function createCluster(parts: ClusterParts): Cluster {
       notifySoon(`worker/${worker_id}`);
       return toWorkerRecord(row);
     },
-    async withdrawDispatch({ run_id, tool_call_id }) {
+    async withdrawDispatch({ run_id, tool_call_id }, reason) {
       await runner.run(sql`WITH forgotten AS (
           DELETE FROM withdrawn_dispatches WHERE withdrawn_at < clock_timestamp() - ${FORGOTTEN_AFTER})
-        INSERT INTO withdrawn_dispatches (run_id, tool_call_id)
-        VALUES (${run_id}, ${asColumn(tool_call_id)}) ON CONFLICT DO NOTHING`);
+        INSERT INTO withdrawn_dispatches (run_id, tool_call_id, reason)
+        VALUES (${run_id}, ${asColumn(tool_call_id)}, ${asColumn(reason)}) ON CONFLICT DO NOTHING`);
+      notifySoon(`dispatch/${run_id}`);
     },
-    async isWithdrawn({ run_id, tool_call_id }) {
-      const rows = await runner.run(sql`SELECT 1 FROM withdrawn_dispatches
-        WHERE run_id = ${run_id} AND tool_call_id = ${asColumn(tool_call_id)}`);
-      return rows.length > 0;
+    async readWithdrawal({ run_id, tool_call_id }) {
+      const row = await runner.run(sqlRow<{
+        reason: string;
+      }>`SELECT reason FROM withdrawn_dispatches
+          WHERE run_id = ${run_id} AND tool_call_id = ${asColumn(tool_call_id)}`);
+      return row && fromColumn(row.reason);
     },
     async holders() {
       const rows =
@@ -167,6 +170,9 @@ export function createCluster(parts: ClusterParts): Cluster {
 /** Of a process that ended without a word, nothing is kept for longer. */
 const FORGOTTEN_AFTER = raw("interval '1 day'");
 
+/** What was written there by hand, and would never be old. */
+const NOT_YET = raw("clock_timestamp() + interval '1 day'");
+
 function commandsTopic(session_id: string): string {
   return `commands/${session_id}`;
 }
@@ -176,7 +182,7 @@ function reportSteps(worker: WorkerReport) {
   const { worker_id, pool, host, pid, version, concurrency, started_at } = worker;
   const doing = [...worker.doing, ...(worker.declined ?? [])];
   return sqlRow<Pick<WorkerRow, "draining">>`WITH forgotten AS (
-      DELETE FROM workers WHERE seen_at < clock_timestamp() - ${FORGOTTEN_AFTER}
+      DELETE FROM workers WHERE (seen_at < clock_timestamp() - ${FORGOTTEN_AFTER} OR seen_at >= ${NOT_YET})
         AND worker_id <> ${worker_id})
     INSERT INTO workers (worker_id, pool, host, pid, version, concurrency, started_at, seen_at, doing)
     VALUES (${worker_id}, ${pool}, ${host}, ${pid}, ${version}, ${concurrency}, ${started_at}, clock_timestamp(), ${JSON.stringify(doing)})

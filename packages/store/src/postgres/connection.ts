@@ -113,7 +113,12 @@ export async function openConnections(
   };
   // The pool waits for it, whatever its types say.
   // oxlint-disable-next-line typescript/no-misused-promises
-  const pool = new Pool({ ...config, pipeline: true, onConnect: setUp });
+  const pool = new Pool({
+    ...config,
+    pipeline: true,
+    onConnect: setUp,
+    Client: closingOnFailure(Client),
+  });
   // One that breaks while no one uses it: the next who needs one learns of it.
   pool.on("error", () => {});
   const clients = new Set<PoolClient>();
@@ -238,6 +243,26 @@ export async function openConnections(
     return new StoreError("store_closed", `The store ${name} is closed; open it again.`);
   }
 }
+
+/** The driver leaves a connection open that failed before it was one, such as without a password: until the server gives up. */
+function closingOnFailure(Client: typeof pg.Client): typeof pg.Client {
+  return class extends Client {
+    override connect(): Promise<pg.Client>;
+    override connect(callback: Connected): void;
+    override connect(callback?: Connected): Promise<pg.Client> | undefined {
+      const connecting = super.connect().catch((error: unknown) => {
+        (this as unknown as Pick<PoolClient, "connection">).connection.stream.destroy();
+        throw error;
+      });
+      if (callback === undefined) return connecting;
+      const answer = callback as (error: Error | null) => void;
+      connecting.then(() => answer(null), answer);
+      return undefined;
+    }
+  };
+}
+
+type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
 function ignore(): void {}
 

@@ -221,6 +221,7 @@ CREATE INDEX commit_marks_by_age ON commit_marks (made_at);
 CREATE TABLE withdrawn_dispatches (
   run_id TEXT COLLATE "C" NOT NULL,
   tool_call_id TEXT NOT NULL,
+  reason TEXT NOT NULL,
   withdrawn_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (run_id, tool_call_id)
 );

@@ -4,7 +4,7 @@
 import type { LockHolder } from "@soong/platform";
 import { StoreError } from "../contract/store-error.ts";
 import type { RunRecord, AgentRecord, CallRecord, SessionRecord } from "../contract/store.ts";
-import { fromColumn, omitNulls } from "../sql/columns.ts";
+import { fromColumn, omitNulls, readObject } from "../sql/columns.ts";
 import { raw } from "../sql/sql.ts";
 
 /** How many places a session has, also as a part of statements: there it is a whole number, a parameter may be a floating one. */
@@ -113,11 +113,9 @@ export interface Holder {
 /** Undefined when it was let go, and when the row was changed by hand: it only helps a message and a shortcut. */
 export function readHolder({ holder }: Pick<SessionRow, "holder">): Holder | undefined {
   if (holder === null) return undefined;
-  try {
-    return JSON.parse(holder) as Holder;
-  } catch {
-    return { pid: 0, since: "an unknown time", seq: 0 };
-  }
+  const read = readObject(holder);
+  const isWhole = typeof read?.["pid"] === "number" && typeof read["since"] === "string";
+  return isWhole ? (read as unknown as Holder) : { pid: 0, since: "an unknown time", seq: 0 };
 }
 
 /** By run: requested_seq, tool_call_id, tool_name, started_seq. */

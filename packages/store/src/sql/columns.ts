@@ -13,7 +13,16 @@ export function asColumn(text: string | undefined): string | null {
 export function fromColumn(value: string): string;
 export function fromColumn(value: string | null): string | null;
 export function fromColumn(value: string | null): string | null {
-  return value?.startsWith('"') === true ? (JSON.parse(value) as string) : value;
+  return value?.startsWith('"') === true ? readText(value) : value;
+}
+
+/** As it is, where it was written there by hand. */
+function readText(column: string): string {
+  try {
+    return String(JSON.parse(column));
+  } catch {
+    return column;
+  }
 }
 
 /** Undefined for what was written there by hand: that keeps no one from reading other rows. */

@@ -356,8 +356,15 @@ function toFoundRows({ task, steps, ...rest }: Found, use: Use): FoundRows {
 function toStoredTask(row: TaskRow, use: Use): StoredTask {
   const { session_id, status, created_at, updated_at } = row;
   const task_id = fromColumn(row.task_id);
-  const content = readContent(row.content, `task ${task_id}`, use) ?? UNREADABLE_TASK;
-  return { task_id, session_id, status, created_at, updated_at, content };
+  const content = readContent(row.content, `task ${task_id}`, use);
+  return {
+    task_id,
+    session_id,
+    status,
+    created_at,
+    updated_at,
+    content: content ?? UNREADABLE_TASK,
+  };
 }
 
 function toStoredStep(row: StepRow, use: Use): StoredStep {

@@ -1,5 +1,6 @@
 // The dispatch module: what a dispatch says to workers, and how it waits for them.
 
+export { findMissingGuard, listGuards, type Guard } from "./guards.ts";
 export { readJob, type JobWork } from "./job.ts";
 export { movePath } from "./move-paths.ts";
 export { createRemoteWorkers, type RemoteWorkersOptions } from "./remote-workers.ts";

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { readJob, toJob } from "./job.ts";
 
 const WORK = {
+  guards: [],
   pool: "builders",
   task_id: "task_1",
   step_id: "plan",

@@ -2,23 +2,21 @@
 
 import { createHash } from "node:crypto";
 import type { RemoteWork } from "@soong/agent";
-import type { GuardRecord } from "@soong/core/internal";
-import { asJson, isJsonObject, type JsonObject, type JsonValue } from "@soong/schema";
+import { asJson, isJsonObject, type JsonValue } from "@soong/schema";
 import type { StepRecord } from "@soong/tasks";
 import type { Job } from "../queue/index.ts";
+import type { Guard } from "./guards.ts";
 
 const TEXTS = ["pool", "task_id", "step_id", "agent_definition_id", "definition_digest"] as const;
 const ORIGIN = ["session_id", "run_id", "agent_id", "tool_call_id"] as const;
 
 export interface JobWork extends RemoteWork {
-  /** Hooks of the dispatching process that can stop a call: a worker that lacks one does not take the step. */
-  readonly guards?: readonly GuardRecord[];
+  readonly guards: readonly Guard[];
+  /** Counts the jobs of one dispatch. */
+  readonly number?: number;
 }
 
-/**
- * `number` counts the jobs of one dispatch. A job that another dispatch left in the queue is another one: whoever takes it finds
- * that it is not wanted any more.
- */
+/** A job that another dispatch left in the queue is another one: whoever takes it finds that it is not wanted any more. */
 export function toJob(
   work: JobWork,
   { attempts }: Pick<StepRecord, "attempts">,
@@ -27,7 +25,10 @@ export function toJob(
   const { task_id, step_id, from } = work;
   const dispatch = createHash("sha256").update(`${from.run_id}\n${from.tool_call_id}`);
   const suffix = `${dispatch.digest("hex").slice(0, 12)}.${number}`;
-  return { id: `${task_id}/${step_id}/${attempts + 1}-${suffix}`, data: asJson(work) };
+  return {
+    id: `${task_id}/${step_id}/${attempts + 1}-${suffix}`,
+    data: asJson({ ...work, number }),
+  };
 }
 
 /** Text says what is wrong with it. */
@@ -43,17 +44,17 @@ export function readJob({ data }: Job): JobWork | string {
     return "its instructions are no text";
   }
   if (model !== undefined && !isText(model)) return "its model is no reference";
-  if (guards !== undefined && !(Array.isArray(guards) && guards.every(isGuardRecord))) {
+  if (!Array.isArray(guards) || !guards.every(isGuard)) {
     return "its guards are no hooks";
   }
-  return data as JsonObject & JobWork;
+  return data as unknown as JobWork;
 }
 
 function isText(value: JsonValue | undefined): boolean {
   return typeof value === "string" && value !== "";
 }
 
-function isGuardRecord(value: JsonValue): boolean {
+function isGuard(value: JsonValue): boolean {
   return isJsonObject(value) && isText(value["id"]) && isText(value["event"]);
 }
 

@@ -35,7 +35,7 @@ export function createJobOffer(
     try {
       const end = await inTime(putJob(job), { signal });
       if (end.kind !== "done") return;
-      if (offered === undefined) onWaiting(`a worker of the pool ${pool}`);
+      if (offered === undefined) onWaiting(`waits for a worker of the pool ${pool}`);
       if (end.value) {
         offered = job.id;
         number += 1;
@@ -44,7 +44,7 @@ export function createJobOffer(
     } catch (error) {
       const isAway = error instanceof QueueError && error.code === "queue_failed";
       if (!isAway || (offered === undefined && performance.now() > giveUpAt)) throw error;
-      if (offered === undefined) onWaiting(`the queue. ${error.message}`);
+      if (offered === undefined) onWaiting(`waits for the queue. ${error.message}`);
     }
   };
 

@@ -1,5 +1,5 @@
-// Whether anyone may still take a step: workers that are there may all be busy, and that may take long. A pool without any is
-// waited for only as long as it takes to start one again.
+// Whether anyone may still take a step: workers that are there may all be busy, and that may take long. A pool without any that
+// can take it is waited for only as long as it takes to start one again.
 
 import type { RemoteWork } from "@soong/agent";
 import type { DeclinedStep, Store } from "@soong/store";
@@ -32,14 +32,14 @@ export function watchPool(
       lookAt = now + absentMs / 4;
       const present = ((await store.cluster?.workers()) ?? []).filter(({ draining }) => !draining);
       const own = present.filter((one) => one.pool === pool);
-      if (own.length > 0) presentAt = now;
+      const declined = own.flatMap(({ worker_id, declined: all = [] }) => {
+        const one = all.find((step) => step.task_id === task_id && step.step_id === step_id);
+        return one === undefined ? [] : [{ worker_id, why: one.why }];
+      });
+      if (own.length > declined.length) presentAt = now;
       last = {
         isDeserted: now - presentAt > absentMs,
-        declined: own.flatMap(({ worker_id, declined = [] }) =>
-          declined.flatMap((one) =>
-            one.task_id === task_id && one.step_id === step_id ? [{ worker_id, why: one.why }] : [],
-          ),
-        ),
+        declined,
         pools: [...new Set(present.map((one) => one.pool))].toSorted(),
       };
       return last;

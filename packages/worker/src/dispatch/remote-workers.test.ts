@@ -20,7 +20,9 @@ const WORK = {
 const READY = { task_id: "task_1", step_id: "plan", status: "ready", attempts: 0 } as StepRecord;
 
 /** Of the jobs of one dispatch. */
-const [FIRST = "", SECOND = "", THIRD = ""] = [1, 2, 3].map((i) => toJob(WORK, READY, i).id);
+const [FIRST = "", SECOND = "", THIRD = ""] = [1, 2, 3].map(
+  (i) => toJob({ ...WORK, guards: [] }, READY, i).id,
+);
 
 const DONE = { ...READY, status: "completed", last_run_id: "run_1" } as StepRecord;
 const PRESENT = [{ pool: "builders", draining: false }];
@@ -73,8 +75,8 @@ function stage(
     cluster: {
       workers: async () => workers,
       listen,
-      withdrawDispatch: async () => void done.push("withdrawn"),
-      send: async (_to: string, { run_id }: { run_id: string }) => void done.push(`stop ${run_id}`),
+      withdrawDispatch: async (_name: unknown, reason: string) =>
+        void done.push(`withdrawn: ${reason}`),
     },
   } as unknown as Store;
   const queue: Pick<JobQueue, "add" | "replace"> = {
@@ -92,7 +94,8 @@ function stage(
     tasks,
     store: async () => store,
     queue: async () => queue as unknown as JobQueue,
-    hooks: [GUARD, { id: "watch", event: "PostToolUse", run() {} }],
+    hooks: [GUARD, { id: "watch", event: "SessionEnd", run() {} }],
+    places: { project: "/there" },
   });
   const watch: RemoteWatch = {
     caller: {} as RemoteWatch["caller"],
@@ -136,6 +139,26 @@ test.each([
   const { dispatch, added } = stage([READY], workers);
   await expect(dispatch()).rejects.toThrow("there is no worker of the pool builders");
   expect(added.map(({ id }) => id)).toEqual([FIRST]);
+});
+
+test("a pool whose workers all decline the step is not waited for, and why is said", async () => {
+  verifies("DIST-1");
+  const declined = [{ task_id: "task_1", step_id: "plan", since: "", why: "it is too old." }];
+  const { dispatch } = stage([READY], [{ ...PRESENT[0], worker_id: "w1", declined }]);
+  await expect(dispatch()).rejects.toThrow(
+    "no worker of the pool builders can take it. w1 does not, because it is too old.",
+  );
+});
+
+test("a step that another call has given to a worker is not given to one twice", async () => {
+  verifies("DIST-1", "TASK-4");
+  const { dispatch } = stage([READY, READY, DONE, READY, DONE], PRESENT);
+  const first = dispatch();
+  await expect(dispatch()).rejects.toMatchObject({
+    error: { code: "claim_held", details: { started: false } },
+  });
+  await first;
+  expect(await dispatch()).toMatchObject({ result: { error: { code: "worker_lost" } } });
 });
 
 test("a pool whose workers are busy is waited for", async () => {
@@ -232,10 +255,9 @@ test("an abort is withdrawn before the last look, which waits for a claim whose 
   const dispatched = dispatch({ signal, onClaimed: ({ run_id }) => void claimed.push(run_id) });
   await expect(dispatched).rejects.toThrow("stopped by the user");
   expect(done).toEqual([
-    "withdrawn",
+    "withdrawn: stopped by the user",
     "claimed by run_new",
     "claimed by run_known",
-    "stop run_known",
     "claimed by run_known",
     "free",
   ]);

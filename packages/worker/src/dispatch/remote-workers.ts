@@ -12,12 +12,13 @@ import {
   type UsageTotal,
 } from "@soong/agent";
 import { messageOf, ToolFailure, type AnyHook } from "@soong/core";
-import { describeStoredQuestion, listGuards } from "@soong/core/internal";
-import type { QuestionRecord, Store } from "@soong/store";
+import { describeStoredQuestion, type PatternPlaces } from "@soong/core/internal";
+import { StoreError, type QuestionRecord, type Store } from "@soong/store";
 import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
 import { createChangeWaiter } from "./change-waiter.ts";
 import { followChild } from "./follow-child.ts";
+import { listGuards } from "./guards.ts";
 import { createJobOffer } from "./offer-job.ts";
 import { watchPool, type PoolLook } from "./pool-watch.ts";
 import { readChildEnd } from "./read-child.ts";
@@ -28,8 +29,10 @@ export interface RemoteWorkersOptions {
   readonly store: () => Promise<Store>;
   /** Opened with the first dispatch. */
   readonly queue: () => Promise<JobQueue>;
-  /** Of this process. A worker takes a step only if it has those that can stop a call, too. */
+  /** Of this process. A worker takes a step only if it has those that can stop or change calls, too. */
   readonly hooks: readonly AnyHook[];
+  /** What their paths mean. */
+  readonly places: PatternPlaces;
 }
 
 /** Besides being woken; of a short lease, a part of it. */
@@ -44,7 +47,20 @@ const STOP_POLL_MS = 50;
 
 export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorkers {
   const { tasks } = options;
-  return { dispatch };
+  const dispatched = new Set<string>();
+  return {
+    async dispatch(work, watch) {
+      const step = `${work.task_id}/${work.step_id}`;
+      // The two would follow one run, charge it twice, and either would stop it.
+      if (dispatched.has(step)) throw refuseTwice(work);
+      dispatched.add(step);
+      try {
+        return await dispatch(work, watch);
+      } finally {
+        dispatched.delete(step);
+      }
+    },
+  };
 
   async function dispatch(work: RemoteWork, watch: RemoteWatch): Promise<RemoteEnd> {
     const { signal } = watch;
@@ -54,7 +70,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const absentMs = Math.min(ABSENT_MS, watch.startWithinMs / 2);
     const everyMs = tasks.leaseMs / 3;
     const onWaiting = createWaitingReporter(watch);
-    const job = { ...work, guards: listGuards(options.hooks) };
+    const job = { ...work, guards: listGuards(options.hooks, options.places) };
     const offerJob = createJobOffer(options.queue, job, { absentMs, everyMs, signal, onWaiting });
     const pool = watchPool(store, work, absentMs);
     const pollMs = Math.min(POLL_MS, tasks.leaseMs / 6);
@@ -67,11 +83,14 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
         const now = (await findChild(store, step)) ?? child;
         if (child !== undefined && now?.run_id !== child.run_id) await chargeLost(child);
+        for (const { message, attempt } of findEnded(step, first)) {
+          onWaiting(`attempt ${attempt} ended: ${message}`);
+        }
         child = now;
         if (child !== undefined) {
           watch.onClaimed(child);
           changes.listen(`questions/${child.session_id}`);
-          onWaiting(`the end of its run by ${child.worker}`);
+          onWaiting(`runs on ${child.worker}`);
         }
         if (step === undefined || isOver(step, first)) {
           const end = await readEnd(store, step, child, signal);
@@ -85,7 +104,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         if (signal.aborted) throw signal.reason;
         if (child !== undefined) {
           const { exceeded, questions } = await follower.look(child.session_id);
-          for (const question of questions) onWaiting(describeQuestion(question));
+          for (const one of questions) onWaiting(`waits for ${describeQuestion(one)}`);
           if (exceeded !== undefined) {
             await stopClaim(store, work, exceeded);
             await follower.look(child.session_id);
@@ -96,9 +115,10 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
           await offerJob(step);
           const { isDeserted, declined, pools } = await pool.look({ isFresh });
           const wasBegun = child !== undefined || findEnded(step, first).length > 0;
-          if (isDeserted) throw refuseDeserted(work, { wasBegun, pools });
-          for (const { worker_id, why } of declined)
-            onWaiting(`a worker that can take it: ${worker_id} does not, because ${why}`);
+          if (isDeserted) throw refuseDeserted(work, { wasBegun, pools, declined });
+          for (const one of declined) {
+            onWaiting(`waits for a worker that can take it: ${describeDeclined([one])}`);
+          }
         }
         isFresh = await changes.wait();
       }
@@ -161,28 +181,30 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     }
   }
 
-  /** Whoever has the step now: a claim may be there before its run is. Returns the run that was stopped. */
+  /**
+   * Until no one has the step: a worker that claims it gives it back, and one that has it, with or without a run, stops. Returns
+   * the run that was stopped.
+   */
   async function stopClaim(
     store: Store,
     { task_id, step_id, from }: RemoteWork,
     reason: string,
   ): Promise<RemoteChild | undefined> {
     const { run_id: caller, tool_call_id } = from;
-    // From then on a worker that claims the step gives it back; one that has claimed it before is seen below.
-    await store.cluster?.withdrawDispatch({ run_id: caller, tool_call_id }).catch(() => {});
+    let isWithdrawn = false;
     const until = performance.now() + STOP_WITHIN_MS;
     let stopped: RemoteChild | undefined;
     while (performance.now() < until) {
       try {
+        if (!isWithdrawn) {
+          await store.cluster?.withdrawDispatch({ run_id: caller, tool_call_id }, reason);
+          isWithdrawn = true;
+        }
         const step = await tasks.reader.step(task_id, step_id);
         if (step?.claim === undefined) return stopped;
-        const child = await findChild(store, step);
-        if (child !== undefined && child.run_id !== stopped?.run_id) {
-          const { session_id, run_id } = child;
-          await store.cluster?.send(session_id, { kind: "abort", run_id, reason });
-          stopped = child;
-        }
-      } catch {
+        stopped = (await findChild(store, step)) ?? stopped;
+      } catch (error) {
+        if (error instanceof StoreError && error.code === "store_closed") return stopped;
         // The database is away: there is time to ask again.
       }
       await delay(STOP_POLL_MS);
@@ -258,8 +280,12 @@ function createWaitingReporter(watch: RemoteWatch): (what: string) => void {
   return (what) => {
     if (reported.has(what)) return;
     reported.add(what);
-    watch.onWaiting(`waits for ${what}`);
+    watch.onWaiting(what);
   };
+}
+
+function describeDeclined(declined: PoolLook["declined"]): string {
+  return declined.map(({ worker_id, why }) => `${worker_id} does not, because ${why}`).join(" ");
 }
 
 function describeQuestion({ question_id, tool_name, kind, request }: QuestionRecord): string {
@@ -281,16 +307,33 @@ function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): T
   });
 }
 
+function refuseTwice({ step_id }: RemoteWork): ToolFailure {
+  return new ToolFailure({
+    code: "claim_held",
+    error_class: "invalid_arguments",
+    message: `No worker was dispatched. Step ${step_id} was given to a worker already, by another call.`,
+    recovery: "change_arguments",
+    details: { started: false },
+  });
+}
+
 function refuseDeserted(
   { pool, step_id }: RemoteWork,
-  { wasBegun, pools }: { readonly wasBegun: boolean } & Pick<PoolLook, "pools">,
+  {
+    wasBegun,
+    pools,
+    declined,
+  }: { readonly wasBegun: boolean } & Pick<PoolLook, "pools" | "declined">,
 ): ToolFailure {
   const others = pools.filter((one) => one !== pool);
   const there = others.length === 0 ? "" : ` There are workers of ${others.join(", ")}.`;
   return new ToolFailure({
     code: "no_worker",
     error_class: "dependency_unavailable",
-    message: `Step ${step_id} is not done: there is no worker of the pool ${pool}. \`soong worker --pool ${pool}\` starts one; \`soong workers\` lists those of all pools.${there}`,
+    message:
+      declined.length === 0
+        ? `Step ${step_id} is not done: there is no worker of the pool ${pool}. \`soong worker --pool ${pool}\` starts one; \`soong workers\` lists those of all pools.${there}`
+        : `Step ${step_id} is not done: no worker of the pool ${pool} can take it. ${describeDeclined(declined)}`,
     recovery: "retry_after_delay",
     details: { started: wasBegun },
   });

@@ -46,7 +46,9 @@ export async function startBullTaker(given: BullTakerOptions): Promise<JobTaker>
     { ...options, connection },
     () => backend,
   );
-  worker.on("error", (error) => report(error));
+  worker.on("error", (error) => {
+    if (!isReplaced(error)) report(error);
+  });
   let ended: Promise<void> | undefined;
   return {
     drain: end,
@@ -101,6 +103,11 @@ function checkEnd(end: JobEnd): JobEnd {
     "queue_input",
     'The handler of a job returns "done" or { retryInMs }, with zero or more milliseconds.',
   );
+}
+
+/** The dispatch has added another job instead of one that was kept here. */
+function isReplaced({ message }: Error): boolean {
+  return message.startsWith("Missing key for job ");
 }
 
 /** BullMQ itself would ask a failing database again at once, without end. */

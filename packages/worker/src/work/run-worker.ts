@@ -17,10 +17,10 @@ export interface WorkerOptions {
   readonly pool: string;
   readonly concurrency: number;
   readonly version: string;
-  /** Accepts no new steps; the current ones are finished. */
+  /** Accepts no new steps; the current ones are finished. `soong workers drain` does the same. */
   readonly drain: AbortSignal;
-  /** Stops what runs, too, and gives it back. */
-  readonly stop: AbortSignal;
+  /** How long they may take from then on; after that they are stopped and given back. */
+  readonly graceMs: number;
 }
 
 const REPORT_MS = 10_000;
@@ -32,12 +32,15 @@ export interface WorkerEnd {
 
 /** Settles when it has ended, and nothing of it is left at work. */
 export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
-  const { host, cluster, queue, pool, concurrency, stop } = options;
+  const { host, cluster, queue, pool, concurrency, graceMs } = options;
   refuseClockOffset(await cluster.clockOffsetMs(), host.tasks.leaseMs);
   const doing = new Set<WorkerStep>();
   const declined = createDeclinedSteps();
   const started_at = new Date().toISOString();
+  let isAway = false;
   const drain = new AbortController();
+  const stop = new AbortController();
+  let grace: NodeJS.Timeout | undefined;
   const forget = onceAborted(options.drain, () => drain.abort());
   await reportSelf();
   const taker = await queue.take(pool, {
@@ -59,7 +62,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
       };
       try {
         const watch = { declined, onDeclined, onBegun };
-        return await workOnJob(host, job, AbortSignal.any([signal, stop]), watch);
+        return await workOnJob(host, job, AbortSignal.any([signal, stop.signal]), watch);
       } catch (error) {
         host.report(`The job ${job.id} goes back: ${messageOf(error)}`);
         throw error;
@@ -75,12 +78,13 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const unlisten = cluster.listen(`worker/${options.worker_id}`, () => void reportSelf());
   let stopped = 0;
   const ended = new Promise<void>((resolve) => {
-    onceAborted(stop, () => {
-      stopped = doing.size;
-      resolve();
-    });
     onceAborted(drain.signal, () => {
-      host.report("Draining: finishes its current steps and accepts no new ones.");
+      host.report(describeDrain(doing.size, graceMs));
+      grace = setTimeout(() => {
+        stopped = doing.size;
+        stop.abort(new Error("the worker was stopped"));
+        resolve();
+      }, graceMs);
       void cluster.drainWorker(options.worker_id).catch(() => {});
       void taker.drain().then(resolve, () => resolve());
     });
@@ -89,6 +93,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     await ended;
   } finally {
     clearInterval(timer);
+    clearTimeout(grace);
     unlisten();
     forget();
     await taker.close();
@@ -109,12 +114,21 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
         doing: [...doing],
         declined: declined.list(),
       });
+      if (isAway) host.report("The store answers again.");
+      isAway = false;
       if (draining) drain.abort();
     } catch (error) {
-      // It is there all the same: the database is away, and its claims say how long that may last.
-      host.report(`It could not say that it is there: ${messageOf(error)}`);
+      // Its claims say how long that may last.
+      if (!isAway) host.report(`The store does not answer; it is asked again. ${messageOf(error)}`);
+      isAway = true;
     }
   }
+}
+
+function describeDrain(steps: number, graceMs: number): string {
+  if (steps === 0) return "Draining: it has no step, and takes no more.";
+  const many = steps === 1 ? "1 step" : `${steps} steps`;
+  return `Draining: it finishes ${many} within ${graceMs / 1000} s, gives back the rest, and takes no more.`;
 }
 
 function onceAborted(signal: AbortSignal, act: () => void): () => void {

@@ -42,9 +42,13 @@ function stage(
         ? async () => ({ calls: async () => [CALL], facts: async () => [] })
         : refuse,
     },
-    tasks: { reader: { get: async () => ({ task: { session_id: "s", title: "T" } }) } },
+    tasks: {
+      leaseMs: 3_000,
+      reader: { get: async () => ({ task: { session_id: "s", title: "T" } }) },
+    },
     checkModel,
-    hooks: [{ id: "guard", event: "PreToolUse", tool: "code.*", tags: ["write"], run() {} }],
+    hasTool: (name: string) => name !== "my.tool",
+    guards: [{ id: "guard", event: "PreToolUse", tool: "code.*", tags: ["write"] }],
     report: (line: string) => void lines.push(line),
   } as unknown as WorkerHost;
   const data = {
@@ -58,6 +62,7 @@ function stage(
     }),
     model: "fast",
     from: { session_id: "s", run_id: "r", agent_id: "a", tool_call_id: "c" },
+    guards: [],
     ...said,
   };
   const deliver = () =>
@@ -66,7 +71,7 @@ function stage(
       onDeclined() {},
       onBegun() {},
     });
-  return { host, lines, deliver, declined };
+  return { host, data, lines, deliver, declined };
 }
 
 test("a model that this machine does not have leaves the work to others, and is reported once", async () => {
@@ -101,17 +106,17 @@ test.each([
   [
     { allowed_tools: ["code.read_file"] },
     { allowed_tools: ["code.read_file", "code.run_command"] },
-    "it allows code.run_command, and the pool builders allows only code.read_file here. Give all machines the same config, and start this worker again.",
+    "it allows code.run_command, and the pool builders allows only code.read_file on this worker. Give all machines the same config, and start this worker again.",
   ],
   [
     { allowed_tools: [] },
     { allowed_tools: ["code.*"] },
-    "it allows code.*, and the pool builders allows none here. Give all machines the same config, and start this worker again.",
+    "it allows code.*, and the pool builders allows none on this worker. Give all machines the same config, and start this worker again.",
   ],
   [
     { agent_definition_id: "other" },
     {},
-    "it is for the agent builder, and the pool builders has other here. Give all machines the same config, and start this worker again.",
+    "it is for the agent builder, and the pool builders has other on this worker. Give all machines the same config, and start this worker again.",
   ],
 ])("what this machine says of its pool bounds any job (%j)", async (own, said, why) => {
   verifies("DIST-1");
@@ -128,28 +133,40 @@ test("a tool by another name, and one of a pattern, are what the pool allows", a
   expect(lines).toEqual([]);
 });
 
-test("a job whose dispatch is guarded is taken where the same guards are", async () => {
+test("a job whose dispatch has a guard that is not here is left to other workers", async () => {
   verifies("HOOK-1", "DIST-1");
-  // In another order, as a database may return it.
   const guard = { tags: ["write"], tool: "code.*", event: "PreToolUse", id: "guard" };
   const same = stage(undefined, {}, { guards: [guard] });
   expect(await same.deliver()).toEqual({ retryInMs: 1_000 });
   expect(same.lines).toEqual([]);
-  for (const other of [
-    { id: "other" },
-    { tool: "code.run_command" },
-    { tags: [] },
-    { path: "src/**" },
-    { event: "PermissionRequest" },
-    { event: "Unknown" },
-    { on_failure: "continue" },
-  ]) {
-    const { lines, deliver } = stage(undefined, {}, { guards: [guard, { ...guard, ...other }] });
-    expect(await deliver()).toEqual({ retryInMs: 1_000 });
-    expect(lines).toEqual([
-      `Step plan of task_1 is left to other workers: the hook ${other.id ?? "guard"} of whoever dispatched it can stop calls, and is not the same here. Give all machines the same hooks, and start this worker again.`,
-    ]);
-  }
+  const { lines, deliver } = stage(undefined, {}, { guards: [guard, { ...guard, id: "other" }] });
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
+  expect(lines).toEqual([
+    "Step plan of task_1 is left to other workers: the hook other of the dispatching home can stop or change calls, and is missing on this worker. Give all machines the same hooks.json, and start this worker again.",
+  ]);
+});
+
+test("a job with a tool that is not here is left to other workers, and uses up no attempt", async () => {
+  verifies("DIST-1");
+  const { lines, deliver } = stage(undefined, {}, { allowed_tools: ["my.tool", "web.fetch"] });
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
+  expect(lines).toEqual([
+    "Step plan of task_1 is left to other workers: it may use my.tool, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.",
+  ]);
+});
+
+test("of the jobs of one dispatch that is declined, those behind a later one are dropped", async () => {
+  verifies("DIST-1");
+  const said = { allowed_tools: ["my.tool"], number: 2 };
+  const { host, deliver, declined } = stage(undefined, {}, said);
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
+  const earlier = stage(undefined, {}, { ...said, number: 1 });
+  const again = workOnJob(host, { id: "j", data: earlier.data }, new AbortController().signal, {
+    declined,
+    onDeclined() {},
+    onBegun() {},
+  });
+  expect(await again).toBe("done");
 });
 
 test("a job of another pool is dropped, and not delivered again and again", async () => {
@@ -160,7 +177,7 @@ test("a job of another pool is dropped, and not delivered again and again", asyn
 });
 
 test.each([
-  ["was withdrawn", async () => true],
+  ["was withdrawn", async () => "enough"],
   ["cannot be looked up", () => Promise.reject(new Error("The database is away."))],
 ])(
   "a step whose dispatch %s after the claim is given back, and nothing is begun",
@@ -192,7 +209,11 @@ test.each([
     });
     Object.assign(host.store, {
       readSession: async () => ({ calls: async () => [CALL], facts: async () => [started] }),
-      cluster: { isWithdrawn: async () => isClaimed && look(), wake() {} },
+      cluster: {
+        readWithdrawal: async () => (isClaimed ? look() : undefined),
+        listen: () => () => {},
+        wake() {},
+      },
     });
     const assignment = { run_id: "run_1", agent_id: "agent_1", session_id: "s", worker: "w" };
     Object.assign(host.agents.workers, { take: () => ({ kind: "taken", assignment }), free() {} });

@@ -8,6 +8,7 @@ import {
   type Agents,
   type LoopLimits,
   type Model,
+  type RunEnd,
   type ToolProvider,
   type WorkCeiling,
   type WorkerPool,
@@ -17,14 +18,12 @@ import {
   randomIds,
   SoongError,
   systemClock,
-  type AnyHook,
   type Session,
   type SessionDispatch,
 } from "@soong/core";
-import { listGuards, type GuardRecord } from "@soong/core/internal";
 import type { CallRecord, Store } from "@soong/store";
 import { TaskRefused, type ClaimKeeper, type StepRecord, type Tasks } from "@soong/tasks";
-import { readJob, type JobWork } from "../dispatch/index.ts";
+import { findMissingGuard, readJob, type Guard, type JobWork } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
 import { readCeiling } from "./ceiling.ts";
 import type { DeclinedSteps } from "./declined-steps.ts";
@@ -41,10 +40,12 @@ export interface WorkerHost {
   readonly limits: LoopLimits;
   readonly toolProvider?: ToolProvider | undefined;
   readonly places: MachinePlaces;
-  /** Of its sessions. */
-  readonly hooks: readonly AnyHook[];
+  /** The hooks of its sessions that can stop or change calls. */
+  readonly guards: readonly Guard[];
   /** The name of a tool, of an alias the one it is for. */
   canonicalTool(name: string): string;
+  /** Whether there is such a tool now, by any of its names. */
+  hasTool(name: string): boolean;
   /** Throws where this machine has no such model. */
   checkModel(reference: string): Promise<unknown>;
   /** A session of this process, for one step. */
@@ -67,7 +68,7 @@ export interface WorkerSession {
 
 export interface JobWatch {
   readonly declined: DeclinedSteps;
-  /** For a reason that no one was told of. */
+  /** A step that it had not declined before. */
   readonly onDeclined: () => void;
   /** It has claimed the step, and executes it now. */
   readonly onBegun: () => void;
@@ -106,11 +107,12 @@ export async function workOnJob(
   if (!isStillWanted || task === undefined) return "done";
   const why = await findMismatch(host, work, pool);
   if (why !== undefined) {
-    if (declined.add(work, why)) {
+    const { isNewStep, isNewReason, isOutdated } = declined.add(work, why);
+    if (isNewReason) {
       host.report(`Step ${work.step_id} of ${work.task_id} is left to other workers: ${why}`);
-      onDeclined();
     }
-    return { retryInMs: ELSEWHERE_MS };
+    if (isNewStep) onDeclined();
+    return isOutdated ? "done" : { retryInMs: ELSEWHERE_MS };
   }
   const taken = host.agents.workers.take(
     { pool: pool.name },
@@ -132,8 +134,8 @@ export async function workOnJob(
   }
 }
 
-type Taken = Pick<Parameters<Agents["workOnStep"]>[0], "work" | "assignment" | "title"> &
-  Pick<JobWatch, "onBegun">;
+type Taken = Pick<Parameters<Agents["workOnStep"]>[0], "assignment" | "title"> &
+  Pick<JobWatch, "onBegun"> & { readonly work: JobWork };
 
 async function claimAndWork(
   host: WorkerHost,
@@ -152,6 +154,7 @@ async function claimAndWork(
   const { step } = claimed;
   let opened: WorkerSession | undefined;
   const stop = new AbortController();
+  const unwatch = watchWithdrawal(host, work, (reason) => stop.abort(reason));
   try {
     // The dispatch may have ended between the look before and the claim, and then no one knows of the claim.
     if (!(await isWanted(host.store, work))) {
@@ -165,7 +168,7 @@ async function claimAndWork(
       title: `${taken.title}: ${step.title}`,
       dispatchedBy: { ...work.from, task_id, step_id },
     });
-    const unwatch = opened.onAbort((reason) => stop.abort(reason));
+    opened.onAbort((reason) => stop.abort(reason));
     const end = await host.agents.workOnStep(
       { ...taken, step, facts },
       {
@@ -180,14 +183,14 @@ async function claimAndWork(
         signal: AbortSignal.any([signal, stop.signal, opened.lost]),
       },
     );
-    unwatch();
-    host.report(`← ${step_id} of ${task_id}: ${end.reason}`);
+    host.report(`← ${step_id} of ${task_id}: ${describeEnd(end)}`);
   } catch (error) {
     host.report(`← ${step_id} of ${task_id} failed: ${messageOf(error)}`);
     // Given back unused: another worker may be able to.
     await keeper.leave(run_id, "aborted", facts.record).catch(() => {});
     throw error;
   } finally {
+    unwatch();
     host.store.cluster?.wake(`step/${task_id}/${step_id}`);
     await opened?.close().catch((error: unknown) => {
       host.report(`The session of ${step_id} could not be closed: ${messageOf(error)}`);
@@ -228,13 +231,13 @@ async function findMismatch(
   const { name, agent_definition_id: own = id } = pool;
   const definition = host.agents.catalog.definitions.get(id);
   if (definition === undefined) {
-    return `there is no agent definition ${id} here. Give all machines the same file, and start this worker again.`;
+    return `there is no agent definition ${id} on this worker. Give all machines the same file, and start this worker again.`;
   }
   if (digestDefinition(definition) !== work.definition_digest) {
-    return `the agent definition ${id} is another one here. Give all machines the same file, and start this worker again.`;
+    return `the agent definition ${id} is not the dispatcher's on this worker. Give all machines the same file, and start this worker again.`;
   }
   if (id !== own) {
-    return `it is for the agent ${id}, and the pool ${name} has ${own} here. Give all machines the same config, and start this worker again.`;
+    return `it is for the agent ${id}, and the pool ${name} has ${own} on this worker. Give all machines the same config, and start this worker again.`;
   }
   for (const [most, whose] of [
     [pool.allowed_tools, `the pool ${name}`],
@@ -242,12 +245,10 @@ async function findMismatch(
   ] as const) {
     const beyond = most && findToolsBeyond(most, asked, (tool) => host.canonicalTool(tool));
     if (most === undefined || beyond?.length === 0) continue;
-    return `it allows ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} here. Give all machines the same config, and start this worker again.`;
+    return `it allows ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} on this worker. Give all machines the same config, and start this worker again.`;
   }
-  const guard = findMissingGuard(work, host.hooks);
-  if (guard !== undefined) {
-    return `the hook ${guard.id} of whoever dispatched it can stop calls, and is not the same here. Give all machines the same hooks, and start this worker again.`;
-  }
+  const lacking = findUnknownTools(host, asked) ?? findMissingGuard(work.guards, host.guards);
+  if (lacking !== undefined) return lacking;
   const model = work.model ?? definition.model;
   if (model === undefined) return undefined;
   try {
@@ -258,14 +259,36 @@ async function findMismatch(
   }
 }
 
-/** The program of a hook is on its machine alone, so what would stop a call there has to be here, too. */
-function findMissingGuard(
-  { guards = [] }: JobWork,
-  hooks: readonly AnyHook[],
-): GuardRecord | undefined {
-  const own = new Set(listGuards(hooks).map((guard) => JSON.stringify(guard)));
-  // The queue may have changed the order of its fields.
-  return guards.find((guard) => !own.has(JSON.stringify(listGuards([guard])[0])));
+function describeEnd({ error, reason }: RunEnd): string {
+  return error?.message ?? reason.replaceAll("_", " ");
+}
+
+/** Whoever dispatched it does not know of a run that has not begun, so it is not told: it looks. */
+function watchWithdrawal(
+  { store: { cluster }, tasks: { leaseMs } }: WorkerHost,
+  { from: { run_id, tool_call_id } }: JobWork,
+  onWithdrawn: (reason: string) => void,
+): () => void {
+  if (cluster === undefined) return () => {};
+  const look = async (): Promise<void> => {
+    const reason = await cluster.readWithdrawal({ run_id, tool_call_id });
+    if (reason !== undefined) onWithdrawn(reason);
+  };
+  // A database that is away is asked again.
+  const lookSafely = (): void => void look().catch(() => {});
+  const timer = setInterval(lookSafely, leaseMs / 3);
+  const unlisten = cluster.listen(`dispatch/${run_id}`, lookSafely);
+  return () => {
+    clearInterval(timer);
+    unlisten();
+  };
+}
+
+/** A run with a tool that is not there ends at once, and would use up an attempt. */
+function findUnknownTools(host: WorkerHost, asked: readonly string[]): string | undefined {
+  const unknown = asked.filter((name) => !name.includes("*") && !host.hasTool(name));
+  if (unknown.length === 0) return undefined;
+  return `it may use ${unknown.join(", ")}, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.`;
 }
 
 /** Attempts that were lost: no one waits for an answer to what they asked. */
@@ -280,13 +303,14 @@ function closeEarlierQuestions(store: Store, { earlier = [] }: StepRecord): void
 /** The call that dispatched it has not ended and was not withdrawn, and its session is held by someone. */
 async function isWanted(store: Store, { from }: JobWork): Promise<boolean> {
   const { session_id, run_id, tool_call_id } = from;
-  const [held, isWithdrawn, calls] = await Promise.all([
+  const [held, withdrawal, calls] = await Promise.all([
     store.heldSessions([session_id]),
-    store.cluster?.isWithdrawn({ run_id, tool_call_id }),
+    store.cluster?.readWithdrawal({ run_id, tool_call_id }),
     readCalls(),
   ]);
   const call = calls.find((one) => one.tool_call_id === tool_call_id);
-  return held.length > 0 && isWithdrawn !== true && call !== undefined && call.status === undefined;
+  const isOpen = call !== undefined && call.status === undefined;
+  return held.length > 0 && withdrawal === undefined && isOpen;
 
   async function readCalls(): Promise<readonly CallRecord[]> {
     const reader = await store.readSession(session_id).catch((error: unknown) => {

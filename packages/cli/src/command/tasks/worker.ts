@@ -6,13 +6,14 @@ import { hostname } from "node:os";
 import { loopLimits } from "@soong/agent";
 import { messageOf } from "@soong/core";
 import { resolveRulePath } from "@soong/tools";
-import { openJobQueue, runWorker, type WorkerHost } from "@soong/worker";
+import { listGuards, openJobQueue, runWorker, type WorkerHost } from "@soong/worker";
 import { nearestName } from "@soong/schema";
 import { buildLoopLimits, type SoongConfig } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
 import { openModels } from "../../runtime/models.ts";
 import type { Runtime } from "../../runtime/open-runtime.ts";
 import { createToolProvider } from "../../runtime/servers.ts";
+import { hookPlaces } from "../../runtime/places.ts";
 import { findPoolProblems, listRemotePools } from "../../runtime/worker-pools.ts";
 import { findStoreUrl } from "../../runtime/store-url.ts";
 import { loadUserConfig, withRuntime } from "../context.ts";
@@ -63,12 +64,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
       throw new CommandError("A worker needs a store that machines share; this one is SQLite.");
     }
     const drain = new AbortController();
-    const stop = new AbortController();
-    let grace: NodeJS.Timeout | undefined;
-    const startDrain = (): void => {
-      drain.abort();
-      grace ??= setTimeout(() => stop.abort("the worker was stopped"), graceMs);
-    };
+    const startDrain = (): void => drain.abort();
     const stopListening = [context.interrupts.on(startDrain), onTermination(startDrain)];
     const queue = await openJobQueue(url, {
       // One that is killed before it has claimed a step keeps it from others no longer than a claim would.
@@ -90,34 +86,37 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
         concurrency,
         version: VERSION,
         drain: drain.signal,
-        stop: stop.signal,
+        graceMs,
       });
-      output.line("The worker has ended.");
+      const back = stopped === 1 ? "1 step was" : `${stopped} steps were`;
+      output.line(`The worker has ended.${stopped === 0 ? "" : ` ${back} given back.`}`);
       return stopped > 0 ? EXIT.interrupted : EXIT.ok;
     } finally {
-      clearTimeout(grace);
       for (const forget of stopListening) forget();
       await queue.close();
     }
   });
 
   async function createHost(runtime: Runtime, opened: WorkerHost["models"]): Promise<WorkerHost> {
-    const { agents, roots, policy, hooks } = runtime;
+    const { agents, roots, policy } = runtime;
     if (agents === undefined) throw new CommandError("There are no agents in this runtime.");
     const problem = findPoolProblems(config.values, agents.catalog).get(pool ?? "");
     if (problem !== undefined) throw new UsageError(problem);
     const { home, tmp_dir, protected_roots, case_insensitive_paths } = policy;
+    const canonicalTool = (name: string): string =>
+      runtime.kernel.registry.snapshot().aliases.get(name) ?? name;
     return {
       store: await runtime.store(),
       tasks: agents.tasks,
       keeper: agents.keeper,
       agents: agents.agents,
       models: opened,
-      canonicalTool: (name) => runtime.kernel.registry.snapshot().aliases.get(name) ?? name,
+      canonicalTool,
+      hasTool: (name) => runtime.kernel.registry.snapshot().tools.has(canonicalTool(name)),
       checkModel: (reference) => openModels(config.values, env, reference),
       limits: loopLimits(buildLoopLimits(config.values)),
       toolProvider: createToolProvider(runtime, config.values.mcp),
-      hooks,
+      guards: listGuards(runtime.hooks, hookPlaces(runtime)),
       places: {
         roots,
         home,
