@@ -10,7 +10,17 @@ import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { MARKER_NAME } from "@soong/platform";
 import { openStore, type WorkerReport } from "@soong/store";
+import { startProxy } from "../postgres/proxy.ts";
 import { usePostgres } from "../postgres/shared.ts";
+import { ask } from "../store/postgres/postgres-stage.ts";
+import {
+  HELD,
+  ONE,
+  openCluster,
+  script,
+  work,
+  type Machine as ClusterMachine,
+} from "../worker/cluster-stage.ts";
 import { bundleCli, environment, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
 import { startInspector } from "./inspect-stage.ts";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";
@@ -304,6 +314,34 @@ describe("workers", () => {
     ]);
   });
 
+  it("are lost when they have missed two reports, and their steps are another worker's soon", async () => {
+    verifies("DIST-1");
+    const { here, there } = await machines();
+    const url = here.env["SOONG_STORE_URL"] ?? "";
+    const store = await openStore({ directory: there.home, url });
+    onTestFinished(() => store.close());
+    const doing = [{ task_id: "task_1", step_id: "build", since: "2026-01-01T00:00:01.000Z" }];
+    await store.cluster?.reportWorker({ ...WORKER, doing });
+    const age = async (seconds: number): Promise<void> => {
+      const sql = `UPDATE soong.workers SET seen_at = clock_timestamp() - interval '${seconds} s'`;
+      await ask(url, sql);
+    };
+    await age(20);
+    expect((await here.run(["workers"])).stdout).toMatch(
+      /working \(1 of 2\)\n.*\n +on host-a \(process 17\), seen 2\d s ago\n/,
+    );
+    await age(40);
+    expect((await here.run(["workers"])).stdout).toMatch(
+      /lost \(1 of 2\)\n +task_1 build, begun .*; another worker gets it when the lease has ended\n.*not seen for 4\d s\n/,
+    );
+    const [listed] = recordsOf(await here.run(["workers", "--json"]));
+    expect(listed).toMatchObject({ worker_id: "worker_1", state: "lost" });
+    expect(listed).not.toHaveProperty("seen_ms_ago");
+    expect((await here.run(["workers", "drain", "worker_1"])).stdout).toBe(
+      "worker_1 is lost: it takes no more if it comes back.\n",
+    );
+  });
+
   it("are none at first, and need a store that machines share", async () => {
     verifies("DIST-1");
     const { here } = await machines();
@@ -318,6 +356,111 @@ describe("workers", () => {
     }
   });
 });
+
+describe("a question of a worker", () => {
+  it("offers no rule; where one is wanted, the answer is for the worker's session", async () => {
+    verifies("DIST-1", "PERM-18", "PERM-20");
+    const { plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    const before = await there.read(join(there.home, "config.toml"));
+    const calls = ["w1.txt", "w2.txt"].map(writeFileCall);
+    const worker = await startAsking(there, script(work(...calls)));
+    const driving = lead.drive(task.id);
+    await driving.printed("waits for approval");
+    const [question] = await lead.records("questions");
+    expect(question).toMatchObject({ tool_name: "code.write_file" });
+    expect(JSON.stringify(question)).not.toContain("always_rule");
+    const attached = attachFrom(lead, String(question?.["session_id"]));
+    await attached.next("attached");
+    const { question_id } = question ?? {};
+    const always = { where: "everywhere" };
+    attached.say({ question_id, decision: "allow_for_session", always });
+    const driven = await driving.ended;
+    expect(driven.code).toBe(0);
+    expect(driven.stdout).toMatch(/← plan completed, builders@\S+\/1: It is\./);
+    worker.child.kill("SIGTERM");
+    const { stderr } = await worker.ended;
+    expect(stderr.match(/The rule was not kept: a worker has only/g)).toHaveLength(1);
+    expect(await there.read(join(there.home, "config.toml"))).toBe(before);
+    expect(existsSync(join(there.project, "w2.txt"))).toBe(true);
+  });
+
+  it("that is gone is not answered: its step asks again", async () => {
+    verifies("DIST-1", "PERM-20");
+    const { plan, machine, store } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    const worker = await startAsking(there, script(work(writeFileCall("w1.txt"))));
+    const driving = lead.drive(task.id);
+    await driving.printed("waits for approval");
+    const [question] = await lead.records("questions");
+    worker.child.kill("SIGKILL");
+    const session_id = String(question?.["session_id"]);
+    await vi.waitFor(async () => expect(await store.heldSessions([session_id])).toEqual([]), WAIT);
+    const answer = ["questions", "answer", String(question?.["question_id"]), "deny"];
+    const refused = await lead.run(answer);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(
+      `The worker that asked this is gone. The step plan asks again when another worker has it (\`soong tasks drive ${task.id}\`).`,
+    );
+    const [kept] = await store.questions().list(session_id);
+    expect(kept).toMatchObject({ state: "open" });
+  });
+});
+
+describe("a drive with workers of other machines", () => {
+  it("says why the task was cancelled", async () => {
+    verifies("TASK-6", "DIST-1");
+    const { plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    await there.worker({ plays: script(HELD) });
+    const driving = lead.drive(task.id);
+    await there.has("ran");
+    await lead.run(["tasks", "cancel", task.id, "--reason", "enough"]);
+    const { code, stdout } = await driving.ended;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/← plan cancelled, builders\S+: .*the task was cancelled: enough/);
+  });
+
+  it("that has lost its session says how the task continues", async () => {
+    verifies("TASK-6", "CLI-6");
+    const { plan, machine, url } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const lead = await machine();
+    const proxy = await startProxy(url);
+    onTestFinished(() => proxy.close());
+    const model = ["--model", "script:none.yaml"];
+    const driving = lead.start(["tasks", "drive", task.id, ...model], {
+      env: { SOONG_STORE_URL: proxy.url },
+    });
+    let printed = "";
+    driving.child.stdout?.on("data", (text: string) => (printed += text));
+    await vi.waitFor(() => expect(printed).toContain("→ plan"), WAIT);
+    proxy.reset();
+    const { code, stderr } = await driving.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^soong: Session \S+ was lost: its database could not be reached/m);
+    expect(stderr).toContain(`\`soong tasks drive ${task.id}\` continues the task.`);
+  });
+});
+
+function writeFileCall(path: string): string {
+  return `{ tool: code.write_file, input: { path: ${path}, content: x } }`;
+}
+
+/** A worker that asks before it writes. */
+async function startAsking(there: ClusterMachine, plays: string) {
+  await there.write("work.yaml", plays);
+  const model = ["--model", "script:work.yaml", "--allow", "code.run_command"];
+  const worker = there.start(["worker", "--pool", "builders", ...model]);
+  onTestFinished(async () => {
+    worker.child.kill("SIGKILL");
+    await worker.ended;
+  });
+  return worker;
+}
 
 const WORKER: WorkerReport = {
   worker_id: "worker_1",

@@ -127,6 +127,7 @@ describe("an open question", () => {
       );
       expect(answered.code, answered.screen).toBe(0);
       expect(answered.screen).toContain("+new");
+      expect(answered.screen).toContain("unless what the call would do has changed");
       const second = await place.command(["questions", "answer", question_id, "deny"]);
       expect(second).toMatchObject({ code: 1 });
       expect(second.stderr).toContain("answered already, by terminal (allow_once)");

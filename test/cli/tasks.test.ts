@@ -242,6 +242,9 @@ size = 1
     const stopped = await driving.ended;
     expect(stopped.code).toBe(130);
     expect(stopped.stderr).toContain("what they had not finished is given back");
+    expect(stopped.stderr).toContain(
+      `Stopped: interrupted by the user. \`soong tasks drive ${id}\` continues.`,
+    );
     expect(await step("left")).toMatchObject({ status: "ready", attempts: 0 });
     expect(await step("right")).toMatchObject({ status: "ready", attempts: 0 });
     expect(await drive(workers(DONE, DONE, DONE))).toMatchObject({ code: 0 });
@@ -261,11 +264,17 @@ size = 1
     const ended = await driving.ended;
     expect(ended).toMatchObject({ code: 1 });
     expect(ended.stderr).toContain("cancelled: not needed");
+    expect(ended.stderr).not.toContain("soong tasks drive");
+    expect(ended.stdout).toContain("the task was cancelled: not needed");
+    expect(ended.stdout).not.toContain("the drive has ended");
   });
 
   it("says what is wrong with how it is used", async () => {
     verifies("CLI-6");
-    const { drive } = await planned();
+    const { drive, place, id } = await planned();
+    const noModel = await place.run(["tasks", "drive", id, "--pool", "hans"]);
+    expect(noModel).toMatchObject({ code: 2, stdout: "" });
+    expect(noModel.stderr).toContain("There is no worker pool hans; there are workers.");
     const unknown = await drive(workers(DONE), "--pool", "hans");
     expect(unknown).toMatchObject({ code: 2, stdout: "" });
     expect(unknown.stderr).toContain("There is no worker pool hans; there are workers.");

@@ -45,6 +45,7 @@ export type DriveEvent =
   | {
       readonly kind: "step_ended";
       readonly step_id: string;
+      /** The one that had the step, with its host where that is another process; else the one it was given to. */
       readonly worker: string;
       /** As the task has it now: a step that is ready will be tried again. */
       readonly status: StepStatus;

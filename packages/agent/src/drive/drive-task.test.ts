@@ -14,7 +14,13 @@ import type { WorkerPool } from "../child/worker-pools.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
 import { scriptedModel } from "../script/scripted-model.ts";
 import type { ScriptTurn } from "../script/script.ts";
-import { createClaimKeeper, createMemoryTasks, createTasks, taskTools } from "@soong/tasks";
+import {
+  createClaimKeeper,
+  createMemoryTasks,
+  createTasks,
+  taskTools,
+  type Tasks,
+} from "@soong/tasks";
 import { driveTask, type DriveEnd, type DriveEvent, type DriveOptions } from "./index.ts";
 
 /** What comes of each attempt at a step; after the last, and where nothing is said, it is completed. */
@@ -412,7 +418,34 @@ test("a drive ends with the task that another session has ended, and its workers
   await at.tasks.cancel(at.caller, { task_id: at.task_id, reason: "not needed" });
   expect(await driving).toEqual({ kind: "cancelled", reason: "not needed" });
   expect(at.facts("agent.child.cancelled")).toHaveLength(1);
+  expect(at.events.at(-1)).toMatchObject({
+    kind: "step_ended",
+    summary: expect.stringContaining("the task was cancelled: not needed") as string,
+  });
 });
+
+test("the end of a step names the worker that had it, and the place it was given to where none had", async () => {
+  verifies("TASK-6");
+  const at = await stage({ only: [] }, { only: ["failed"] });
+  await at.drive({ tasks: asOfAnotherHost(at.tasks) });
+  const ends = at.events.filter(({ kind }) => kind === "step_ended");
+  expect(ends).toMatchObject([
+    { status: "failed", worker: "hands@host-a/1" },
+    { status: "completed", worker: "hands@host-a/1" },
+  ]);
+  const policy: PolicyInput = { rules: [{ tool: "agent.dispatch_worker", decision: "ask" }] };
+  const denied = await stage({ only: [] }, {}, { policy });
+  await denied.drive({ tasks: asOfAnotherHost(denied.tasks) });
+  expect(denied.events.at(-1)).toMatchObject({ kind: "step_ended", worker: "hands/1" });
+});
+
+function asOfAnotherHost(tasks: Tasks): Tasks {
+  const step: typeof tasks.reader.step = async (...asked) => {
+    const found = await tasks.reader.step(...asked);
+    return found && { ...found, last_worker: "hands@host-a/1" };
+  };
+  return { ...tasks, reader: { ...tasks.reader, step } };
+}
 
 test("workers that cannot start are reported, and nothing is retried for ever", async () => {
   verifies("TASK-6");

@@ -74,12 +74,16 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   const unusable = new Map<string, string>();
   const returned = new Map<string, number>();
   let failure: Error | undefined;
+  let stopReason = "the drive has ended";
 
   try {
     while (!signal.aborted) {
       const state = await tasks.get(caller, task_id);
       const over = readTaskEnd(state.task);
-      if (over !== undefined) return over;
+      if (over !== undefined) {
+        stopReason = `the task was ${over.kind}${over.reason === "" ? "" : `: ${over.reason}`}`;
+        return over;
+      }
       if (state.task.status === "blocked") {
         return { kind: "blocked", reason: state.task.reason ?? "The task is blocked." };
       }
@@ -95,7 +99,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     return { kind: "aborted", reason: messageOf(signal.reason) };
   } finally {
     // Workers still running have nothing left to work for.
-    if (atWork.size > 0) stop.abort("the drive has ended");
+    if (atWork.size > 0) stop.abort(stopReason);
     await Promise.all(atWork.values());
   }
 
@@ -149,13 +153,17 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   }
 
   async function workOnStep(step: StepRecord, pool: string, worker: string): Promise<void> {
-    const { step_id, title, attempts } = step;
+    const { step_id, title, attempts, last_run_id } = step;
     options.onEvent?.({ kind: "dispatched", step_id, title, worker, attempt: attempts + 1 });
     const result = await dispatchStep(driver, step, worker);
     const now = await tasks.reader.step(task_id, step_id);
     const summary = summarizeStep(result, now);
     if (now !== undefined) {
-      options.onEvent?.({ kind: "step_ended", step_id, worker, status: now.status, summary });
+      const { status } = now;
+      // A remote worker has a name of its own.
+      const last = now.last_run_id === last_run_id ? undefined : now.last_worker;
+      const by = last ?? worker;
+      options.onEvent?.({ kind: "step_ended", step_id, worker: by, status, summary });
     }
     if (signal.aborted || !result.is_error) return;
     if (!couldStart(result)) unusable.set(pool, summary);

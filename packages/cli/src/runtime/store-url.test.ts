@@ -84,6 +84,28 @@ describe("the database of a home", () => {
     expect(() => findStoreUrl(EMPTY, env)).toThrow("SOONG_STORE_URL has an unknown sslmode: it is");
   });
 
+  test.each([
+    ["sslmod=verify-full", "did you mean sslmode?"],
+    ["schema=s&SSLMODE=verify-full", "did you mean sslmode?"],
+    ["hunter2=hunter3", "PostgreSQL's connection parameters."],
+  ])("is refused with the parameter %s that the driver would ignore", (parameters, hint) => {
+    verifies("CONF-2");
+    const given = `postgres://db/soong?${parameters}`;
+    const finding = () => findStoreUrl(EMPTY, { SOONG_STORE_URL: given });
+    expect(finding).toThrow("SOONG_STORE_URL has a parameter that is neither schema nor one of");
+    expect(finding).toThrow(hint);
+    expect(finding).not.toThrow(/hunter|verify-full/);
+    expect(() => parseConfig(`[store]\nurl = "${given}"\n`, "config.toml")).toThrow(
+      /store.url: has a parameter/,
+    );
+  });
+
+  test("may have the connection parameters of PostgreSQL", () => {
+    const url =
+      "postgres://db/soong?schema=s&sslmode=verify-full&sslrootcert=/ca.pem&application_name=x&options=-c%20a%3Db&connect_timeout=3";
+    expect(findStoreUrl(EMPTY, { SOONG_STORE_URL: url })).toBe(url);
+  });
+
   test.each(["mysql://me:hunter2@db/soong", "db/soong:hunter2", "postgres://me:hunt#er2@db/soong"])(
     "a SOONG_STORE_URL that is none (%s) is refused without repeating it",
     (url) => {

@@ -16,6 +16,7 @@ import {
 import { resolveHome, createHomeRedactor } from "../context.ts";
 import type { Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
+import { summarizeSessions } from "../sessions/session-summary.ts";
 import { withReadOnlyStore, withStore } from "../stored.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
 
@@ -73,6 +74,7 @@ export const answerQuestion: Handler<"questions answer"> = async (
   await withStore(context, async (store) => {
     const question = await findQuestion(store, id);
     const { session_id, question_id } = question;
+    await refuseLostWorker(store, session_id);
     const answer = await chooseAnswer(question);
     const { taken, question: kept } = await store.questions().answer(session_id, question_id, {
       answer,
@@ -82,7 +84,7 @@ export const answerQuestion: Handler<"questions answer"> = async (
     if (!taken) throw new CommandError(describeSettled(kept));
     output.line(`answered ${visibleLine(question_id)}: ${describeAnswer(answer)}`);
     output.note(
-      `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless the plan has changed.`,
+      `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless what the call would do has changed.`,
       "dim",
     );
   });
@@ -117,6 +119,18 @@ async function findQuestion(store: Store, id: string): Promise<QuestionRecord> {
   const question = matchId(id, await store.questions().list(), QUESTION);
   if (question.state === "open") return question;
   throw new CommandError(describeSettled(question));
+}
+
+/** Its step is done again in another session, which takes no answers of this one. */
+async function refuseLostWorker(store: Store, session_id: string): Promise<void> {
+  if ((await store.heldSessions([session_id])).length > 0) return;
+  const reader = await store.readSession(session_id);
+  const [summary] = await summarizeSessions(store, [await reader.record()]);
+  if (summary?.worker_of === undefined) return;
+  const { task_id, step_id } = summary.worker_of;
+  throw new CommandError(
+    `The worker that asked this is gone. The step ${visibleLine(step_id)} asks again when another worker has it (\`soong tasks drive ${visibleLine(task_id)}\`).`,
+  );
 }
 
 const QUESTION: IdSubject<QuestionRecord> = {

@@ -12,14 +12,16 @@ export const listWorkers: Handler<"workers"> = async (context) => {
   const { output, print, json } = context;
   const { bold, dim } = output.colours;
   const workers = await readWorkers(context);
-  for (const worker of workers) {
-    print({ state: describeState(worker), ...worker }, () => {
-      const { worker_id, pool, host, pid, doing, declined = [], concurrency, seen_at } = worker;
-      const state = `${describeState(worker)} (${doing.length} of ${concurrency})`;
-      const seen = `seen ${describeAge(seen_at, Date.now())}`;
+  for (const { seen_ms_ago, ...worker } of workers) {
+    const state = describeState(worker, seen_ms_ago);
+    print({ state, ...worker }, () => {
+      const { worker_id, pool, host, pid, doing, declined = [], concurrency } = worker;
+      const seconds = Math.max(0, Math.floor(seen_ms_ago / 1_000));
+      const isLost = state === "lost";
+      const seen = isLost ? `not seen for ${seconds} s` : `seen ${seconds} s ago`;
       return [
-        `${bold(visibleLine(worker_id))}  ${visibleLine(pool)}  ${state}`,
-        ...doing.map((step) => `    ${describeStep(step)}`),
+        `${bold(visibleLine(worker_id))}  ${visibleLine(pool)}  ${state} (${doing.length} of ${concurrency})`,
+        ...doing.map((step) => `    ${describeStep(step)}${isLost ? NEXT_WORKER : ""}`),
         ...declined.map((one) => `    ${describeDeclined(one)}`),
         dim(`    on ${visibleLine(host)} (process ${pid}), ${seen}`),
       ];
@@ -31,24 +33,39 @@ export const listWorkers: Handler<"workers"> = async (context) => {
 };
 
 export const drainWorker: Handler<"workers drain"> = async (context, { id }) => {
-  const { worker_id } = matchId(id, await readWorkers(context), WORKER);
+  const { worker_id, seen_ms_ago } = matchId(id, await readWorkers(context), WORKER);
   const worker = await withStore(context, (store) => requireCluster(store).drainWorker(worker_id));
   if (worker === undefined) {
     throw new CommandError(`The worker ${visibleLine(worker_id)} has just ended.`);
   }
-  context.print({ state: describeState(worker), ...worker }, () => {
+  const state = describeState(worker, seen_ms_ago);
+  context.print({ state, ...worker }, () => {
+    if (state === "lost") {
+      return `${visibleLine(worker_id)} is lost: it takes no more if it comes back.`;
+    }
     const { length } = worker.doing;
     const steps = length === 1 ? "1 step" : `${length} steps`;
     return `draining ${visibleLine(worker_id)}: it finishes ${steps}, takes no more, and ends.`;
   });
 };
 
+interface SeenWorker extends WorkerRecord {
+  /** By the database's clock, which may differ from this machine's. */
+  readonly seen_ms_ago: number;
+}
+
 /** None where nothing was ever stored. */
-export async function readWorkers(context: CommandContext): Promise<WorkerRecord[]> {
+export async function readWorkers(context: CommandContext): Promise<SeenWorker[]> {
   const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
   if (url === undefined) throw refuseOneMachine();
-  const noneStored = (): WorkerRecord[] => [];
-  return withReadOnlyStore(context, noneStored, (store) => requireCluster(store).workers());
+  const noneStored = (): SeenWorker[] => [];
+  return withReadOnlyStore(context, noneStored, async (store) => {
+    const cluster = requireCluster(store);
+    const offsetMs = await cluster.clockOffsetMs();
+    const workers = await cluster.workers();
+    const now = Date.now() - offsetMs;
+    return workers.map((worker) => ({ ...worker, seen_ms_ago: now - Date.parse(worker.seen_at) }));
+  });
 }
 
 function requireCluster({ cluster }: Store): ClusterStorage {
@@ -69,7 +86,15 @@ const WORKER: IdSubject<WorkerRecord> = {
   hint: "`soong workers` lists those that are there.",
 };
 
-function describeState({ draining, doing }: WorkerRecord): "draining" | "working" | "idle" {
+/** Workers report every 10 s: one that missed two reports is probably gone. */
+const LOST_AFTER_MS = 25_000;
+const NEXT_WORKER = "; another worker gets it when the lease has ended";
+
+function describeState(
+  { draining, doing }: WorkerRecord,
+  seenMsAgo: number,
+): "lost" | "draining" | "working" | "idle" {
+  if (seenMsAgo > LOST_AFTER_MS) return "lost";
   if (draining) return "draining";
   return doing.length > 0 ? "working" : "idle";
 }

@@ -8,11 +8,13 @@ import {
   type DriveEvent,
   type WorkerPool,
 } from "@soong/agent";
+import { messageOf } from "@soong/core";
 import type { Store } from "@soong/store";
 import { taskReader } from "@soong/tasks";
 import { buildLoopLimits, type SoongConfig } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import { openModels } from "../../runtime/models.ts";
+import { buildWorkerPools } from "../../runtime/open-agents.ts";
 import { renderSystemText } from "../../runtime/user-tools.ts";
 import { listRemotePools } from "../../runtime/worker-pools.ts";
 import { createToolProvider } from "../../runtime/servers.ts";
@@ -29,6 +31,7 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
   const { env, output, json } = context;
   const { pool: pools } = options;
   const config = await loadUserConfig(context);
+  refuseUnknownPools(pools, buildWorkerPools(config.values));
   const models = await openModels(config.values, env, options.model).catch((error: unknown) => {
     if (options.model !== undefined || !areAllRemote(config.values, pools)) throw error;
     // Remote workers have models of their own.
@@ -40,7 +43,6 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
       throw new CommandError("There are no agents in this runtime.");
     }
     const { agents, tasks } = runtime.agents;
-    refuseUnknownPools(pools, agents.workers.pools);
     const store = await runtime.store();
     await warnOfLocalPools(store, agents.workers.pools, output);
     const { task } = await findTask(taskReader(store.tasks()), given);
@@ -71,10 +73,18 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
       // Ends the stream of facts.
       await held.close();
       await printing;
-      if (!json) reportEnd(output, end);
+      if (!json) reportEnd(output, task.task_id, end);
       const { kind } = end;
       if (endedBySignal !== undefined) return endedBySignal;
       return kind === "completed" ? EXIT.ok : kind === "aborted" ? EXIT.interrupted : EXIT.failed;
+    } catch (error) {
+      const { lost } = held.kept;
+      if (!lost.aborted) throw error;
+      // Its end cannot be recorded, which would be reported instead.
+      await held.close().catch(() => {});
+      throw new CommandError(
+        `${messageOf(lost.reason)} \`soong tasks drive ${task.task_id}\` continues the task.`,
+      );
     } finally {
       stopListening();
     }
@@ -131,17 +141,17 @@ function renderEvent(event: DriveEvent, { colours }: Output): string {
     case "step_ended": {
       const colour = event.status === "completed" ? colours.green : colours.red;
       const word = event.status === "ready" ? "is released" : event.status;
-      const line = `← ${step} ${word}, ${event.worker}`;
+      const line = `← ${step} ${word}, ${visibleLine(event.worker)}`;
       return `${colour(line)}: ${visibleLine(event.summary).slice(0, 300)}`;
     }
   }
 }
 
-function reportEnd(output: Output, { kind, reason }: DriveEnd): void {
+function reportEnd(output: Output, task_id: string, { kind, reason }: DriveEnd): void {
   const sentence = visibleLine(reason);
   if (kind === "completed") output.line(`The task is completed. ${sentence}`);
   else if (kind === "aborted")
-    output.note(`Stopped: ${sentence}. \`soong tasks drive\` continues.`);
+    output.note(`Stopped: ${sentence}. \`soong tasks drive ${visibleLine(task_id)}\` continues.`);
   else if (kind === "blocked") {
     output.note(`The task waits for you: ${sentence} \`soong tasks retry\` lets it continue.`);
   } else output.note(`${kind}: ${sentence}`, "red");
