@@ -111,11 +111,11 @@ export async function openConnections(
         (id as number) === INT8 ? Number : types.getTypeParser(id, format),
     },
   };
-  // The pool waits for it, whatever its types say.
-  // oxlint-disable-next-line typescript/no-misused-promises
   const pool = new Pool({
     ...config,
     pipeline: true,
+    // The pool waits for it, whatever its types say.
+    // oxlint-disable-next-line typescript/no-misused-promises
     onConnect: setUp,
     Client: closingOnFailure(Client),
   });

@@ -13,7 +13,7 @@ function hook(about: Partial<Hook<"PreToolUse">>): AnyHook {
 test("hooks that can stop a call or change its result are guards, and others are not", () => {
   verifies("HOOK-1", "DIST-1");
   const events = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"] as const;
-  const hooks = events.map((event) => ({ id: event, event, run() {} }) as AnyHook);
+  const hooks = events.map((event) => ({ id: event, event, run() {} }));
   expect(listGuards(hooks, {}).map(({ id }) => id)).toEqual([
     "UserPromptSubmit",
     "PreToolUse",
