@@ -113,7 +113,7 @@ describe("an open question", () => {
       const { question_id, session_id } = place;
       const listed = await place.command(["questions"]);
       expect(listed.stdout).toContain(question_id);
-      expect(listed.stdout).toMatch(/ {2}Overwrite a\.txt.*\n.*\n +asked just now in /);
+      expect(listed.stdout).toMatch(/ {2}Overwrite a\.txt.*\n.*\n +asked just now in \S+, \/\S+$/m);
       expect(listed.stdout).toContain(session_id);
 
       // A command that a model runs has no terminal: it cannot say yes.

@@ -157,6 +157,8 @@ describe("a worker's question that no grant covers", () => {
       /· plan waits for approval: (?:Write|Create) \S+.* \(`soong questions answer ask_/,
     );
     const [question] = await lead.records("questions");
+    const listed = (await lead.run(["questions"])).stdout;
+    expect(listed).toContain(`${there.project}, worker of plan in ${task.id}`);
     await lead.run(["questions", "answer", String(question?.["question_id"]), "deny"]);
     expect(await driving.ended).toMatchObject({ code: 0 });
     expect(existsSync(join(there.project, "w1.txt"))).toBe(false);

@@ -16,7 +16,11 @@ import {
 import { resolveHome, createHomeRedactor } from "../context.ts";
 import type { Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
-import { summarizeSessions } from "../sessions/session-summary.ts";
+import {
+  describeWorkedStep,
+  summarizeSessions,
+  type SessionSummary,
+} from "../sessions/session-summary.ts";
 import { withReadOnlyStore, withStore } from "../stored.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
 
@@ -24,11 +28,8 @@ export const listQuestions: Handler<"questions"> = async (context) => {
   const { output, json, print } = context;
   const { bold, dim } = output.colours;
   const redactor = await createHomeRedactor(resolveHome(context), context.env);
-  const noneStored = (): QuestionRecord[] => [];
-  const open = await withReadOnlyStore<QuestionRecord[]>(context, noneStored, async (store) =>
-    (await store.questions().list()).filter(({ state }) => state === "open"),
-  );
-  for (const stored of open) {
+  const open = await withReadOnlyStore<OpenQuestion[]>(context, () => [], readOpenQuestions);
+  for (const { question: stored, session } of open) {
     const question = redactor.value(stored);
     print(question, () => {
       const { question_id, tool_name, session_id, asked_at } = question;
@@ -40,12 +41,43 @@ export const listQuestions: Handler<"questions"> = async (context) => {
       return [
         `${bold(visibleLine(question_id))}  ${what}`,
         ...(why === undefined ? [] : [`    ${visibleLine(why)}`]),
-        dim(`    asked ${describeAge(asked_at, Date.now())} in ${visibleLine(session_id)}`),
+        dim(
+          `    asked ${describeAge(asked_at, Date.now())} in ${visibleLine(session_id)}${describePlace(session)}`,
+        ),
       ];
     });
   }
   if (open.length === 0 && !json) output.note("No question is open.");
 };
+
+interface OpenQuestion {
+  readonly question: QuestionRecord;
+  readonly session: SessionSummary | undefined;
+}
+
+async function readOpenQuestions(store: Store): Promise<OpenQuestion[]> {
+  const open = (await store.questions().list()).filter(({ state }) => state === "open");
+  const ids = [...new Set(open.map(({ session_id }) => session_id))];
+  const records = await Promise.all(
+    // One that cannot be read keeps no one from the others.
+    ids.map(async (id) => (await store.readSession(id)).record().catch(() => undefined)),
+  );
+  const sessions = await summarizeSessions(
+    store,
+    records.filter((record) => record !== undefined),
+  );
+  return open.map((question) => ({
+    question,
+    session: sessions.find(({ session_id }) => session_id === question.session_id),
+  }));
+}
+
+/** Two workers may ask the same. */
+function describePlace(session: SessionSummary | undefined): string {
+  const { project, worker_of } = session ?? {};
+  const where = project === undefined ? "" : `, ${visibleLine(project)}`;
+  return `${where}${worker_of === undefined ? "" : `, ${describeWorkedStep(worker_of)}`}`;
+}
 
 const DECISIONS = new Map([
   ["allow", "allow_once"],

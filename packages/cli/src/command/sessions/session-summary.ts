@@ -154,6 +154,6 @@ export function describeSummary(
   ];
 }
 
-function describeWorkedStep({ task_id, step_id }: WorkedStep): string {
+export function describeWorkedStep({ task_id, step_id }: WorkedStep): string {
   return `worker of ${visibleLine(step_id)} in ${visibleLine(task_id)}`;
 }
