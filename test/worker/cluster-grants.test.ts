@@ -159,6 +159,9 @@ describe("a worker's question that no grant covers", () => {
     const [question] = await lead.records("questions");
     const listed = (await lead.run(["questions"])).stdout;
     expect(listed).toContain(`${there.project}, worker of plan in ${task.id}`);
+    expect((await lead.run(["tasks", task.id])).stdout).toMatch(
+      /running, by builders@[^]*waits for approval: Write .*w1\.txt.*`soong questions answer ask_/,
+    );
     await lead.run(["questions", "answer", String(question?.["question_id"]), "deny"]);
     expect(await driving.ended).toMatchObject({ code: 0 });
     expect(existsSync(join(there.project, "w1.txt"))).toBe(false);

@@ -1,5 +1,7 @@
 // A task as lines for users: its steps by level, each below those it waits for, with who works on it and why it failed.
 
+import { describeStoredQuestion } from "@soong/core/internal";
+import type { QuestionRecord } from "@soong/store";
 import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/tasks";
 import {
   describeAge,
@@ -14,6 +16,11 @@ import {
 interface TaskLinesOptions {
   readonly width: number;
   readonly colours: Colours;
+}
+
+interface StepLinesOptions extends TaskLinesOptions {
+  /** Those that are open. */
+  readonly questions: readonly QuestionRecord[];
 }
 
 const SIGNS: Readonly<Record<StepStatus, string>> = {
@@ -44,7 +51,7 @@ export function renderTask(
   task: TaskRecord,
   counts: StepCounts,
   steps: readonly StepRecord[],
-  { width, colours }: TaskLinesOptions,
+  { width, colours, questions }: StepLinesOptions,
 ): string[] {
   const { bold, dim } = colours;
   const end = task.result?.summary ?? task.reason;
@@ -57,7 +64,7 @@ export function renderTask(
     ...levels.flatMap((level, depth) =>
       level.flatMap((step, index) => {
         const place = pad(index === 0 ? String(depth + 1) : "", String(levels.length).length);
-        return stepLines(step, place, ids, { width, colours });
+        return stepLines(step, place, ids, { width, colours, questions });
       }),
     ),
   ];
@@ -73,16 +80,29 @@ function stepLines(
   step: StepRecord,
   place: string,
   ids: number,
-  { width, colours }: TaskLinesOptions,
+  { width, colours, questions }: StepLinesOptions,
 ): string[] {
-  const { step_id, title, status, depends_on } = step;
+  const { step_id, title, status, depends_on, claim } = step;
   const from = depends_on.length === 0 ? "" : ` ← ${depends_on.map(visibleLine).join(", ")}`;
   const head = `${place} ${SIGNS[status]} ${pad(visibleLine(step_id), ids)} `;
   const first = fit(`${head}${visibleLine(title)}${from}`, width);
   const line = COLOUR_OF[status] === undefined ? first : colours[COLOUR_OF[status]](first);
   const about = describeStep(step);
   const indent = " ".repeat(measureWidth(head));
-  return [line, ...wrap(about, width, indent).map((one) => colours.dim(one))];
+  const asked = questions.filter(({ run_id }) => run_id === claim?.run_id);
+  return [
+    line,
+    ...wrap(about, width, indent).map((one) => colours.dim(one)),
+    ...asked.map((one) => colours.yellow(`${indent}${describeQuestion(one)}`)),
+  ];
+}
+
+function describeQuestion({ question_id, tool_name, kind, request }: QuestionRecord): string {
+  const what =
+    kind === "permission"
+      ? `approval: ${describeStoredQuestion(tool_name, request?.["request"])}`
+      : `an answer to ${visibleLine(tool_name)}`;
+  return `waits for ${what} (\`soong questions answer ${visibleLine(question_id)}\`)`;
 }
 
 const COLOUR_OF: Readonly<Partial<Record<StepStatus, "green" | "red" | "yellow" | "cyan">>> = {

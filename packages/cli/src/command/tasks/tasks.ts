@@ -26,7 +26,8 @@ export const showTasks: Handler<"tasks"> = async (context, { task: given }, { fo
     const found = await findTask(reader, given);
     const { task, counts } = found;
     const steps = await listSteps(reader, task.task_id);
-    print({ task, counts }, () => renderTask(task, counts, steps, output));
+    const questions = (await store.questions().list()).filter(({ state }) => state === "open");
+    print({ task, counts }, () => renderTask(task, counts, steps, { ...output, questions }));
     if (json) for (const step of steps) print({ step: withoutClaimToken(step) }, () => []);
     return follow ? followTask(context, reader, found, steps) : EXIT.ok;
   });
