@@ -11,16 +11,23 @@ import {
   type RemoteWorkers,
   type UsageTotal,
 } from "@soong/agent";
-import { messageOf, ToolFailure, type AnyHook } from "@soong/core";
-import { describeStoredQuestion, type PatternPlaces } from "@soong/core/internal";
-import { StoreError, type QuestionRecord, type Store } from "@soong/store";
+import { messageOf, type AnyHook } from "@soong/core";
+import type { PatternPlaces } from "@soong/core/internal";
+import { StoreError, type Store } from "@soong/store";
 import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
 import { createChangeWaiter } from "./change-waiter.ts";
+import {
+  describeDeclined,
+  describeQuestion,
+  refuseDeserted,
+  refuseTwice,
+  refuseUnready,
+} from "./dispatch-messages.ts";
 import { followChild } from "./follow-child.ts";
 import { listGuards } from "./guards.ts";
 import { createJobOffer } from "./offer-job.ts";
-import { watchPool, type PoolLook } from "./pool-watch.ts";
+import { watchPool } from "./pool-watch.ts";
 import { readChildEnd } from "./read-child.ts";
 import { recordMissingCompletion } from "./record-completion.ts";
 
@@ -83,8 +90,8 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
         const now = (await findChild(store, step)) ?? child;
         if (child !== undefined && now?.run_id !== child.run_id) await chargeLost(child);
-        for (const { message, attempt } of findEnded(step, first)) {
-          onWaiting(`attempt ${attempt} ended: ${message}`);
+        for (const { outcome, message } of findEnded(step, first)) {
+          if (isGivenBack(outcome)) onWaiting(`goes to another worker: ${message}`);
         }
         child = now;
         if (child !== undefined) {
@@ -217,9 +224,11 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
 function isOver(step: StepRecord, first: StepRecord): boolean {
   if (step.status === "claimed" || step.status === "running") return false;
   if (step.status !== "ready") return true;
-  return findEnded(step, first).some(
-    ({ outcome }) => outcome !== "lease_lost" && outcome !== "stopped",
-  );
+  return findEnded(step, first).some(({ outcome }) => !isGivenBack(outcome));
+}
+
+function isGivenBack(outcome: EarlierAttempt["outcome"]): boolean {
+  return outcome === "lease_lost" || outcome === "stopped";
 }
 
 /** The attempts that ended since the dispatch. */
@@ -282,59 +291,4 @@ function createWaitingReporter(watch: RemoteWatch): (what: string) => void {
     reported.add(what);
     watch.onWaiting(what);
   };
-}
-
-function describeDeclined(declined: PoolLook["declined"]): string {
-  return declined.map(({ worker_id, why }) => `${worker_id} does not, because ${why}`).join(" ");
-}
-
-function describeQuestion({ question_id, tool_name, kind, request }: QuestionRecord): string {
-  const what =
-    kind === "permission"
-      ? `approval: ${describeStoredQuestion(tool_name, request?.["request"])}`
-      : `an answer to ${tool_name}`;
-  return `${what} (\`soong questions answer ${question_id}\`)`;
-}
-
-function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): ToolFailure {
-  const how = step === undefined ? "not there" : step.status;
-  return new ToolFailure({
-    code: "step_not_ready",
-    error_class: "invalid_arguments",
-    message: `No worker was dispatched. Step ${step_id} is ${how}, not ready.`,
-    recovery: "change_arguments",
-    details: { started: false },
-  });
-}
-
-function refuseTwice({ step_id }: RemoteWork): ToolFailure {
-  return new ToolFailure({
-    code: "claim_held",
-    error_class: "invalid_arguments",
-    message: `No worker was dispatched. Step ${step_id} was given to a worker already, by another call.`,
-    recovery: "change_arguments",
-    details: { started: false },
-  });
-}
-
-function refuseDeserted(
-  { pool, step_id }: RemoteWork,
-  {
-    wasBegun,
-    pools,
-    declined,
-  }: { readonly wasBegun: boolean } & Pick<PoolLook, "pools" | "declined">,
-): ToolFailure {
-  const others = pools.filter((one) => one !== pool);
-  const there = others.length === 0 ? "" : ` There are workers of ${others.join(", ")}.`;
-  return new ToolFailure({
-    code: "no_worker",
-    error_class: "dependency_unavailable",
-    message:
-      declined.length === 0
-        ? `Step ${step_id} is not done: there is no worker of the pool ${pool}. \`soong worker --pool ${pool}\` starts one; \`soong workers\` lists those of all pools.${there}`
-        : `Step ${step_id} is not done: no worker of the pool ${pool} can take it. ${describeDeclined(declined)}`,
-    recovery: "retry_after_delay",
-    details: { started: wasBegun },
-  });
 }

@@ -3,29 +3,21 @@
 
 import {
   bufferFacts,
-  digestDefinition,
-  findToolsBeyond,
   type Agents,
   type LoopLimits,
   type Model,
   type RunEnd,
   type ToolProvider,
   type WorkCeiling,
-  type WorkerPool,
 } from "@soong/agent";
-import {
-  messageOf,
-  randomIds,
-  SoongError,
-  systemClock,
-  type Session,
-  type SessionDispatch,
-} from "@soong/core";
-import type { CallRecord, Store } from "@soong/store";
+import { messageOf, randomIds, systemClock, type Session, type SessionDispatch } from "@soong/core";
+import type { Store } from "@soong/store";
 import { TaskRefused, type ClaimKeeper, type StepRecord, type Tasks } from "@soong/tasks";
-import { findMissingGuard, readJob, type Guard, type JobWork } from "../dispatch/index.ts";
+import { readJob, type Guard, type JobWork } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
 import { readCeiling } from "./ceiling.ts";
+import { findMismatch } from "./find-mismatch.ts";
+import { isWanted, watchWithdrawal } from "./watch-dispatch.ts";
 import type { DeclinedSteps } from "./declined-steps.ts";
 import type { MachinePlaces } from "./move-policy.ts";
 import { createReadCalls } from "./read-calls.ts";
@@ -221,74 +213,8 @@ async function claimAndWork(
   }
 }
 
-/** Whoever can write the queue can write anything into a job: what this machine says of the pool bounds it. */
-async function findMismatch(
-  host: WorkerHost,
-  work: JobWork,
-  pool: WorkerPool,
-): Promise<string | undefined> {
-  const { agent_definition_id: id, allowed_tools: asked = [] } = work;
-  const { name, agent_definition_id: own = id } = pool;
-  const definition = host.agents.catalog.definitions.get(id);
-  if (definition === undefined) {
-    return `there is no agent definition ${id} on this worker. Give all machines the same file, and start this worker again.`;
-  }
-  if (digestDefinition(definition) !== work.definition_digest) {
-    return `the agent definition ${id} is not the dispatcher's on this worker. Give all machines the same file, and start this worker again.`;
-  }
-  if (id !== own) {
-    return `it is for the agent ${id}, and the pool ${name} has ${own} on this worker. Give all machines the same config, and start this worker again.`;
-  }
-  for (const [most, whose] of [
-    [pool.allowed_tools, `the pool ${name}`],
-    [definition.allowed_tools, `the agent ${id}`],
-  ] as const) {
-    const beyond = most && findToolsBeyond(most, asked, (tool) => host.canonicalTool(tool));
-    if (most === undefined || beyond?.length === 0) continue;
-    return `it allows ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} on this worker. Give all machines the same config, and start this worker again.`;
-  }
-  const lacking = findUnknownTools(host, asked) ?? findMissingGuard(work.guards, host.guards);
-  if (lacking !== undefined) return lacking;
-  const model = work.model ?? definition.model;
-  if (model === undefined) return undefined;
-  try {
-    await host.checkModel(model);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
 function describeEnd({ error, reason }: RunEnd): string {
   return error?.message ?? reason.replaceAll("_", " ");
-}
-
-/** Whoever dispatched it does not know of a run that has not begun, so it is not told: it looks. */
-function watchWithdrawal(
-  { store: { cluster }, tasks: { leaseMs } }: WorkerHost,
-  { from: { run_id, tool_call_id } }: JobWork,
-  onWithdrawn: (reason: string) => void,
-): () => void {
-  if (cluster === undefined) return () => {};
-  const look = async (): Promise<void> => {
-    const reason = await cluster.readWithdrawal({ run_id, tool_call_id });
-    if (reason !== undefined) onWithdrawn(reason);
-  };
-  // A database that is away is asked again.
-  const lookSafely = (): void => void look().catch(() => {});
-  const timer = setInterval(lookSafely, leaseMs / 3);
-  const unlisten = cluster.listen(`dispatch/${run_id}`, lookSafely);
-  return () => {
-    clearInterval(timer);
-    unlisten();
-  };
-}
-
-/** A run with a tool that is not there ends at once, and would use up an attempt. */
-function findUnknownTools(host: WorkerHost, asked: readonly string[]): string | undefined {
-  const unknown = asked.filter((name) => !name.includes("*") && !host.hasTool(name));
-  if (unknown.length === 0) return undefined;
-  return `it may use ${unknown.join(", ")}, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.`;
 }
 
 /** Attempts that were lost: no one waits for an answer to what they asked. */
@@ -298,25 +224,4 @@ function closeEarlierQuestions(store: Store, { earlier = [] }: StepRecord): void
     if (run !== undefined) await store.questions().withdrawAll(run.session_id);
   };
   for (const { run_id } of earlier) close(run_id).catch(() => {});
-}
-
-/** The call that dispatched it has not ended and was not withdrawn, and its session is held by someone. */
-async function isWanted(store: Store, { from }: JobWork): Promise<boolean> {
-  const { session_id, run_id, tool_call_id } = from;
-  const [held, withdrawal, calls] = await Promise.all([
-    store.heldSessions([session_id]),
-    store.cluster?.readWithdrawal({ run_id, tool_call_id }),
-    readCalls(),
-  ]);
-  const call = calls.find((one) => one.tool_call_id === tool_call_id);
-  const isOpen = call !== undefined && call.status === undefined;
-  return held.length > 0 && withdrawal === undefined && isOpen;
-
-  async function readCalls(): Promise<readonly CallRecord[]> {
-    const reader = await store.readSession(session_id).catch((error: unknown) => {
-      if (error instanceof SoongError) return undefined;
-      throw error;
-    });
-    return (await reader?.calls({ run_id })) ?? [];
-  }
 }

@@ -1,0 +1,68 @@
+// What a dispatch says while it waits, and why no worker was dispatched.
+
+import type { RemoteWork } from "@soong/agent";
+import { ToolFailure } from "@soong/core";
+import { describeStoredQuestion } from "@soong/core/internal";
+import type { QuestionRecord } from "@soong/store";
+import type { StepRecord } from "@soong/tasks";
+import type { PoolLook } from "./pool-watch.ts";
+
+export function describeDeclined(declined: PoolLook["declined"]): string {
+  return declined.map(({ worker_id, why }) => `${worker_id} does not, because ${why}`).join(" ");
+}
+
+export function describeQuestion({
+  question_id,
+  tool_name,
+  kind,
+  request,
+}: QuestionRecord): string {
+  const what =
+    kind === "permission"
+      ? `approval: ${describeStoredQuestion(tool_name, request?.["request"])}`
+      : `an answer to ${tool_name}`;
+  return `${what} (\`soong questions answer ${question_id}\`)`;
+}
+
+export function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): ToolFailure {
+  const how = step === undefined ? "not there" : step.status;
+  return new ToolFailure({
+    code: "step_not_ready",
+    error_class: "invalid_arguments",
+    message: `No worker was dispatched. Step ${step_id} is ${how}, not ready.`,
+    recovery: "change_arguments",
+    details: { started: false },
+  });
+}
+
+export function refuseTwice({ step_id }: RemoteWork): ToolFailure {
+  return new ToolFailure({
+    code: "claim_held",
+    error_class: "invalid_arguments",
+    message: `No worker was dispatched. Step ${step_id} was given to a worker already, by another call.`,
+    recovery: "change_arguments",
+    details: { started: false },
+  });
+}
+
+export function refuseDeserted(
+  { pool, step_id }: RemoteWork,
+  {
+    wasBegun,
+    pools,
+    declined,
+  }: { readonly wasBegun: boolean } & Pick<PoolLook, "pools" | "declined">,
+): ToolFailure {
+  const others = pools.filter((one) => one !== pool);
+  const there = others.length === 0 ? "" : ` There are workers of ${others.join(", ")}.`;
+  return new ToolFailure({
+    code: "no_worker",
+    error_class: "dependency_unavailable",
+    message:
+      declined.length === 0
+        ? `Step ${step_id} is not done: there is no worker of the pool ${pool}. \`soong worker --pool ${pool}\` starts one; \`soong workers\` lists those of all pools.${there}`
+        : `Step ${step_id} is not done: no worker of the pool ${pool} can take it. ${describeDeclined(declined)}`,
+    recovery: "retry_after_delay",
+    details: { started: wasBegun },
+  });
+}

@@ -1,0 +1,51 @@
+// Whether this machine can work on a job: with the same definition, what its config allows the pool, its tools, hooks and models.
+
+import { digestDefinition, findToolsBeyond, type WorkerPool } from "@soong/agent";
+import { messageOf } from "@soong/core";
+import { findMissingGuard, type JobWork } from "../dispatch/index.ts";
+import type { WorkerHost } from "./work-on-job.ts";
+
+/** Whoever can write the queue can write anything into a job: what this machine says of the pool bounds it. */
+export async function findMismatch(
+  host: WorkerHost,
+  work: JobWork,
+  pool: WorkerPool,
+): Promise<string | undefined> {
+  const { agent_definition_id: id, allowed_tools: asked = [] } = work;
+  const { name, agent_definition_id: own = id } = pool;
+  const definition = host.agents.catalog.definitions.get(id);
+  if (definition === undefined) {
+    return `there is no agent definition ${id} on this worker. Give all machines the same file, and start this worker again.`;
+  }
+  if (digestDefinition(definition) !== work.definition_digest) {
+    return `the agent definition ${id} is not the dispatcher's on this worker. Give all machines the same file, and start this worker again.`;
+  }
+  if (id !== own) {
+    return `it is for the agent ${id}, and the pool ${name} has ${own} on this worker. Give all machines the same config, and start this worker again.`;
+  }
+  for (const [most, whose] of [
+    [pool.allowed_tools, `the pool ${name}`],
+    [definition.allowed_tools, `the agent ${id}`],
+  ] as const) {
+    const beyond = most && findToolsBeyond(most, asked, (tool) => host.canonicalTool(tool));
+    if (most === undefined || beyond?.length === 0) continue;
+    return `it allows ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} on this worker. Give all machines the same config, and start this worker again.`;
+  }
+  const lacking = findUnknownTools(host, asked) ?? findMissingGuard(work.guards, host.guards);
+  if (lacking !== undefined) return lacking;
+  const model = work.model ?? definition.model;
+  if (model === undefined) return undefined;
+  try {
+    await host.checkModel(model);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** A run with a tool that is not there ends at once, and would use up an attempt. */
+function findUnknownTools(host: WorkerHost, asked: readonly string[]): string | undefined {
+  const unknown = asked.filter((name) => !name.includes("*") && !host.hasTool(name));
+  if (unknown.length === 0) return undefined;
+  return `it may use ${unknown.join(", ")}, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.`;
+}

@@ -1,0 +1,48 @@
+// Whether a dispatch still wants its step done: before it is begun, and while it is worked on.
+
+import { SoongError } from "@soong/core";
+import type { CallRecord, Store } from "@soong/store";
+import type { JobWork } from "../dispatch/index.ts";
+import type { WorkerHost } from "./work-on-job.ts";
+
+/** The call that dispatched it has not ended and was not withdrawn, and its session is held by someone. */
+export async function isWanted(store: Store, { from }: JobWork): Promise<boolean> {
+  const { session_id, run_id, tool_call_id } = from;
+  const [held, withdrawal, calls] = await Promise.all([
+    store.heldSessions([session_id]),
+    store.cluster?.readWithdrawal({ run_id, tool_call_id }),
+    readCalls(),
+  ]);
+  const call = calls.find((one) => one.tool_call_id === tool_call_id);
+  const isOpen = call !== undefined && call.status === undefined;
+  return held.length > 0 && withdrawal === undefined && isOpen;
+
+  async function readCalls(): Promise<readonly CallRecord[]> {
+    const reader = await store.readSession(session_id).catch((error: unknown) => {
+      if (error instanceof SoongError) return undefined;
+      throw error;
+    });
+    return (await reader?.calls({ run_id })) ?? [];
+  }
+}
+
+/** Whoever dispatched it does not know of a run that has not begun, so it is not told: it looks. */
+export function watchWithdrawal(
+  { store: { cluster }, tasks: { leaseMs } }: WorkerHost,
+  { from: { run_id, tool_call_id } }: JobWork,
+  onWithdrawn: (reason: string) => void,
+): () => void {
+  if (cluster === undefined) return () => {};
+  const look = async (): Promise<void> => {
+    const reason = await cluster.readWithdrawal({ run_id, tool_call_id });
+    if (reason !== undefined) onWithdrawn(reason);
+  };
+  // A database that is away is asked again.
+  const lookSafely = (): void => void look().catch(() => {});
+  const timer = setInterval(lookSafely, leaseMs / 3);
+  const unlisten = cluster.listen(`dispatch/${run_id}`, lookSafely);
+  return () => {
+    clearInterval(timer);
+    unlisten();
+  };
+}
