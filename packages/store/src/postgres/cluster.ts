@@ -10,7 +10,7 @@ import type {
 } from "../contract/cluster.ts";
 import { readHolder, type SessionRow } from "../session/rows.ts";
 import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
-import { raw, sql, sqlRow } from "../sql/sql.ts";
+import { raw, sql, sqlRow, sqlWrite } from "../sql/sql.ts";
 import type { Connections } from "./connection.ts";
 import { createListener } from "./listener.ts";
 import type { PostgresRunner } from "./run-steps.ts";
@@ -80,13 +80,13 @@ export function createCluster(parts: ClusterParts): Cluster {
       notifySoon(`worker/${worker_id}`);
       return toWorkerRecord(row);
     },
-    async withdrawDispatch({ run_id, tool_call_id }, reason) {
-      await runner.run(sql`WITH forgotten AS (
-          DELETE FROM withdrawn_dispatches WHERE withdrawn_at < clock_timestamp() - ${FORGOTTEN_AFTER})
-        INSERT INTO withdrawn_dispatches (run_id, tool_call_id, reason)
-        VALUES (${run_id}, ${asColumn(tool_call_id)}, ${asColumn(reason)}) ON CONFLICT DO NOTHING`);
-      notifySoon(`dispatch/${run_id}`);
-    },
+    withdrawDispatch: async ({ run_id, tool_call_id }, reason) =>
+      runner.transaction(function* () {
+        yield* sqlWrite`DELETE FROM withdrawn_dispatches WHERE withdrawn_at < clock_timestamp() - ${FORGOTTEN_AFTER}`;
+        yield* sqlWrite`INSERT INTO withdrawn_dispatches (run_id, tool_call_id, reason)
+          VALUES (${run_id}, ${asColumn(tool_call_id)}, ${asColumn(reason)}) ON CONFLICT DO NOTHING`;
+        yield* sql`SELECT pg_notify(${listener.channel(`dispatch/${run_id}`)}, '')`;
+      }),
     async readWithdrawal({ run_id, tool_call_id }) {
       const row = await runner.run(sqlRow<{
         reason: string;
