@@ -48,7 +48,10 @@ describe("a worker", () => {
     const worker = await there.worker({ plays: script(work(command("echo x >> ran"))) });
     const driving = lead.drive(task.id);
     await worker.printed("→ plan");
-    expect(await driving.stop("SIGINT")).toMatchObject({ code: 130 });
+    expect(await driving.stop("SIGINT")).toMatchObject({
+      code: 130,
+      stdout: expect.stringContaining("← plan is being stopped, builders/1:") as string,
+    });
     await worker.printed(/← plan of \S+: The run was aborted: .*interrupted by the user/);
     expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
     expect(existsSync(join(there.project, "ran"))).toBe(false);

@@ -10,7 +10,7 @@ import {
 } from "@soong/agent";
 import { messageOf } from "@soong/core";
 import type { Store } from "@soong/store";
-import { taskReader } from "@soong/tasks";
+import { taskReader, type StepStatus } from "@soong/tasks";
 import { buildLoopLimits, type SoongConfig } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import { openModels } from "../../runtime/models.ts";
@@ -140,12 +140,19 @@ function renderEvent(event: DriveEvent, { colours }: Output): string {
       return colours.dim(`↻ ${step}: tried ${event.attempts} of ${event.max_attempts} times`);
     case "step_ended": {
       const colour = event.status === "completed" ? colours.green : colours.red;
-      const word = event.status === "ready" ? "is released" : event.status;
+      const word = WORDS[event.status] ?? event.status;
       const line = `← ${step} ${word}, ${visibleLine(event.worker)}`;
       return `${colour(line)}: ${visibleLine(event.summary).slice(0, 300)}`;
     }
   }
 }
+
+const WORDS: Readonly<Partial<Record<StepStatus, string>>> = {
+  ready: "is released",
+  // Its worker was told to stop, and has not yet.
+  claimed: "is being stopped",
+  running: "is being stopped",
+};
 
 function reportEnd(output: Output, task_id: string, { kind, reason }: DriveEnd): void {
   const sentence = visibleLine(reason);
