@@ -23,8 +23,8 @@ test("a step is new once, a reason is new once, and a job behind a later one is 
 test("of very many only the latest are listed", () => {
   verifies("DIST-1");
   const declined = createDeclinedSteps();
-  for (let i = 0; i < 1_500; i += 1) declined.add(work(String(i), 1), "why");
+  for (let i = 0; i < 300; i += 1) declined.add(work(String(i), 1), "why");
   const listed = declined.list();
-  expect(listed).toHaveLength(1_000);
-  expect(listed.at(-1)?.step_id).toBe("1499");
+  expect(listed).toHaveLength(200);
+  expect(listed.at(-1)?.step_id).toBe("299");
 });

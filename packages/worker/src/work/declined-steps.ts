@@ -18,7 +18,7 @@ export interface Declined {
 
 /** A step that is still wanted comes again every second. */
 const KEPT_MS = 60_000;
-const MOST = 1_000;
+const MOST = 200;
 
 export function createDeclinedSteps(): DeclinedSteps {
   const steps = new Map<string, { readonly step: DeclinedStep; seenAt: number; newest: number }>();

@@ -3,7 +3,7 @@
 import { digestDefinition, findToolsBeyond, type WorkerPool } from "@soong/agent";
 import { messageOf } from "@soong/core";
 import { findMissingGuard, type JobWork } from "../dispatch/index.ts";
-import type { WorkerHost } from "./work-on-job.ts";
+import type { WorkerHost } from "./worker-host.ts";
 
 /** Whoever can write the queue can write anything into a job: what this machine says of the pool bounds it. */
 export async function findMismatch(

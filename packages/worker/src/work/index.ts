@@ -2,4 +2,4 @@
 
 export type { MachinePlaces } from "./move-policy.ts";
 export { runWorker, type WorkerOptions } from "./run-worker.ts";
-export type { WorkerHost, WorkerSession } from "./work-on-job.ts";
+export type { WorkerHost, WorkerSession } from "./worker-host.ts";

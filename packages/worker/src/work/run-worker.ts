@@ -7,7 +7,8 @@ import { refuseClockOffset } from "./clock-offset.ts";
 import { readJob } from "../dispatch/index.ts";
 import type { JobQueue } from "../queue/index.ts";
 import { createDeclinedSteps } from "./declined-steps.ts";
-import { workOnJob, type WorkerHost } from "./work-on-job.ts";
+import { workOnJob } from "./work-on-job.ts";
+import type { WorkerHost } from "./worker-host.ts";
 
 export interface WorkerOptions {
   readonly host: WorkerHost;

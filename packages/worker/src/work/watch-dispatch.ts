@@ -3,7 +3,7 @@
 import { SoongError } from "@soong/core";
 import type { CallRecord, Store } from "@soong/store";
 import type { JobWork } from "../dispatch/index.ts";
-import type { WorkerHost } from "./work-on-job.ts";
+import type { WorkerHost } from "./worker-host.ts";
 
 /** The call that dispatched it has not ended and was not withdrawn, and its session is held by someone. */
 export async function isWanted(store: Store, { from }: JobWork): Promise<boolean> {

@@ -3,7 +3,8 @@ import { compilePolicy, describePolicy, SoongError } from "@soong/core";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createDeclinedSteps } from "./declined-steps.ts";
-import { workOnJob, type WorkerHost } from "./work-on-job.ts";
+import { workOnJob } from "./work-on-job.ts";
+import type { WorkerHost } from "./worker-host.ts";
 
 const DEFINITION = {
   id: "builder",

@@ -1,62 +1,18 @@
 // One job, from its delivery to its end: checked, claimed, worked on in a session of its own, given back where it was not
 // finished. Delivered twice, it is claimed once.
 
-import {
-  bufferFacts,
-  type Agents,
-  type LoopLimits,
-  type Model,
-  type RunEnd,
-  type ToolProvider,
-  type WorkCeiling,
-} from "@soong/agent";
-import { messageOf, randomIds, systemClock, type Session, type SessionDispatch } from "@soong/core";
+import { bufferFacts, type Agents, type RunEnd, type WorkCeiling } from "@soong/agent";
+import { messageOf, randomIds, systemClock } from "@soong/core";
 import type { Store } from "@soong/store";
-import { TaskRefused, type ClaimKeeper, type StepRecord, type Tasks } from "@soong/tasks";
-import { readJob, type Guard, type JobWork } from "../dispatch/index.ts";
+import { TaskRefused, type StepRecord } from "@soong/tasks";
+import { readJob, type JobWork } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
 import { readCeiling } from "./ceiling.ts";
 import { findMismatch } from "./find-mismatch.ts";
 import { isWanted, watchWithdrawal } from "./watch-dispatch.ts";
+import type { WorkerHost, WorkerSession } from "./worker-host.ts";
 import type { DeclinedSteps } from "./declined-steps.ts";
-import type { MachinePlaces } from "./move-policy.ts";
 import { createReadCalls } from "./read-calls.ts";
-
-/** What a worker process works with. */
-export interface WorkerHost {
-  readonly store: Store;
-  readonly tasks: Tasks;
-  readonly keeper: ClaimKeeper;
-  readonly agents: Agents;
-  readonly models: readonly [Model, ...Model[]];
-  readonly limits: LoopLimits;
-  readonly toolProvider?: ToolProvider | undefined;
-  readonly places: MachinePlaces;
-  /** The hooks of its sessions that can stop or change calls. */
-  readonly guards: readonly Guard[];
-  /** The name of a tool, of an alias the one it is for. */
-  canonicalTool(name: string): string;
-  /** Whether there is such a tool now, by any of its names. */
-  hasTool(name: string): boolean;
-  /** Throws where this machine has no such model. */
-  checkModel(reference: string): Promise<unknown>;
-  /** A session of this process, for one step. */
-  openSession(about: {
-    readonly title: string;
-    readonly dispatchedBy: SessionDispatch;
-  }): Promise<WorkerSession>;
-  /** What the user of the worker should know. */
-  report(line: string): void;
-}
-
-export interface WorkerSession {
-  readonly session: Session;
-  /** Someone wants its runs ended. */
-  onAbort(listener: (reason: string) => void): () => void;
-  /** Another process may have it by now. */
-  readonly lost: AbortSignal;
-  close(): Promise<void>;
-}
 
 export interface JobWatch {
   readonly declined: DeclinedSteps;
