@@ -48,13 +48,38 @@ test("a login without the password it needs closes its connection at once", asyn
   await until(() => isClosed);
 });
 
+test("a server that shuts down as a connection begins counts as away", async () => {
+  verifies("STORE-1");
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    // AuthenticationOk, ReadyForQuery and the end arrive together.
+    const shutdown = "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0";
+    const all = [toMessage(0, ""), write("Z", "I"), write("E", shutdown)];
+    socket.once("data", () => socket.end(Buffer.concat(all)));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://soong@127.0.0.1:${port}/soong`;
+  expect(await refusal(() => storeAt(url, { busyTimeoutMs: 100 }))).toMatchObject({
+    code: "store_unavailable",
+    message: expect.stringContaining("it does not answer") as string,
+  });
+});
+
 /** An authentication request, as the server sends it. */
 function toMessage(kind: number, text: string): Buffer {
-  const head = Buffer.alloc(9);
-  head.write("R");
-  head.writeInt32BE(8 + Buffer.byteLength(text), 1);
-  head.writeInt32BE(kind, 5);
-  return Buffer.concat([head, Buffer.from(text)]);
+  const number = Buffer.alloc(4);
+  number.writeInt32BE(kind);
+  return write("R", Buffer.concat([number, Buffer.from(text)]));
+}
+
+function write(type: string, body: string | Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(type);
+  head.writeInt32BE(4 + Buffer.byteLength(body), 1);
+  return Buffer.concat([head, Buffer.from(body)]);
 }
 
 test("many statements and jobs at once are not called a leak", async () => {

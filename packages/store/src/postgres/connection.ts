@@ -117,7 +117,7 @@ export async function openConnections(
     // The pool waits for it, whatever its types say.
     // oxlint-disable-next-line typescript/no-misused-promises
     onConnect: setUp,
-    Client: closingOnFailure(Client),
+    Client: guarded(Client),
   });
   // One that breaks while no one uses it: the next who needs one learns of it.
   pool.on("error", () => {});
@@ -174,17 +174,14 @@ export async function openConnections(
   ): Promise<T> {
     refuseClosed();
     const client = await takeClient(giveUp);
-    // It may break between two statements.
-    client.on("error", ignore);
     let isReleased = false;
     const release = (isBroken: boolean): void => {
       if (isReleased) return;
       isReleased = true;
       closing.signal.removeEventListener("abort", cut);
       giveUp?.removeEventListener("abort", cut);
-      if (!isBroken) client.off("error", ignore);
       // What was sent and is not answered is not waited for.
-      else streamOf(client).destroy();
+      if (isBroken) streamOf(client).destroy();
       client.release(isBroken);
     };
     const cut = (): void => release(true);
@@ -244,12 +241,16 @@ export async function openConnections(
   }
 }
 
-/** The driver leaves a connection open that failed before it was one, such as without a password: until the server gives up. */
-function closingOnFailure(Client: typeof pg.Client): typeof pg.Client {
+/**
+ * An error of a connection that no one uses at that moment must not end the process; the next statement learns of it. And the driver
+ * leaves a connection open that failed before it was one, such as without a password: until the server gives up.
+ */
+function guarded(Client: typeof pg.Client): typeof pg.Client {
   return class extends Client {
     override connect(): Promise<pg.Client>;
     override connect(callback: Connected): void;
     override connect(callback?: Connected): Promise<pg.Client> | undefined {
+      this.on("error", ignore);
       const connecting = super.connect().catch((error: unknown) => {
         (this as unknown as Pick<PoolClient, "connection">).connection.stream.destroy();
         throw error;
