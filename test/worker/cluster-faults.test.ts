@@ -43,11 +43,12 @@ describe("a worker", () => {
     const task = await plan(ONE);
     const [there, lead] = await Promise.all([machine(), machine()]);
     // Longer than a dispatch that is stopped waits for its workers.
-    const slow = { id: "slow", event: "SessionStart", command: ["/bin/sleep", "6"] };
+    const shell = `touch ${join(there.project, "begun")}; sleep 6`;
+    const slow = { id: "slow", event: "SessionStart", command: ["/bin/sh", "-c", shell] };
     await there.write(join(there.home, "hooks.json"), JSON.stringify({ hooks: [slow] }));
     const worker = await there.worker({ plays: script(work(command("echo x >> ran"))) });
     const driving = lead.drive(task.id);
-    await worker.printed("→ plan");
+    await there.has("begun");
     expect(await driving.stop("SIGINT")).toMatchObject({
       code: 130,
       stdout: expect.stringContaining("← plan is being stopped, builders/1:") as string,
@@ -170,7 +171,7 @@ describe("a dispatch", () => {
     verifies("DIST-1", "AGENT-5");
     const { plan, machine } = await openCluster(bundle);
     const [there, lead] = await Promise.all([machine(), machine()]);
-    const late = '{ tool: code.run_command, input: { argv: [sh, -c, "sleep 1; date >> ran"] } }';
+    const late = '{ tool: code.run_command, input: { argv: [sh, -c, "sleep 20; date >> ran"] } }';
     const moments = [0, 20, 40, 60, 90, 120, 160, 220];
     const worker = await there.worker({ plays: script(...moments.map(() => work(late))) });
     for (const ms of moments) {

@@ -1,11 +1,14 @@
 // Steps of a task on workers that are processes of their own, each with a home and a project of its own: what the dispatching
 // session and theirs have on record, and how any machine shows it.
 
+import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
+import { FILESYSTEM, node } from "../cli/mcp-stage.ts";
 import { replayRun } from "../../packages/replay/src/index.ts";
 import {
+  countFacts,
   DIAMOND,
   HELD,
   ONE,
@@ -13,6 +16,7 @@ import {
   readFacts,
   script,
   verifyAll,
+  work,
   WORKER,
 } from "./cluster-stage.ts";
 
@@ -25,6 +29,35 @@ beforeAll(async () => {
 afterAll(() => bundle.remove());
 
 describe("workers on machines of their own", () => {
+  it("has the tools of its own MCP servers for a step that names them", async () => {
+    verifies("DIST-1", "MCP-1");
+    const tool = "mcp.files.list_allowed_directories";
+    const { plan, machine, store } = await openCluster(bundle, (usual) =>
+      usual.replace('"code.run_command",', `"code.run_command", "${tool}",`),
+    );
+    const task = await plan(ONE);
+    const machines = await Promise.all([machine(), machine()]);
+    for (const one of machines) {
+      const mcpServers = { files: node([FILESYSTEM, one.project]) };
+      await one.write(join(one.home, "mcp.json"), JSON.stringify({ mcpServers }));
+    }
+    const [there, lead] = machines;
+    const worker = await there.worker({
+      plays: script(work(`{ tool: ${tool}, input: {} }`)),
+      args: ["--allow", tool],
+    });
+    await worker.printed("takes steps");
+    const driven = await lead.drive(task.id, "--allow", tool).ended;
+    expect(driven).toMatchObject({ code: 0, stderr: "" });
+    expect(await countFacts(store, "task.step.completed")).toEqual({ plan: 1 });
+    const { last_run_id = "" } = await task.step("plan");
+    const run = await store.findRun(last_run_id);
+    const results = (await readFacts(store, run?.session_id ?? "")).filter(
+      ({ type, tool_name }) => type === "tool.completed" && tool_name === tool,
+    );
+    expect(JSON.stringify(results)).toContain(there.project);
+  });
+
   it("do the diamond: each step once, with both sides on record", async () => {
     verifies("DIST-1", "TASK-4", "PERM-12");
     const { store, plan, machine } = await openCluster(bundle);

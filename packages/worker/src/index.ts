@@ -3,6 +3,7 @@
 export {
   createRemoteWorkers,
   listGuards,
+  LOST_AFTER_MS,
   type Guard,
   type RemoteWorkersOptions,
 } from "./dispatch/index.ts";

@@ -10,7 +10,7 @@ import { END_FACTS, type AgentParts } from "./run-child.ts";
 
 export interface RemoteChildRecord {
   created(child: RemoteChild): void;
-  /** Another run takes its place. */
+  /** Nothing came of it. */
   lost(child: RemoteChild, usage: UsageTotal): void;
   ended(end: RemoteEnd): ChildResult;
 }
@@ -29,7 +29,6 @@ export function recordRemoteChild(
   return {
     created,
     lost(child, usage) {
-      if (!recorded.has(child.run_id)) return;
       const error = { code: "worker_lost", message: "It ended without a result." };
       recordEnd({
         child,

@@ -63,7 +63,7 @@ export interface RemoteWatch {
   onClaimed(child: RemoteChild): void;
   /** What it has used since the last time. A sentence: its run is to be stopped, because no more may be used. */
   onUsed(used: UsageTotal): string | undefined;
-  /** The run that had claimed it came to nothing, and the step goes to another one. */
+  /** A run that had claimed it came to nothing, perhaps without a word of `onClaimed`. Called once for each. */
   onLost(child: RemoteChild, usage: UsageTotal): void;
   /** For the user who waits. */
   onWaiting(message: string): void;

@@ -85,7 +85,9 @@ export interface WorkerStep {
   readonly session_id?: string;
 }
 
-export interface DeclinedStep extends Pick<WorkerStep, "task_id" | "step_id" | "since"> {
+/** Of one dispatch: what the next one asks for may be another thing. */
+export interface DeclinedStep
+  extends Pick<WorkerStep, "task_id" | "step_id" | "since">, DispatchName {
   /** A sentence that continues "because". */
   readonly why: string;
 }

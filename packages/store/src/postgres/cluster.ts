@@ -206,8 +206,10 @@ function toWorkerRecord({ seen_at, doing: text, ...row }: WorkerRow): WorkerReco
 }
 
 function isStep(given: unknown): given is WorkerStep {
-  const { task_id, step_id, since, why = "" } = (given ?? {}) as Partial<WorkerStep & DeclinedStep>;
-  return [task_id, step_id, since, why].every((text) => typeof text === "string");
+  const step = (given ?? {}) as Partial<WorkerStep & DeclinedStep>;
+  const { task_id, step_id, since, why = "", run_id = "", tool_call_id = "" } = step;
+  const texts = [task_id, step_id, since, why, run_id, tool_call_id];
+  return texts.every((text) => typeof text === "string");
 }
 
 function isDeclined(step: WorkerStep | DeclinedStep): step is DeclinedStep {

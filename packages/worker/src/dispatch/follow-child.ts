@@ -15,7 +15,6 @@ export interface ChildFollower {
   look(session_id: string): Promise<ChildLook>;
   /** As of the last look, of all runs of that session. */
   usageOf(session_id: string): UsageTotal;
-  hasLookedAt(session_id: string): boolean;
 }
 
 export interface ChildLook {
@@ -43,7 +42,6 @@ export function followChild(
       return { questions, exceeded: await charge(session_id) };
     },
     usageOf: (session_id) => sessions.get(session_id)?.usage ?? sumUsage([]),
-    hasLookedAt: (session_id) => sessions.has(session_id),
   };
 
   async function charge(session_id: string): Promise<string | undefined> {

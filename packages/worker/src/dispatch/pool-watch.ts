@@ -4,6 +4,11 @@
 import type { RemoteWork } from "@soong/agent";
 import type { DeclinedStep, Store } from "@soong/store";
 
+/** How often a worker reports that it is there. */
+export const REPORT_MS = 10_000;
+/** One that missed two reports is probably gone. */
+export const LOST_AFTER_MS = 25_000;
+
 export interface PoolWatch {
   /** Fresh: not what a look a moment ago has seen. */
   look(how: { readonly isFresh: boolean }): Promise<PoolLook>;
@@ -19,7 +24,7 @@ export interface PoolLook {
 
 export function watchPool(
   store: Store,
-  { pool, task_id, step_id }: RemoteWork,
+  { pool, task_id, step_id, from }: RemoteWork,
   absentMs: number,
 ): PoolWatch {
   let presentAt = performance.now();
@@ -30,10 +35,17 @@ export function watchPool(
       const now = performance.now();
       if (now < lookAt && !isFresh) return last;
       lookAt = now + absentMs / 4;
-      const present = ((await store.cluster?.workers()) ?? []).filter(({ draining }) => !draining);
+      const seen = (await store.cluster?.workers({ seenWithinMs: LOST_AFTER_MS })) ?? [];
+      const present = seen.filter(({ draining }) => !draining);
       const own = present.filter((one) => one.pool === pool);
       const declined = own.flatMap(({ worker_id, declined: all = [] }) => {
-        const one = all.find((step) => step.task_id === task_id && step.step_id === step_id);
+        const one = all.find(
+          (step) =>
+            step.task_id === task_id &&
+            step.step_id === step_id &&
+            step.run_id === from.run_id &&
+            step.tool_call_id === from.tool_call_id,
+        );
         return one === undefined ? [] : [{ worker_id, why: one.why }];
       });
       if (own.length > declined.length) presentAt = now;

@@ -28,6 +28,9 @@ const DONE = { ...READY, status: "completed", last_run_id: "run_1" } as StepReco
 const PRESENT = [{ pool: "builders", draining: false }];
 const AWAY = new QueueError("queue_failed", "The queue is away.");
 
+/** A worker leaves the step of this dispatch to others. */
+const DECLINED = { task_id: "task_1", step_id: "plan", run_id: "r", tool_call_id: "c", since: "" };
+
 const GUARD: AnyHook = { id: "guard", event: "PreToolUse", tool: "code.*", run() {} };
 
 /** Wakes without end: no test waits for a poll. */
@@ -51,6 +54,8 @@ function stage(
   const left = [...states];
   const added: Job[] = [];
   const done: string[] = [];
+  /** Whose use was looked at. */
+  const asked: string[] = [];
   const after = [...stopping];
   const tasks = {
     leaseMs,
@@ -66,12 +71,16 @@ function stage(
   const store = {
     findRun: async (run_id: string) =>
       run_id.startsWith("run_known")
-        ? { session_id: "session_w", run_id, agent_id: "a", status: "running" }
-        : undefined,
+        ? { session_id: `session_of_${run_id}`, run_id, agent_id: "a", status: "running" }
+        : run_id.startsWith("run_here")
+          ? { session_id: "s", run_id, agent_id: "a", status: "running" }
+          : undefined,
     questions: () => ({ list: async () => [] }),
     heldSessions: async () => [],
-    factsOfTypes: async (_ids: unknown, types: readonly string[]) =>
-      facts.filter(({ type }) => types.includes(type)),
+    async factsOfTypes(ids: readonly string[], types: readonly string[]) {
+      if (types.includes("model.completed")) asked.push(...ids);
+      return facts.filter(({ type }) => types.includes(type));
+    },
     cluster: {
       workers: async () => workers,
       listen,
@@ -111,6 +120,7 @@ function stage(
   return {
     added,
     done,
+    asked,
     dispatch: (more: Partial<RemoteWatch> = {}) => remote.dispatch(WORK, { ...watch, ...more }),
   };
 }
@@ -143,7 +153,7 @@ test.each([
 
 test("a pool whose workers all decline the step is not waited for, and why is said", async () => {
   verifies("DIST-1");
-  const declined = [{ task_id: "task_1", step_id: "plan", since: "", why: "it is too old." }];
+  const declined = [{ ...DECLINED, why: "it is too old." }];
   const { dispatch } = stage([READY], [{ ...PRESENT[0], worker_id: "w1", declined }]);
   await expect(dispatch()).rejects.toThrow(
     "no worker of the pool builders can take it. w1 does not, because it is too old.",
@@ -248,11 +258,12 @@ test("an abort does not wait for a queue that does not answer", async () => {
 test("an abort is withdrawn before the last look, which waits for a claim whose run comes later", async () => {
   verifies("DIST-1", "AGENT-5");
   const claimedBy = (run_id: string) => ({ claim: { run_id } as StepRecord["claim"] });
-  const stopping = [claimedBy("run_new"), claimedBy("run_known"), claimedBy("run_known"), READY];
+  const free = { ...READY, earlier: [ended("run_known", "stopped")] };
+  const stopping = [claimedBy("run_new"), claimedBy("run_known"), claimedBy("run_known"), free];
   const { dispatch, done } = stage([READY], PRESENT, { stopping });
-  const claimed: string[] = [];
+  const lost: string[] = [];
   const signal = AbortSignal.abort(new Error("stopped by the user"));
-  const dispatched = dispatch({ signal, onClaimed: ({ run_id }) => void claimed.push(run_id) });
+  const dispatched = dispatch({ signal, onLost: ({ run_id }) => void lost.push(run_id) });
   await expect(dispatched).rejects.toThrow("stopped by the user");
   expect(done).toEqual([
     "withdrawn: stopped by the user",
@@ -261,13 +272,68 @@ test("an abort is withdrawn before the last look, which waits for a claim whose 
     "claimed by run_known",
     "free",
   ]);
-  expect(claimed).toEqual(["run_known"]);
+  expect(lost).toEqual(["run_known"]);
 });
+
+test("every attempt that came to nothing is charged and ends once, also between two looks and before a cancel", async () => {
+  verifies("DIST-2", "AGENT-5");
+  const [a, b] = [ended("run_known_a", "lease_lost", 1), ended("run_known_b", "stopped", 2)];
+  const after = { ...READY, last_run_id: "run_known_b", earlier: [a, b] };
+  for (const last of [
+    { ...after, status: "completed", last_run_id: "run_known_c", last_worker: "w3" },
+    // Its run has ended already, as one that came to nothing.
+    { ...after, status: "cancelled" },
+  ] as StepRecord[]) {
+    const lost: unknown[] = [];
+    const onLost: RemoteWatch["onLost"] = ({ run_id, worker }) => void lost.push([run_id, worker]);
+    const { dispatch, asked } = stage([READY, after as StepRecord, last], PRESENT);
+    const { child } = await dispatch({ onLost, startWithinMs: 60_000 });
+    expect(lost).toEqual([
+      ["run_known_a", "w1"],
+      ["run_known_b", "w2"],
+    ]);
+    expect(asked).toEqual(expect.arrayContaining(["session_of_run_known_a"]));
+    expect(child?.worker).toBe(last.status === "completed" ? "w3" : undefined);
+  }
+});
+
+test("a step that a worker of this process has claimed is not charged a second time", async () => {
+  verifies("DIST-1", "AGENT-5");
+  const claim = { run_id: "run_here", worker: "local/1" } as StepRecord["claim"];
+  const here = { ...READY, status: "running", claim } as StepRecord;
+  const done = { ...DONE, last_run_id: "run_here" } as StepRecord;
+  const claimed: unknown[] = [];
+  const { dispatch, asked } = stage([READY, here, done], PRESENT);
+  const end = await dispatch({
+    startWithinMs: 60_000,
+    onClaimed: (child) => void claimed.push(child),
+  });
+  expect(claimed).toEqual([]);
+  expect(asked).toEqual([]);
+  expect(end).toMatchObject({
+    child: undefined,
+    result: { error: { message: "the step is completed" } },
+  });
+});
+
+test("what a worker does not take of another dispatch does not count against this one", async () => {
+  verifies("DIST-1");
+  const declined = [{ ...DECLINED, tool_call_id: "an earlier one", why: "it is too old." }];
+  const said: string[] = [];
+  const { dispatch } = stage([READY, READY, DONE], [{ ...PRESENT[0], worker_id: "w1", declined }]);
+  await dispatch({ onWaiting: (what) => void said.push(what) });
+  expect(said).toEqual(["waits for a worker of the pool builders"]);
+});
+
+function ended(run_id: string, outcome: "lease_lost" | "stopped", attempt = 1) {
+  const at = `2026-01-01T00:00:0${attempt}.000Z`;
+  return { attempt, outcome, message: "", run_id, worker: `w${attempt}`, at } as const;
+}
 
 test("what a step waits for is reported: workers that do not take it, and questions", async () => {
   verifies("DIST-1");
   const why = "there is no agent definition builder here.";
-  const declined = [{ task_id: "task_1", step_id: "plan", since: "", why }];
+  const declined = [{ ...DECLINED, why }];
   const workers = [{ pool: "builders", worker_id: "w1", draining: false, declined }];
   const said: string[] = [];
   const onWaiting = (what: string): void => void said.push(what);

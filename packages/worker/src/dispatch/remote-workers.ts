@@ -13,7 +13,7 @@ import {
 } from "@soong/agent";
 import { messageOf, type AnyHook } from "@soong/core";
 import type { PatternPlaces } from "@soong/core/internal";
-import { StoreError, type Store } from "@soong/store";
+import { StoreError, type RunRecord, type Store } from "@soong/store";
 import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
 import { createChangeWaiter } from "./change-waiter.ts";
@@ -74,6 +74,8 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const store = await options.store();
     const first = await findStep(work, watch);
     if (first?.status !== "ready") throw refuseUnready(work, first);
+    /** Runs that came to nothing, with their use and their end on record. */
+    const settled = new Set<string>();
     const absentMs = Math.min(ABSENT_MS, watch.startWithinMs / 2);
     const everyMs = tasks.leaseMs / 3;
     const onWaiting = createWaitingReporter(watch);
@@ -83,26 +85,23 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const pollMs = Math.min(POLL_MS, tasks.leaseMs / 6);
     const changes = createChangeWaiter(store, { signal, pollMs });
     changes.listen(`step/${work.task_id}/${work.step_id}`);
-    let child: RemoteChild | undefined;
     const follower = followChild(store, watch);
     let isFresh = false;
     try {
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
-        const now = (await findChild(store, step)) ?? child;
-        if (child !== undefined && now?.run_id !== child.run_id) await chargeLost(child);
+        await settleLost(step, step && isOver(step, first) ? step.last_run_id : undefined);
         for (const { outcome, message } of findEnded(step, first)) {
           if (isGivenBack(outcome)) onWaiting(`goes to another worker: ${message}`);
         }
-        child = now;
+        const child = await findChild(store, work, step);
         if (child !== undefined) {
           watch.onClaimed(child);
           changes.listen(`questions/${child.session_id}`);
           onWaiting(`runs on ${child.worker}`);
         }
         if (step === undefined || isOver(step, first)) {
-          const end = await readEnd(store, step, child, signal);
-          await recordMissingCompletion(store, step, watch.caller);
-          await chargeEarlier(step);
+          const end = await readEnd(store, work, step, { settled, signal });
+          await recordMissingCompletion(store, work, step, watch.caller);
           if (end.child === undefined) return end;
           await follower.look(end.child.session_id);
           const usage = follower.usageOf(end.child.session_id);
@@ -113,15 +112,16 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
           const { exceeded, questions } = await follower.look(child.session_id);
           for (const one of questions) onWaiting(`waits for ${describeQuestion(one)}`);
           if (exceeded !== undefined) {
-            await stopClaim(store, work, exceeded);
+            const left = await stopClaim(store, work, exceeded);
             await follower.look(child.session_id);
+            await settleLost(left, child.run_id);
             return endExceeded(child, exceeded, follower.usageOf(child.session_id));
           }
         }
         if (step.status === "ready") {
           await offerJob(step);
           const { isDeserted, declined, pools } = await pool.look({ isFresh });
-          const wasBegun = child !== undefined || findEnded(step, first).length > 0;
+          const wasBegun = findEnded(step, first).length > 0;
           if (isDeserted) throw refuseDeserted(work, { wasBegun, pools, declined });
           for (const one of declined) {
             onWaiting(`waits for a worker that can take it: ${describeDeclined([one])}`);
@@ -130,28 +130,23 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         isFresh = await changes.wait();
       }
     } catch (error) {
-      const stopped = await stopClaim(store, work, messageOf(error));
-      if (stopped !== undefined) {
-        watch.onClaimed(stopped);
-        await follower.look(stopped.session_id).catch(() => {});
-      }
+      const left = await stopClaim(store, work, messageOf(error));
+      // What cannot be read now is charged to no one.
+      await settleLost(left).catch(() => {});
       throw error;
     } finally {
       changes.close();
     }
 
-    /** What it had used is charged, also where nothing came of it. */
-    async function chargeLost(lost: RemoteChild): Promise<void> {
-      await follower.look(lost.session_id);
-      watch.onLost(lost, follower.usageOf(lost.session_id));
-    }
-
-    /** Attempts that came and went between two looks. */
-    async function chargeEarlier(step: StepRecord | undefined): Promise<void> {
-      for (const { run_id } of findEnded(step, first)) {
-        const run = await store.findRun(run_id);
-        if (run === undefined || follower.hasLookedAt(run.session_id)) continue;
+    /** Attempts that came to nothing, also between two looks. `kept`: one whose end is the end of the dispatch. */
+    async function settleLost(step: StepRecord | undefined, kept?: string): Promise<void> {
+      for (const { run_id, worker } of findEnded(step, first)) {
+        if (run_id === kept || settled.has(run_id)) continue;
+        const run = await findRemoteRun(store, work, run_id);
+        if (run === undefined) continue;
         await follower.look(run.session_id);
+        settled.add(run_id);
+        watch.onLost(toChild(run, worker), follower.usageOf(run.session_id));
       }
     }
   }
@@ -167,56 +162,50 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
 
   async function readEnd(
     store: Store,
+    work: RemoteWork,
     step: StepRecord | undefined,
-    child: RemoteChild | undefined,
-    signal: AbortSignal,
+    { settled, signal }: { readonly settled: ReadonlySet<string>; readonly signal: AbortSignal },
   ): Promise<RemoteEnd> {
-    const last = step?.last_run_id;
-    if (last === undefined) return { child, result: nothingDone(step), answer: "" };
+    const nothing = { child: undefined, result: nothingDone(step), answer: "" };
+    const { last_run_id, last_worker } = step ?? {};
+    if (last_run_id === undefined || settled.has(last_run_id)) return nothing;
     // It says its last words after the step is done.
     for (;;) {
-      const run = await store.findRun(last);
-      // Its worker was lost between the claim and the first fact.
-      if (run === undefined) return { child, result: nothingDone(step), answer: "" };
+      const run = await findRemoteRun(store, work, last_run_id);
+      // Its worker was lost between the claim and the first fact, or is none of a remote pool.
+      if (run === undefined) return nothing;
       const end = await readChildEnd(store, run);
       const isHeld = (await store.heldSessions([run.session_id])).length > 0;
-      if (end !== undefined || !isHeld) {
-        const whose = child?.run_id === last ? child : toChild(run, step);
-        return { child: whose, ...(end ?? { result: nothingDone(step), answer: "" }) };
-      }
+      if (end !== undefined || !isHeld)
+        return { ...nothing, ...end, child: toChild(run, last_worker) };
       await delay(LAST_WORDS_MS, undefined, { signal });
     }
   }
 
-  /**
-   * Until no one has the step: a worker that claims it gives it back, and one that has it, with or without a run, stops. Returns
-   * the run that was stopped.
-   */
+  /** Until no one has the step: a worker that claims it gives it back, and one that has it, with or without a run, stops. */
   async function stopClaim(
     store: Store,
-    { task_id, step_id, from }: RemoteWork,
+    { task_id, step_id, from: { run_id, tool_call_id } }: RemoteWork,
     reason: string,
-  ): Promise<RemoteChild | undefined> {
-    const { run_id: caller, tool_call_id } = from;
+  ): Promise<StepRecord | undefined> {
     let isWithdrawn = false;
     const until = performance.now() + STOP_WITHIN_MS;
-    let stopped: RemoteChild | undefined;
+    let step: StepRecord | undefined;
     while (performance.now() < until) {
       try {
         if (!isWithdrawn) {
-          await store.cluster?.withdrawDispatch({ run_id: caller, tool_call_id }, reason);
+          await store.cluster?.withdrawDispatch({ run_id, tool_call_id }, reason);
           isWithdrawn = true;
         }
-        const step = await tasks.reader.step(task_id, step_id);
-        if (step?.claim === undefined) return stopped;
-        stopped = (await findChild(store, step)) ?? stopped;
+        step = await tasks.reader.step(task_id, step_id);
+        if (step?.claim === undefined) return step;
       } catch (error) {
-        if (error instanceof StoreError && error.code === "store_closed") return stopped;
+        if (error instanceof StoreError && error.code === "store_closed") return step;
         // The database is away: there is time to ask again.
       }
       await delay(STOP_POLL_MS);
     }
-    return stopped;
+    return step;
   }
 }
 
@@ -242,22 +231,27 @@ function findEnded(
 
 async function findChild(
   store: Store,
+  work: RemoteWork,
   step: StepRecord | undefined,
 ): Promise<RemoteChild | undefined> {
-  const run_id = step?.claim?.run_id;
-  if (run_id === undefined) return undefined;
-  const run = await store.findRun(run_id);
-  return run && toChild(run, step);
+  if (step?.claim === undefined) return undefined;
+  const { run_id, worker } = step.claim;
+  const run = await findRemoteRun(store, work, run_id);
+  return run && toChild(run, worker);
 }
 
-function toChild(
-  { session_id, run_id, agent_id }: Pick<RemoteChild, "session_id" | "run_id" | "agent_id">,
-  step: StepRecord | undefined,
-): RemoteChild {
-  const { claim, last_run_id, last_worker } = step ?? {};
-  const worker = claim?.run_id === run_id ? claim.worker : undefined;
-  const last = last_run_id === run_id ? last_worker : undefined;
-  return { session_id, run_id, agent_id, worker: worker ?? last ?? "a worker" };
+/** A worker of the dispatching process may have claimed the step, too: it has its own session, and charges that itself. */
+async function findRemoteRun(
+  store: Store,
+  { from }: RemoteWork,
+  run_id: string,
+): Promise<RunRecord | undefined> {
+  const run = await store.findRun(run_id);
+  return run?.session_id === from.session_id ? undefined : run;
+}
+
+function toChild({ session_id, run_id, agent_id }: RunRecord, worker = "a worker"): RemoteChild {
+  return { session_id, run_id, agent_id, worker };
 }
 
 function nothingDone(step: StepRecord | undefined): RemoteEnd["result"] {

@@ -20,6 +20,22 @@ test("a step is new once, a reason is new once, and a job behind a later one is 
   expect(declined.list().map(({ step_id }) => step_id)).toEqual(["b", "a"]);
 });
 
+test("a step that it takes after all is not declined any more", () => {
+  const declined = createDeclinedSteps();
+  declined.add(work("a", 1), "why");
+  declined.remove(work("a", 1));
+  expect(declined.list()).toEqual([]);
+});
+
+test("a step is told of once for each reason, and of no reason more than a line or two", () => {
+  verifies("DIST-1");
+  const declined = createDeclinedSteps();
+  declined.add(work("a", 1), "one");
+  expect(declined.add(work("a", 1), "two")).toMatchObject({ isNewStep: true, isNewReason: true });
+  declined.add(work("a", 1), "x".repeat(10_000));
+  expect(declined.list().map(({ why }) => why.length)).toEqual([501]);
+});
+
 test("of very many only the latest are listed", () => {
   verifies("DIST-1");
   const declined = createDeclinedSteps();

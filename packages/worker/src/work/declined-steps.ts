@@ -1,10 +1,12 @@
-// The steps that were given to this worker and that it leaves to others, for whoever waits for them.
+// The steps that were given to this worker and that it leaves to others, for the runs that dispatched them.
 
 import type { DeclinedStep } from "@soong/store";
 import type { JobWork } from "../dispatch/index.ts";
 
 export interface DeclinedSteps {
   add(work: JobWork, why: string): Declined;
+  /** It takes the step after all. */
+  remove(work: JobWork): void;
   /** Of the last minute. */
   list(): DeclinedStep[];
 }
@@ -19,29 +21,40 @@ export interface Declined {
 /** A step that is still wanted comes again every second. */
 const KEPT_MS = 60_000;
 const MOST = 200;
+/** A reason may repeat what a job says. */
+const MOST_CHARS = 500;
 
 export function createDeclinedSteps(): DeclinedSteps {
   const steps = new Map<string, { readonly step: DeclinedStep; seenAt: number; newest: number }>();
-  const reasons = new Set<string>();
   return {
-    add({ task_id, step_id, from, number = 0 }, why) {
-      const key = JSON.stringify([task_id, step_id, from.run_id, from.tool_call_id, why]);
+    add(work, reason) {
+      const { task_id, step_id, from, number = 0 } = work;
+      const { run_id, tool_call_id } = from;
+      const why = reason.length > MOST_CHARS ? `${reason.slice(0, MOST_CHARS)}…` : reason;
+      const key = keyOf(work);
       const known = steps.get(key);
+      const isNewStep = known?.step.why !== why;
+      const isNewReason =
+        isNewStep && !Array.from(steps.values()).some(({ step }) => step.why === why);
       const newest = Math.max(known?.newest ?? 0, number);
-      const step = known?.step ?? { task_id, step_id, since: new Date().toISOString(), why };
+      const about = { task_id, step_id, run_id, tool_call_id, why };
+      const step = isNewStep ? { ...about, since: new Date().toISOString() } : known.step;
       // Behind all others: the ones that were not seen for longest are forgotten first.
       steps.delete(key);
       steps.set(key, { step, seenAt: performance.now(), newest });
       forgetOld();
-      const isNewReason = !reasons.has(why);
-      reasons.add(why);
-      return { isNewStep: known === undefined, isNewReason, isOutdated: number < newest };
+      return { isNewStep, isNewReason, isOutdated: number < newest };
     },
+    remove: (work) => void steps.delete(keyOf(work)),
     list() {
       forgetOld();
       return Array.from(steps.values(), ({ step }) => step);
     },
   };
+
+  function keyOf({ task_id, step_id, from: { run_id, tool_call_id } }: JobWork): string {
+    return JSON.stringify([task_id, step_id, run_id, tool_call_id]);
+  }
 
   function forgetOld(): void {
     for (const [key, { seenAt }] of steps) {

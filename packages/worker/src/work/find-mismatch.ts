@@ -5,11 +5,12 @@ import { messageOf } from "@soong/core";
 import { findMissingGuard, type JobWork } from "../dispatch/index.ts";
 import type { WorkerHost } from "./worker-host.ts";
 
-/** Whoever can write the queue can write anything into a job: what this machine says of the pool bounds it. */
+/** Who can write the queue can write anything into a job: what this machine says of the pool bounds it. */
 export async function findMismatch(
   host: WorkerHost,
   work: JobWork,
   pool: WorkerPool,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   const { agent_definition_id: id, allowed_tools: asked = [] } = work;
   const { name, agent_definition_id: own = id } = pool;
@@ -23,6 +24,8 @@ export async function findMismatch(
   if (id !== own) {
     return `it is for the agent ${id}, and the pool ${name} has ${own} on this worker. Give all machines the same config, and start this worker again.`;
   }
+  // Servers are connected when someone needs their tools, and may have been away.
+  if (findUnknownTools(host, asked) !== undefined) await host.toolProvider?.ready(signal);
   for (const [most, whose] of [
     [pool.allowed_tools, `the pool ${name}`],
     [definition.allowed_tools, `the agent ${id}`],

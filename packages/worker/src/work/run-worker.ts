@@ -4,8 +4,8 @@ import { hostname } from "node:os";
 import { messageOf } from "@soong/core";
 import type { ClusterStorage, WorkerStep } from "@soong/store";
 import { refuseClockOffset } from "./clock-offset.ts";
-import { readJob } from "../dispatch/index.ts";
-import type { JobQueue } from "../queue/index.ts";
+import { readJob, REPORT_MS } from "../dispatch/index.ts";
+import type { JobQueue, JobTaker } from "../queue/index.ts";
 import { createDeclinedSteps } from "./declined-steps.ts";
 import { workOnJob } from "./work-on-job.ts";
 import type { WorkerHost } from "./worker-host.ts";
@@ -24,8 +24,6 @@ export interface WorkerOptions {
   readonly graceMs: number;
 }
 
-const REPORT_MS = 10_000;
-
 export interface WorkerEnd {
   /** How many steps were stopped and given back. */
   readonly stopped: number;
@@ -39,42 +37,18 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const declined = createDeclinedSteps();
   const started_at = new Date().toISOString();
   let isAway = false;
+  /** One after the other: an earlier one that arrived late would undo a later one, or the end. */
+  let reporting = Promise.resolve();
+  let hasEnded = false;
   const drain = new AbortController();
   const stop = new AbortController();
   let grace: NodeJS.Timeout | undefined;
-  const forget = onceAborted(options.drain, () => drain.abort());
   await reportSelf();
-  const taker = await queue.take(pool, {
-    concurrency,
-    async handle(job, signal) {
-      const work = readJob(job);
-      let step: WorkerStep | undefined;
-      const onDeclined = (): void => {
-        if (typeof work === "string") return;
-        // Whoever waits for it looks at what was reported.
-        void reportSelf().then(() => cluster.wake(`step/${work.task_id}/${work.step_id}`));
-      };
-      const onBegun = (): void => {
-        if (typeof work === "string") return;
-        const { task_id, step_id } = work;
-        step = { task_id, step_id, since: new Date().toISOString() };
-        doing.add(step);
-        void reportSelf();
-      };
-      try {
-        const watch = { declined, onDeclined, onBegun };
-        return await workOnJob(host, job, AbortSignal.any([signal, stop.signal]), watch);
-      } catch (error) {
-        host.report(`The job ${job.id} goes back: ${messageOf(error)}`);
-        throw error;
-      } finally {
-        if (step !== undefined) {
-          doing.delete(step);
-          void reportSelf();
-        }
-      }
-    },
+  const taker = await takeJobs().catch(async (error: unknown) => {
+    await reportEnd();
+    throw error;
   });
+  const forget = onceAborted(options.drain, () => drain.abort());
   const timer = setInterval(() => void reportSelf(), REPORT_MS);
   const unlisten = cluster.listen(`worker/${options.worker_id}`, () => void reportSelf());
   let stopped = 0;
@@ -98,11 +72,56 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     unlisten();
     forget();
     await taker.close();
-    await cluster.removeWorker(options.worker_id).catch(() => {});
+    await reportEnd();
   }
   return { stopped };
 
-  async function reportSelf(): Promise<void> {
+  function takeJobs(): Promise<JobTaker> {
+    return queue.take(pool, {
+      concurrency,
+      async handle(job, signal) {
+        const work = readJob(job);
+        let step: WorkerStep | undefined;
+        const onDeclined = (): void => {
+          if (typeof work === "string") return;
+          // The dispatch that waits for it looks at what was reported.
+          void reportSelf().then(() => cluster.wake(`step/${work.task_id}/${work.step_id}`));
+        };
+        const onBegun = (): void => {
+          if (typeof work === "string") return;
+          const { task_id, step_id } = work;
+          step = { task_id, step_id, since: new Date().toISOString() };
+          doing.add(step);
+          void reportSelf();
+        };
+        try {
+          const watch = { declined, onDeclined, onBegun };
+          return await workOnJob(host, job, AbortSignal.any([signal, stop.signal]), watch);
+        } catch (error) {
+          host.report(`The job ${job.id} goes back: ${messageOf(error)}`);
+          throw error;
+        } finally {
+          if (step !== undefined) {
+            doing.delete(step);
+            void reportSelf();
+          }
+        }
+      },
+    });
+  }
+
+  function reportSelf(): Promise<void> {
+    if (!hasEnded) reporting = reporting.then(sendReport);
+    return reporting;
+  }
+
+  async function reportEnd(): Promise<void> {
+    hasEnded = true;
+    await reporting;
+    await cluster.removeWorker(options.worker_id).catch(() => {});
+  }
+
+  async function sendReport(): Promise<void> {
     try {
       const { draining } = await cluster.reportWorker({
         worker_id: options.worker_id,

@@ -13,8 +13,7 @@ export async function isWanted(store: Store, { from }: JobWork): Promise<boolean
     store.cluster?.readWithdrawal({ run_id, tool_call_id }),
     readCalls(),
   ]);
-  const call = calls.find((one) => one.tool_call_id === tool_call_id);
-  const isOpen = call !== undefined && call.status === undefined;
+  const isOpen = calls.some((call) => call.tool_call_id === tool_call_id);
   return held.length > 0 && withdrawal === undefined && isOpen;
 
   async function readCalls(): Promise<readonly CallRecord[]> {
@@ -22,7 +21,7 @@ export async function isWanted(store: Store, { from }: JobWork): Promise<boolean
       if (error instanceof SoongError) return undefined;
       throw error;
     });
-    return (await reader?.calls({ run_id })) ?? [];
+    return (await reader?.calls({ run_id, isOpen: true })) ?? [];
   }
 }
 

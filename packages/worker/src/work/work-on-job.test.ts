@@ -30,6 +30,7 @@ function stage(
 ) {
   const lines: string[] = [];
   const declined = createDeclinedSteps();
+  let isConnected = false;
   const host = {
     agents: {
       catalog: { definitions: new Map([["builder", DEFINITION]]) },
@@ -48,7 +49,12 @@ function stage(
       reader: { get: async () => ({ task: { session_id: "s", title: "T" } }) },
     },
     checkModel,
-    hasTool: (name: string) => name !== "my.tool",
+    hasTool: (name: string) => name !== "my.tool" && (isConnected || name !== "mcp.git.log"),
+    toolProvider: {
+      async ready() {
+        isConnected = true;
+      },
+    },
     guards: [{ id: "guard", event: "PreToolUse", tool: "code.*", tags: ["write"] }],
     report: (line: string) => void lines.push(line),
   } as unknown as WorkerHost;
@@ -156,6 +162,13 @@ test("a job with a tool that is not here is left to other workers, and uses up n
   ]);
 });
 
+test("a tool of a server that is not connected yet is looked for when it is", async () => {
+  verifies("DIST-1", "MCP-1");
+  const { lines, deliver } = stage(undefined, {}, { allowed_tools: ["mcp.git.log"] });
+  await deliver();
+  expect(lines).toEqual([]);
+});
+
 test("of the jobs of one dispatch that is declined, those behind a later one are dropped", async () => {
   verifies("DIST-1");
   const said = { allowed_tools: ["my.tool"], number: 2 };
@@ -184,42 +197,70 @@ test.each([
   "a step whose dispatch %s after the claim is given back, and nothing is begun",
   async (_how, look) => {
     verifies("DIST-1", "AGENT-5");
-    const compiled = compilePolicy({ rules: [] });
-    if (!compiled.ok) throw new Error("It does not compile.");
-    const started = {
-      type: "run.started",
-      data: { policy: describePolicy(compiled.policy), request: {} },
-    };
-    const { host, lines, deliver } = stage();
-    const left: unknown[] = [];
-    let isClaimed = false;
-    Object.assign(host, {
-      places: {
-        roots: { project: "/here", write: [] },
-        home: "/home/worker",
-        resolvePath: () => undefined,
-      },
-      keeper: {
-        async claim() {
-          isClaimed = true;
-          return { kind: "claimed", step: { title: "Plan" } };
-        },
-        leave: async (...given: unknown[]) => void left.push(given.slice(0, 2)),
-      },
-      openSession: () => Promise.reject(new Error("It was begun.")),
-    });
-    Object.assign(host.store, {
-      readSession: async () => ({ calls: async () => [CALL], facts: async () => [started] }),
-      cluster: {
-        readWithdrawal: async () => (isClaimed ? look() : undefined),
-        listen: () => () => {},
-        wake() {},
-      },
-    });
-    const assignment = { run_id: "run_1", agent_id: "agent_1", session_id: "s", worker: "w" };
-    Object.assign(host.agents.workers, { take: () => ({ kind: "taken", assignment }), free() {} });
+    const { lines, deliver, left, opened } = stageFree(look);
     await deliver().catch(() => {});
     expect(left).toEqual([["run_1", "aborted"]]);
+    expect(opened()).toBe(0);
     expect(lines.filter((line) => line.startsWith("→"))).toEqual([]);
   },
 );
+
+test("a worker that cannot open a session for a step gives it back and leaves it to others", async () => {
+  verifies("DIST-1");
+  const { lines, deliver, left, declined, opened } = stageFree(async () => undefined);
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
+  expect(opened()).toBe(2);
+  expect(left).toEqual([
+    ["run_1", "aborted"],
+    ["run_1", "aborted"],
+  ]);
+  expect(lines).toEqual(["Step plan of task_1 is left to other workers: No room is left."]);
+  expect(declined.list()).toMatchObject([
+    { step_id: "plan", run_id: "r", tool_call_id: "c", why: "No room is left." },
+  ]);
+});
+
+/** A worker that is free and claims the step. No session can be opened. */
+function stageFree(look: () => Promise<string | undefined>) {
+  const compiled = compilePolicy({ rules: [] });
+  if (!compiled.ok) throw new Error("It does not compile.");
+  const started = {
+    type: "run.started",
+    data: { policy: describePolicy(compiled.policy), request: {} },
+  };
+  const staged = stage();
+  const { host } = staged;
+  const left: unknown[] = [];
+  let isClaimed = false;
+  let opened = 0;
+  Object.assign(host, {
+    places: {
+      roots: { project: "/here", write: [] },
+      home: "/home/worker",
+      resolvePath: () => undefined,
+    },
+    keeper: {
+      async claim() {
+        isClaimed = true;
+        return { kind: "claimed", step: { title: "Plan" } };
+      },
+      leave: async (...given: unknown[]) => void left.push(given.slice(0, 2)),
+    },
+    openSession() {
+      opened += 1;
+      return Promise.reject(new Error("No room is left."));
+    },
+  });
+  Object.assign(host.store, {
+    readSession: async () => ({ calls: async () => [CALL], facts: async () => [started] }),
+    cluster: {
+      readWithdrawal: async () => (isClaimed ? look() : undefined),
+      listen: () => () => {},
+      wake() {},
+    },
+  });
+  const assignment = { run_id: "run_1", agent_id: "agent_1", session_id: "s", worker: "w" };
+  Object.assign(host.agents.workers, { take: () => ({ kind: "taken", assignment }), free() {} });
+  return { ...staged, left, opened: () => opened };
+}

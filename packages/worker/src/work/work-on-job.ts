@@ -16,7 +16,7 @@ import { createReadCalls } from "./read-calls.ts";
 
 export interface JobWatch {
   readonly declined: DeclinedSteps;
-  /** A step that it had not declined before. */
+  /** A step that it had not declined before, or not for this reason. */
   readonly onDeclined: () => void;
   /** It has claimed the step, and executes it now. */
   readonly onBegun: () => void;
@@ -29,7 +29,7 @@ export async function workOnJob(
   host: WorkerHost,
   job: Job,
   signal: AbortSignal,
-  { declined, onDeclined, onBegun }: JobWatch,
+  watch: JobWatch,
 ): Promise<JobEnd> {
   const work = readJob(job);
   if (typeof work === "string") {
@@ -53,15 +53,8 @@ export async function workOnJob(
   const task = found?.task;
   // Whoever wanted it may have given up, and the job was late.
   if (!isStillWanted || task === undefined) return "done";
-  const why = await findMismatch(host, work, pool);
-  if (why !== undefined) {
-    const { isNewStep, isNewReason, isOutdated } = declined.add(work, why);
-    if (isNewReason) {
-      host.report(`Step ${work.step_id} of ${work.task_id} is left to other workers: ${why}`);
-    }
-    if (isNewStep) onDeclined();
-    return isOutdated ? "done" : { retryInMs: ELSEWHERE_MS };
-  }
+  const why = await findMismatch(host, work, pool, signal);
+  if (why !== undefined) return decline(host, work, why, watch);
   const taken = host.agents.workers.take(
     { pool: pool.name },
     {
@@ -75,24 +68,36 @@ export async function workOnJob(
   if (taken.kind !== "taken") return { retryInMs: ELSEWHERE_MS };
   const { assignment } = taken;
   try {
-    const own = { work, assignment, title: task.title };
-    return await claimAndWork(host, { ...own, onBegun }, await ceiling, signal);
+    const taken = { work, assignment, title: task.title };
+    return await claimAndWork(host, taken, await ceiling, signal, watch);
   } finally {
     host.agents.workers.free(assignment);
   }
 }
 
-type Taken = Pick<Parameters<Agents["workOnStep"]>[0], "assignment" | "title"> &
-  Pick<JobWatch, "onBegun"> & { readonly work: JobWork };
+/** It comes again every second, until another worker has it or this one can take it. */
+function decline(host: WorkerHost, work: JobWork, why: string, watch: JobWatch): JobEnd {
+  const { isNewStep, isNewReason, isOutdated } = watch.declined.add(work, why);
+  if (isNewReason) {
+    host.report(`Step ${work.step_id} of ${work.task_id} is left to other workers: ${why}`);
+  }
+  if (isNewStep) watch.onDeclined();
+  return isOutdated ? "done" : { retryInMs: ELSEWHERE_MS };
+}
+
+type Taken = Pick<Parameters<Agents["workOnStep"]>[0], "assignment" | "title"> & {
+  readonly work: JobWork;
+};
 
 async function claimAndWork(
   host: WorkerHost,
   taken: Taken,
   ceiling: WorkCeiling,
   signal: AbortSignal,
+  watch: JobWatch,
 ): Promise<JobEnd> {
   const { keeper } = host;
-  const { work, assignment, onBegun } = taken;
+  const { work, assignment } = taken;
   const { run_id, agent_id, session_id, worker } = assignment;
   const { task_id, step_id } = work;
   const facts = bufferFacts();
@@ -109,13 +114,14 @@ async function claimAndWork(
       await keeper.leave(run_id, "aborted", facts.record);
       return "done";
     }
-    onBegun();
-    host.report(`→ ${step_id} of ${task_id}: ${step.title}`);
+    watch.onBegun();
     closeEarlierQuestions(host.store, step);
     opened = await host.openSession({
       title: `${taken.title}: ${step.title}`,
       dispatchedBy: { ...work.from, task_id, step_id },
     });
+    watch.declined.remove(work);
+    host.report(`→ ${step_id} of ${task_id}: ${step.title}`);
     opened.onAbort((reason) => stop.abort(reason));
     const end = await host.agents.workOnStep(
       { ...taken, step, facts },
@@ -133,9 +139,10 @@ async function claimAndWork(
     );
     host.report(`← ${step_id} of ${task_id}: ${describeEnd(end)}`);
   } catch (error) {
-    host.report(`← ${step_id} of ${task_id} failed: ${messageOf(error)}`);
     // Given back unused: another worker may be able to.
     await keeper.leave(run_id, "aborted", facts.record).catch(() => {});
+    if (opened === undefined) return decline(host, work, messageOf(error), watch);
+    host.report(`← ${step_id} of ${task_id} failed: ${messageOf(error)}`);
     throw error;
   } finally {
     unwatch();

@@ -1,6 +1,7 @@
 // `soong workers`: the workers of all machines that share the store, what each does, and letting one end (DIST-1).
 
 import type { ClusterStorage, DeclinedStep, Store, WorkerRecord, WorkerStep } from "@soong/store";
+import { LOST_AFTER_MS } from "@soong/worker";
 import { CommandError, describeAge, visibleLine } from "../../output/index.ts";
 import { findStoreOptions } from "../../runtime/home.ts";
 import { resolveHome } from "../context.ts";
@@ -86,8 +87,6 @@ const WORKER: IdSubject<WorkerRecord> = {
   hint: "`soong workers` lists those that are there.",
 };
 
-/** Workers report every 10 s: one that missed two reports is probably gone. */
-const LOST_AFTER_MS = 25_000;
 const NEXT_WORKER = "; another worker gets it when the lease has ended";
 
 function describeState(
