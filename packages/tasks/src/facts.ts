@@ -30,7 +30,8 @@ export interface TaskFactPayloads {
     claim?: PublicClaim;
     summary: string;
     artifacts: readonly string[];
-    now_ready: readonly string[];
+    /** Absent where someone else records it later. */
+    now_ready?: readonly string[];
   };
   "task.step.failed": OfStep & Attempt & { reason: string; claim?: PublicClaim };
   "task.step.blocked": OfStep & { reason: string; claim?: PublicClaim };

@@ -92,7 +92,7 @@ function stepUpdateProblem(update: StepUpdate): string | undefined {
 export function toCompletionFact(step: StepRecord): FactData<"task.step.completed"> {
   const { task_id, step_id, attempts: attempt, result } = step;
   const { summary = "", artifacts = [] } = result ?? {};
-  return { task_id, step_id, attempt, summary: shortenForFact(summary), artifacts, now_ready: [] };
+  return { task_id, step_id, attempt, summary: shortenForFact(summary), artifacts };
 }
 
 function moveStep(

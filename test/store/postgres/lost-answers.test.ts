@@ -120,6 +120,24 @@ test("a transaction that a crash of the server took back is done again, whoever 
   expect(rows).toHaveLength(1);
 });
 
+test("a connection has one mark, also after transactions that were rolled back", async () => {
+  verifies("STORE-1");
+  const url = await usePostgres();
+  await storeAt(url);
+  await ask(url, "TRUNCATE soong.commit_marks; CREATE TABLE soong.deeds (of text)");
+  const runner = await openRunner(url);
+  const deed = (fails: boolean) =>
+    function* () {
+      yield* sqlWrite`INSERT INTO deeds VALUES ('a')`;
+      if (fails) throw new Error("no");
+    };
+  for (const fails of [false, true, true, false, false]) {
+    await runner.transaction(() => deed(fails)()).catch(() => {});
+  }
+  expect(await ask(url, "SELECT 1 FROM soong.deeds")).toHaveLength(3);
+  expect(await ask(url, "SELECT 1 FROM soong.commit_marks")).toHaveLength(1);
+});
+
 test("a transaction that was given up and comes after all changes nothing", async () => {
   verifies("STORE-1");
   const url = await usePostgres();

@@ -18,7 +18,7 @@ const DISPATCH = "agent.dispatch_worker";
 /** What the runs of one drive have in common. */
 export interface Driver {
   readonly options: DriveOptions;
-  /** Below which all others stand. */
+  /** The parent of all others. */
   readonly run: Run;
   /** What all workers together have used: a budget is one budget. */
   readonly account: ReturnType<typeof sumUsage>;

@@ -13,6 +13,8 @@ export interface CommitMarks {
 
 export interface CommitMark {
   readonly statement: QueryConfig;
+  /** It is there: the next one on this connection replaces it. */
+  committed(): void;
   /** Settles the question for good: a transaction that was not committed cannot be any more. */
   wasCommitted(connections: Connections, retry: RetryWhileAway): Promise<boolean>;
 }
@@ -20,20 +22,23 @@ export interface CommitMark {
 interface Written {
   readonly id: string;
   count: number;
+  last: string;
 }
 
 export function createCommitMarks(): CommitMarks {
   const written = new WeakMap<PoolClient, Written>();
   return {
     next(client) {
-      const own = written.get(client) ?? { id: randomUUID(), count: 0 };
+      const own = written.get(client) ?? { id: randomUUID(), count: 0, last: "" };
       written.set(client, own);
-      const before = `${own.id}/${own.count}`;
       own.count += 1;
       const mark = `${own.id}/${own.count}`;
       return {
         // A connection has one mark: a transaction begins on it only where the end of the last one is known.
-        statement: { name: "mark", text: WRITE, values: [before, mark] },
+        statement: { name: "mark", text: WRITE, values: [own.last, mark] },
+        committed() {
+          own.last = mark;
+        },
         wasCommitted: (connections, retry) => wasCommitted(mark, connections, retry),
       };
     },

@@ -114,7 +114,7 @@ export async function openConnections(
   const pool = new Pool({
     ...config,
     pipeline: true,
-    // The pool waits for it, whatever its types say.
+    // The pool waits for it, though its types do not say so.
     // oxlint-disable-next-line typescript/no-misused-promises
     onConnect: setUp,
     Client: guarded(Client),
@@ -213,7 +213,7 @@ export async function openConnections(
 
   /**
    * By a statement: a pooler refuses what it does not know of when it is connected to. Commits are synced also where the server's
-   * own setting is not to: whoever holds a session would be ahead of a server that crashed, and could not continue.
+   * own setting is not to: the holder of a session would be ahead of a server that crashed, and could not continue.
    */
   async function setUp(client: ClientBase): Promise<void> {
     const { rows } = await client.query<{ is_standby: boolean; backend: string | null }>(

@@ -51,7 +51,7 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
           return done;
         }),
       ),
-    // Always synced: whoever holds a session or a step would be ahead of a server that crashed, and could not continue.
+    // Always synced: the holder of a session or a step would be ahead of a server that crashed, and could not continue.
     transaction: transact,
     patientTransaction: transact,
     patiently: retry,
@@ -99,6 +99,7 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
         const ended = pipeline.send({ text: "COMMIT" });
         await pipeline.settle();
         if ((await ended).command !== "COMMIT") throw new Error("the transaction was rolled back");
+        mark?.committed();
         return done;
       });
     } catch (error) {
@@ -143,7 +144,7 @@ function createPipeline(client: PoolClient, name: string): Pipeline {
     send(query) {
       gather(client);
       const answer = client.query<object>(query);
-      // Whoever settles learns of it.
+      // `settle` rejects with it.
       answer.catch(() => {});
       sent.push(answer);
       return answer;

@@ -16,7 +16,7 @@ export interface JobWork extends RemoteWork {
   readonly number?: number;
 }
 
-/** A job that another dispatch left in the queue is another one: whoever takes it finds that it is not wanted any more. */
+/** A job that another dispatch left in the queue is another one: the worker that takes it finds that it is not wanted any more. */
 export function toJob(
   work: JobWork,
   { attempts }: Pick<StepRecord, "attempts">,
@@ -39,13 +39,13 @@ export function readJob({ data }: Job): JobWork | string {
   const lacking = isJsonObject(from) ? ORIGIN.find((name) => !isText(from[name])) : "from";
   if (lacking !== undefined) return `it does not say where it is from (${lacking})`;
   if (allowed_tools !== undefined && !isTexts(allowed_tools))
-    return "its allowed_tools are no names";
+    return "its allowed_tools must be a list of names";
   if (instructions !== undefined && typeof instructions !== "string") {
-    return "its instructions are no text";
+    return "its instructions must be text";
   }
-  if (model !== undefined && !isText(model)) return "its model is no reference";
+  if (model !== undefined && !isText(model)) return "its model must be a name";
   if (!Array.isArray(guards) || !guards.every(isGuard)) {
-    return "its guards are no hooks";
+    return "its guards must be a list of hooks";
   }
   return data as unknown as JobWork;
 }

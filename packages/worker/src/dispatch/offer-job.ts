@@ -1,4 +1,4 @@
-// Puts a step into the queue of its pool, and again as long as it is ready, whatever the queue has lost or keeps back.
+// Puts a step into the queue of its pool, and again as long as it is ready: a queue may lose a job or keep it back.
 
 import type { RemoteWatch } from "@soong/agent";
 import { inTime } from "@soong/platform";

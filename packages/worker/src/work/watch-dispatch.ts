@@ -25,7 +25,7 @@ export async function isWanted(store: Store, { from }: JobWork): Promise<boolean
   }
 }
 
-/** Whoever dispatched it does not know of a run that has not begun, so it is not told: it looks. */
+/** The dispatching run does not know of a run that has not begun and cannot stop it, so the worker looks. */
 export function watchWithdrawal(
   { store: { cluster }, tasks: { leaseMs } }: WorkerHost,
   { from: { run_id, tool_call_id } }: JobWork,

@@ -51,7 +51,7 @@ export async function workOnJob(
     host.tasks.reader.get(task_id),
   ]);
   const task = found?.task;
-  // Whoever wanted it may have given up, and the job was late.
+  // The dispatch may have ended, and the job was late.
   if (!isStillWanted || task === undefined) return "done";
   const why = await findMismatch(host, work, pool, signal);
   if (why !== undefined) return decline(host, work, why, watch);
