@@ -258,7 +258,7 @@ describe("a job", () => {
     expect(said.match(/→ plan/g)).toHaveLength(1);
     expect(said).toContain("The job bad/1 was dropped: it has no pool.");
     expect(said).toContain("The job bad/2 was dropped: it does not say where it is from (run_id).");
-    expect(said).toContain("The job bad/3 was dropped: its allowed_tools are no names.");
+    expect(said).toContain("The job bad/3 was dropped: its allowed_tools must be a list of names.");
     expect(await countFacts(store, "task.step.claimed")).toEqual({ plan: 1 });
     expect(await task.step("plan")).toMatchObject({ attempts: 1 });
 

@@ -30,11 +30,11 @@ test.each<[JsonObject, string]>([
   [{ ...WORK, definition_digest: 3 }, "it has no definition_digest"],
   [{ ...WORK, from: [] }, "it does not say where it is from (from)"],
   [{ ...WORK, from: { ...WORK.from, run_id: null } }, "it does not say where it is from (run_id)"],
-  [{ ...WORK, allowed_tools: "code.*" }, "its allowed_tools are no names"],
-  [{ ...WORK, instructions: {} }, "its instructions are no text"],
-  [{ ...WORK, model: "" }, "its model is no reference"],
-  [{ ...WORK, guards: {} }, "its guards are no hooks"],
-  [{ ...WORK, guards: [{ id: "guard" }] }, "its guards are no hooks"],
+  [{ ...WORK, allowed_tools: "code.*" }, "its allowed_tools must be a list of names"],
+  [{ ...WORK, instructions: {} }, "its instructions must be text"],
+  [{ ...WORK, model: "" }, "its model must be a name"],
+  [{ ...WORK, guards: {} }, "its guards must be a list of hooks"],
+  [{ ...WORK, guards: [{ id: "guard" }] }, "its guards must be a list of hooks"],
 ])("%j is refused: %s", (data, why) => {
   expect(readJob({ id: "x", data })).toBe(why);
 });
