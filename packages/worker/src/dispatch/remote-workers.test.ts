@@ -286,7 +286,7 @@ test("every attempt that came to nothing is charged and ends once, also between 
   ] as StepRecord[]) {
     const lost: unknown[] = [];
     const onLost: RemoteWatch["onLost"] = ({ run_id, worker }) => void lost.push([run_id, worker]);
-    const { dispatch, asked } = stage([READY, after as StepRecord, last], PRESENT);
+    const { dispatch, asked } = stage([READY, after, last], PRESENT);
     const { child } = await dispatch({ onLost, startWithinMs: 60_000 });
     expect(lost).toEqual([
       ["run_known_a", "w1"],
