@@ -212,12 +212,13 @@ export async function openConnections(
   }
 
   /**
-   * By a statement: a pooler refuses what it does not know of when it is connected to. Commits are synced also where the server's
+   * By a statement: a pooler refuses what it does not know of when it is connected to. Compiling a statement takes longer than any
+   * of ours. Commits are synced also where the server's
    * own setting is not to: the holder of a session would be ahead of a server that crashed, and could not continue.
    */
   async function setUp(client: ClientBase): Promise<void> {
     const { rows } = await client.query<{ is_standby: boolean; backend: string | null }>(
-      `SELECT pg_is_in_recovery() AS is_standby, (${BACKEND}) AS backend, set_config('search_path', $1, false), set_config('statement_timeout', $2, false),
+      `SELECT pg_is_in_recovery() AS is_standby, (${BACKEND}) AS backend, set_config('search_path', $1, false), set_config('jit', 'off', false), set_config('statement_timeout', $2, false),
         set_config('idle_in_transaction_session_timeout', $2, false),
         set_config('default_transaction_read_only', CASE WHEN $3 THEN 'on' ELSE current_setting('default_transaction_read_only') END, false),
         set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' ELSE current_setting('synchronous_commit') END, false)`,

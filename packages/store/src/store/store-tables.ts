@@ -17,7 +17,7 @@ import {
 import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
 import { searchNodes } from "./search-nodes.ts";
 import { verifySession } from "./verify-session.ts";
-import { listed, sql, sqlRow, type SqlDatabase, type Steps } from "../sql/sql.ts";
+import { listed, sql, SqlPart, sqlRow, type SqlDatabase, type Steps } from "../sql/sql.ts";
 import type { ArtifactBytes } from "../artifacts/artifact-bytes.ts";
 
 export interface StoreTables extends Pick<
@@ -84,8 +84,8 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
       const rows = await database.run(
         sql<SessionFactRow>`SELECT session_id, place % ${PLACES_SQL} AS seq, line FROM ${listed(session_ids)}
          JOIN sessions ON session_id = value
-         JOIN facts ON place > session_no * ${PLACES_SQL} + ${asCount(after)} AND place <= session_no * ${PLACES_SQL} + last_seq
-         WHERE facts.type IN (SELECT value FROM ${listed(types)}) ORDER BY place`,
+         ${FACTS_WHERE} place > session_no * ${PLACES_SQL} + ${asCount(after)} AND place <= session_no * ${PLACES_SQL} + last_seq
+           AND facts.type IN (SELECT value FROM ${listed(types)}) ${THESE_FACTS} ORDER BY place`,
       );
       return rows.map(sessionFact);
     },
@@ -213,6 +213,13 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
       ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
   }
 }
+
+/** PostgreSQL cannot guess how few facts a range of places has, and would read all that there are. */
+const FACTS_WHERE = new SqlPart({
+  sqlite: "JOIN facts ON",
+  postgres: "CROSS JOIN LATERAL (SELECT place, line FROM facts WHERE",
+});
+const THESE_FACTS = new SqlPart({ sqlite: "", postgres: "OFFSET 0) AS found" });
 
 type RunOfSession = RunRow & Pick<SessionRow, "session_id" | "open_state">;
 
