@@ -54,6 +54,7 @@ const running = runWorker({
     guards: [],
     places: { roots: { project: directory, write: [] }, resolvePath: (path) => path },
     canonicalTool: (name) => name,
+    defaultTools: () => [],
     hasTool: () => true,
     checkModel: async () => {},
     openSession,

@@ -48,11 +48,12 @@ describe("tasks on SQLite", () => {
     const storage = (await openWithSessions()).tasks();
     const { tasks, create, orchestrator: caller } = createTaskStage(storage);
     const [broken, sound] = [await create({ a: [], b: ["a"] }), await create({ a: [] })];
-    const odd = await create({ a: [] });
+    const [odd, empty] = [await create({ a: [] }), await create({ a: [] })];
     const database = (await loadSqlite())(join(directory, "store", "soong.db"));
     database.exec(`
       UPDATE tasks SET content = 'null' WHERE task_id = '${broken}';
       UPDATE tasks SET content = '{"title":5}' WHERE task_id = '${odd}';
+      UPDATE tasks SET content = '{}' WHERE task_id = '${empty}';
       UPDATE task_steps SET state = '{' WHERE task_no = 1 AND step_id = 'a';
       UPDATE task_step_definitions SET content = '[]' WHERE task_no = 1 AND step_id = 'a';
       UPDATE task_step_definitions SET depends_on = '"x"' WHERE task_no = 1 AND step_id = 'b';`);
@@ -60,6 +61,7 @@ describe("tasks on SQLite", () => {
     const UNREADABLE = "(what is stored of it cannot be read)";
     const titles = (await tasks.reader.list()).map(({ task_id, title }) => [task_id, title]);
     expect(titles).toEqual([
+      [empty, "(cannot be read)"],
       [odd, "(cannot be read)"],
       [sound, "T"],
       [broken, UNREADABLE],

@@ -209,7 +209,11 @@ export function toStepCounts(found: Readonly<Record<string, number>> | undefined
 }
 
 /** Texts that everyone shows, in rows that were written by hand. */
-const SHOWN = ["title", "goal", "instructions", "updated_at"];
+const SHOWN: Readonly<Record<keyof StoredContents, readonly string[]>> = {
+  task: ["title", "goal"],
+  state: ["updated_at"],
+  definition: ["title", "instructions"],
+};
 
 interface StoredContents {
   task: Omit<TaskRecord, keyof StoredTask>;
@@ -220,11 +224,11 @@ interface StoredContents {
 }
 
 function readStored<Kind extends keyof StoredContents>(
-  _kind: Kind,
+  kind: Kind,
   content: JsonObject,
 ): StoredContents[Kind] {
   // Rows are written by the functions of this file alone, from records of these types.
-  const wrong = SHOWN.filter((name) => name in content && typeof content[name] !== "string");
+  const wrong = SHOWN[kind].filter((name) => typeof content[name] !== "string");
   const texts = Object.fromEntries(wrong.map((name) => [name, "(cannot be read)"]));
   return { ...content, ...texts } as unknown as StoredContents[Kind];
 }

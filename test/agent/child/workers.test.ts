@@ -277,6 +277,35 @@ test("a dispatch asks no worker elsewhere for more tools than its pool has, whic
   expect(asked).toEqual([]);
 });
 
+test("a worker whose definition skips what is missing starts with what there is", async () => {
+  verifies("SURF-4", "AGENT-3");
+  const definition = {
+    id: "hand",
+    description: "Works.",
+    system: "You work.",
+    roles: ["worker"],
+    allowed_tools: ["code.look", "mcp.gone.add"],
+    skip_missing_tools: true,
+  } as const;
+  const stage = await openWorkerStage(
+    {
+      turns: [newTask("a"), { calls: [dispatch({ step_id: "a" })] }, { text: "ok" }],
+      agents: {
+        hand: [
+          [BEGINS, { calls: [{ tool: "code.look", input: {} }] }, COMPLETES, { text: "Done." }],
+        ],
+      },
+    },
+    {
+      tools: [readTool("code.look", () => "seen")],
+      definitions: [definition],
+      pools: [{ name: "hands", size: 1, agent_definition_id: "hand" }],
+    },
+  );
+  await stage.finish(stage.conversation.send("go"));
+  expect(results(stage)[0]).toMatchObject({ status: "succeeded" });
+});
+
 test("a dispatch that cannot be is refused before anything begins, and leaves no worker busy", async () => {
   verifies("SURF-4", "SURF-6", "AGENT-3");
   const stage = await openWorkerStage(

@@ -296,6 +296,7 @@ async function runWorker(
       about,
       context: input.instructions,
       allowedTools: allowed && mergeNames(TASK_TOOLS, allowed),
+      areToolsAsked: asked !== undefined,
       model: pool.model,
       begun() {
         const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };

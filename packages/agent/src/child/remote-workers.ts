@@ -74,6 +74,14 @@ export interface RemoteWorkers {
   dispatch(work: RemoteWork, watch: RemoteWatch): Promise<RemoteEnd>;
 }
 
+/** Tools that the definition lists may be missing; those that a pool or a dispatch names are asked for in earnest. */
+export function skipsMissingTools(
+  { allowed_tools, skip_missing_tools }: AgentDefinition,
+  asked: RemoteWork["allowed_tools"],
+): boolean {
+  return skip_missing_tools === true && JSON.stringify(asked) === JSON.stringify(allowed_tools);
+}
+
 /** Where it was written does not matter, nor where its rules were. */
 export function digestDefinition({ origin: _origin, rules, ...rest }: AgentDefinition): string {
   const said = rules?.map(({ origin: _place, ...rule }) => rule);

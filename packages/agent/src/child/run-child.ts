@@ -78,6 +78,8 @@ export interface ChildStart extends ChildTask {
   readonly run_id: string;
   /** Default: the tools of the role (SURF-4). */
   readonly allowedTools?: readonly string[];
+  /** They were asked for by name, and not taken from the definition: then in earnest. */
+  readonly areToolsAsked?: boolean;
   readonly model?: string;
   /** The conversation a fork continues, root first. */
   readonly history?: readonly ConversationNode[];
@@ -315,7 +317,7 @@ function buildConversationOptions(parts: AgentParts, active: ActiveRun, start: C
 
 /** Always below the parent's policy (PERM-12), and without the parent's tools (SURF-4). */
 function buildRunOptions(active: ActiveRun, start: ChildStart): RunOptions {
-  const { definition, role, agent_id, run_id, allowedTools } = start;
+  const { definition, role, agent_id, run_id, allowedTools, areToolsAsked = false } = start;
   const { suggested_tools: suggestedTools, mode, rules } = definition;
   const { identity, policy } = active.run;
   const { roots, inlineLimitBytes, taskDenied } = active.options;
@@ -328,8 +330,7 @@ function buildRunOptions(active: ActiveRun, start: ChildStart): RunOptions {
     mode: mode === "orchestrator" ? undefined : mode,
     policy: rules === undefined ? undefined : { rules },
     allowedTools,
-    // What the caller asks for by name is asked for in earnest.
-    skipMissingTools: allowedTools === definition.allowed_tools && definition.skip_missing_tools,
+    skipMissingTools: !areToolsAsked && definition.skip_missing_tools,
     suggestedTools,
     taskDenied,
     roots,

@@ -102,6 +102,7 @@ async function spawnAgent(
     definition,
     expected: resolveExpectedOutput(definition, input.expected_output_schema),
     allowedTools: resolveAllowedTools(active, definition, input.allowed_tools),
+    areToolsAsked: input.allowed_tools !== undefined,
     agent_id: active.ids.next("agent"),
     run_id: active.ids.next("run"),
     task: input.task,

@@ -21,7 +21,7 @@ import type { Model } from "../model/index.ts";
 import { createChildDeadline } from "./child-progress.ts";
 import { buildChildPrompt, buildChildSystem } from "./child-task.ts";
 import { describeWorkerTask, TASK_TOOLS } from "./dispatch-worker.ts";
-import type { RemoteWork } from "./remote-workers.ts";
+import { skipsMissingTools, type RemoteWork } from "./remote-workers.ts";
 import { findDefinition, startFailure, type AgentParts, type TaskParts } from "./run-child.ts";
 import type { Assignment } from "./worker-pools.ts";
 
@@ -131,6 +131,7 @@ export async function workOnStep(
         definition.mode !== "orchestrator" && { mode: definition.mode }),
       ...(definition.rules !== undefined && { policy: { rules: definition.rules } }),
       ...(allowed !== undefined && { allowedTools: [...new Set([...TASK_TOOLS, ...allowed])] }),
+      skipMissingTools: skipsMissingTools(definition, allowed),
       ...(definition.suggested_tools !== undefined && {
         suggestedTools: definition.suggested_tools,
       }),

@@ -2,6 +2,7 @@
 // while they have attempts left, and the task ends when nothing more can be done. What others do to it meanwhile, in
 // this process or another, is seen and counts.
 
+import { setMaxListeners } from "node:events";
 import {
   messageOf,
   RunRefused,
@@ -39,6 +40,8 @@ export async function driveTask(options: DriveOptions): Promise<DriveEnd> {
   const over = readTaskEnd(found.task);
   if (over !== undefined) return over;
   const stop = new AbortController();
+  // Each step that is under way listens to it.
+  setMaxListeners(0, stop.signal);
   const abort = (): void => stop.abort(options.signal?.reason ?? "the drive was stopped");
   options.signal?.addEventListener("abort", abort, { once: true });
   if (options.signal?.aborted === true) abort();

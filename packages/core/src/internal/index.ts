@@ -74,6 +74,7 @@ export { isEmptyResult } from "../result/map-result.ts";
 export { readCallClass } from "../schedule/schedule.ts";
 export { catalogEntries, entriesIn } from "../surface/catalog.ts";
 export { createDeferredIndex, type SearchedTool } from "../surface/search-deferred.ts";
+export { listWorkerDefaults } from "../surface/ceiling.ts";
 export { effectsUnder, toolFacts } from "../surface/effects-under.ts";
 export { estimateDefinition, estimateTokens } from "../surface/defer.ts";
 export { wireNameOf, wireNames } from "../surface/wire-name.ts";

@@ -50,8 +50,18 @@ export function findStanding(tool: RegisteredTool, role: Role, mode: Mode): Stan
     return seat === "worker" && ASKED_FOR.has(tool.name) ? "on_request" : "default";
   }
   if (seat !== "worker") return "default";
-  const isFileTool = kind === "code" && tool.name.startsWith("code.");
-  return tool.effects.read_only && isFileTool ? "default" : "on_request";
+  return isFileReader(tool) ? "default" : "on_request";
+}
+
+/** What a worker has beside its task where no one asks for anything. */
+export function listWorkerDefaults(tools: Iterable<RegisteredTool>): string[] {
+  return Array.from(tools)
+    .filter(isFileReader)
+    .map(({ name }) => name);
+}
+
+function isFileReader({ source, name, effects }: RegisteredTool): boolean {
+  return source.kind === "code" && name.startsWith("code.") && effects.read_only;
 }
 
 export function describeSeat(role: Role, mode: Mode): string {

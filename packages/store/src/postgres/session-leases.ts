@@ -1,6 +1,7 @@
 // One process to a session, by a lease in its row and an epoch that counts its holders. All times are the database's, but one: by
 // its own monotonic clock a holder stops before its lease can end, so that one that is cut off does nothing beside the next.
 
+import { setMaxListeners } from "node:events";
 import { checkLife, thisHolder } from "@soong/platform";
 import { StoreError } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
@@ -151,6 +152,8 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
   function keep({ row, sentAt }: TakenRow): Lease {
     const { session_id, session_no, epoch } = row;
     const lost = new AbortController();
+    // Each run of the session listens to it.
+    setMaxListeners(0, lost.signal);
     const lease: Lease = {
       session_id,
       session_no,

@@ -158,6 +158,26 @@ describe("a damaged store", () => {
     await store.close();
   });
 
+  test("with a session whose open state was edited by hand lists the runs of all", async () => {
+    verifies("STORE-1");
+    const home = copyOf(seeded);
+    let store = await openStore({ directory: home });
+    for (const session_id of ["one", "two"]) {
+      const session = await store.createSession({ session_id });
+      createFactWriter(session).add({ run_id: `run_of_${session_id}`, type: "run.started" });
+      await session.close();
+    }
+    await store.close();
+    const database = (await loadSqlite())(databaseOf(home));
+    database.exec("UPDATE sessions SET open_state = '{' WHERE session_id = 'one'");
+    database.close();
+    store = await openStore({ directory: home });
+    const runs = await store.runs(["one", "two"]);
+    expect(runs.map(({ run_id }) => run_id)).toEqual(["run_of_one", "run_of_two"]);
+    expect(await store.verify("one")).toMatchObject({ ok: false });
+    await store.close();
+  });
+
   test.each<[string, (wal: string) => void, number]>([
     ["has a torn end", (wal) => writeFileSync(wal, "torn".repeat(999), { flag: "a" }), FACTS],
     ["lost its end", (wal) => truncateSync(wal, statSync(wal).size - 6000), 1],

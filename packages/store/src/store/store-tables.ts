@@ -7,6 +7,7 @@ import type { CallCount, RunRecord, SessionPage, Store, Tombstone } from "../con
 import { StoreError } from "../contract/store-error.ts";
 import { asCount, parseFact, type SessionPlace, sessionReader } from "../session/session-reader.ts";
 import {
+  type OpenState,
   parseOpenState,
   PLACES_SQL,
   runRecord,
@@ -225,9 +226,18 @@ type RunOfSession = RunRow & Pick<SessionRow, "session_id" | "open_state">;
 
 /** What the row of a run under way does not know is in the open state of its session. */
 function runOfSession(row: RunOfSession): RunRecord {
-  const open = row.ended_at === null ? parseOpenState(row).runs : [];
+  const open = row.ended_at === null ? readOpenRuns(row) : [];
   const [, last_seq = row.last_seq] = open.find(([id]) => id === row.run_id) ?? [];
   return runRecord({ ...row, last_seq }, row.session_id);
+}
+
+/** One that cannot be read keeps no one from the runs of other sessions; a reader of its own and `verify` say it. */
+function readOpenRuns(row: RunOfSession): OpenState["runs"] {
+  try {
+    return parseOpenState(row).runs;
+  } catch {
+    return [];
+  }
 }
 
 /** Comes behind every text that is kept. */

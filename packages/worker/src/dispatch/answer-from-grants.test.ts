@@ -64,6 +64,16 @@ test("what is asked every time is covered by nothing", () => {
   expect(find(granted, { tool_name: WRITE, scopes: [] })).toBeUndefined();
 });
 
+test("a question that this Soong does not understand is left to users", () => {
+  verifies("PERM-5", "DIST-1");
+  const granted = [grant(WRITE, inside(THERE))];
+  for (const scopes of [[null], [{ kind: "of a newer one" }], [inside(HERE), 7]]) {
+    expect(find(granted, { tool_name: WRITE, scopes })).toBeUndefined();
+  }
+  const scopes = [sh(["git", "add"], HERE)];
+  expect(find(granted, { tool_name: RUN, scopes, scope_choices: [null] })).toBeUndefined();
+});
+
 test("a question that does not say where the worker's project is, or is no question about a call, is left to users", () => {
   verifies("PERM-5");
   const granted = [grant(WRITE, inside(THERE))];

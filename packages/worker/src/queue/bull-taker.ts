@@ -1,5 +1,6 @@
 // Takes jobs of one pool with a worker of BullMQ: runs the handler, and moves the job to where its end says.
 
+import { setMaxListeners } from "node:events";
 import { inTime } from "@soong/platform";
 import type { IQueueBackend, Job as BullJob } from "bullmq";
 import { POLL_SECONDS, type Bull, type BullBackends } from "./bull-backends.ts";
@@ -39,6 +40,8 @@ export async function startBullTaker(given: BullTakerOptions): Promise<JobTaker>
   const { backend, connection } = connected;
   const ending = new AbortController();
   const aborting = new AbortController();
+  // Each job listens to it.
+  setMaxListeners(0, aborting.signal);
   pauseAfterFailure(backend, given, ending.signal);
   const worker = new bull.Worker(
     name,

@@ -1,6 +1,11 @@
 // Whether this machine can work on a job: with the same definition, what its config allows the pool, its tools, hooks and models.
 
-import { digestDefinition, findToolsBeyond, type WorkerPool } from "@soong/agent";
+import {
+  digestDefinition,
+  findToolsBeyond,
+  skipsMissingTools,
+  type WorkerPool,
+} from "@soong/agent";
 import { messageOf } from "@soong/core";
 import { findMissingGuard, type JobWork } from "../dispatch/index.ts";
 import type { WorkerHost } from "./worker-host.ts";
@@ -12,7 +17,7 @@ export async function findMismatch(
   pool: WorkerPool,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { agent_definition_id: id, allowed_tools: asked = [] } = work;
+  const { agent_definition_id: id, allowed_tools: asked = host.defaultTools() } = work;
   const { name, agent_definition_id: own = id } = pool;
   const definition = host.agents.catalog.definitions.get(id);
   if (definition === undefined) {
@@ -34,7 +39,8 @@ export async function findMismatch(
     if (most === undefined || beyond?.length === 0) continue;
     return `it allows ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} on this worker. Give all machines the same config, and start this worker again.`;
   }
-  const lacking = findUnknownTools(host, asked) ?? findMissingGuard(work.guards, host.guards);
+  const unknown = skipsMissingTools(definition, asked) ? undefined : findUnknownTools(host, asked);
+  const lacking = unknown ?? findMissingGuard(work.guards, host.guards);
   if (lacking !== undefined) return lacking;
   const model = work.model ?? definition.model;
   if (model === undefined) return undefined;

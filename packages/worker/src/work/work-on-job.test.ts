@@ -49,6 +49,7 @@ function stage(
       reader: { get: async () => ({ task: { session_id: "s", title: "T" } }) },
     },
     checkModel,
+    defaultTools: () => ["code.read_file"],
     hasTool: (name: string) => name !== "my.tool" && (isConnected || name !== "mcp.git.log"),
     toolProvider: {
       async ready() {
@@ -121,6 +122,11 @@ test.each([
     "it allows code.*, and the pool builders allows none on this worker. Give all machines the same config, and start this worker again.",
   ],
   [
+    { allowed_tools: ["agent.inspect_agent"] },
+    {},
+    "it allows code.read_file, and the pool builders allows only agent.inspect_agent on this worker. Give all machines the same config, and start this worker again.",
+  ],
+  [
     { agent_definition_id: "other" },
     {},
     "it is for the agent builder, and the pool builders has other on this worker. Give all machines the same config, and start this worker again.",
@@ -160,6 +166,16 @@ test("a job with a tool that is not here is left to other workers, and uses up n
   expect(lines).toEqual([
     "Step plan of task_1 is left to other workers: it may use my.tool, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.",
   ]);
+});
+
+test("of the tools that a definition lists, those may be missing that it lets be", async () => {
+  verifies("DIST-1", "SURF-4");
+  const definition = { ...DEFINITION, allowed_tools: ["my.tool"], skip_missing_tools: true };
+  const said = { definition_digest: digestDefinition(definition), allowed_tools: ["my.tool"] };
+  const { host, lines, deliver } = stage(undefined, {}, said);
+  Object.assign(host.agents.catalog, { definitions: new Map([["builder", definition]]) });
+  await deliver();
+  expect(lines).toEqual([]);
 });
 
 test("a tool of a server that is not connected yet is looked for when it is", async () => {

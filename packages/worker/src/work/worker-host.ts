@@ -20,6 +20,8 @@ export interface WorkerHost {
   readonly guards: readonly Guard[];
   /** The name of a tool, of an alias the one it is for. */
   canonicalTool(name: string): string;
+  /** What a worker has where a job names no tools. */
+  defaultTools(): readonly string[];
   /** Whether there is such a tool now, by any of its names. */
   hasTool(name: string): boolean;
   /** Throws where this machine has no such model. */

@@ -37,7 +37,7 @@ export async function readNamedStore(
   const text = readVariable(context, given);
   if (text === "") throw new UsageError(`${role} is empty. Name a directory or a database.`);
   if (/^postgres(?:ql)?:\/\//.test(text)) return nameDatabase(context, text, role);
-  if (/^\w+:\/\//.test(text)) {
+  if (text !== given || ADDRESS.test(text)) {
     throw new UsageError(
       `${role} is neither a directory nor an address that begins with postgres://.`,
     );
@@ -51,6 +51,9 @@ export async function readNamedStore(
     secrets: [],
   };
 }
+
+/** Also with a typing error, as a directory of its name would show the password. */
+const ADDRESS = /^\w+:\/\/|^postgres(?:ql)?:|^[^./~\\][^/\\]*:[^\\].*@/i;
 
 async function nameDatabase(
   context: CommandContext,

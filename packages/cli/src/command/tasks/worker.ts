@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { loopLimits } from "@soong/agent";
 import { messageOf } from "@soong/core";
+import { listWorkerDefaults } from "@soong/core/internal";
 import { resolveRulePath } from "@soong/tools";
 import { listGuards, openJobQueue, runWorker, type WorkerHost } from "@soong/worker";
 import { nearestName } from "@soong/schema";
@@ -112,6 +113,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
       agents: agents.agents,
       models: opened,
       canonicalTool,
+      defaultTools: () => listWorkerDefaults(runtime.kernel.registry.snapshot().tools.values()),
       hasTool: (name) => runtime.kernel.registry.snapshot().tools.has(canonicalTool(name)),
       checkModel: (reference) => openModels(config.values, env, reference),
       limits: loopLimits(buildLoopLimits(config.values)),
