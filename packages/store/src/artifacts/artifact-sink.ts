@@ -217,9 +217,12 @@ export async function writeArtifact(
   bytes: string | Uint8Array,
   about: ArtifactInput,
 ): Promise<ArtifactRecord> {
-  // A copy: a caller may reuse its buffer without waiting.
-  const whole = typeof bytes === "string" ? Buffer.from(bytes) : new Uint8Array(bytes);
-  if (whole.length < SHORTEST_SHARED) return writeSmall(place, whole, { ...about });
+  const size = typeof bytes === "string" ? Buffer.byteLength(bytes) : bytes.length;
+  if (size < SHORTEST_SHARED) {
+    // A copy: a caller may reuse its buffer without waiting.
+    const whole = typeof bytes === "string" ? Buffer.from(bytes) : new Uint8Array(bytes);
+    return writeSmall(place, whole, { ...about });
+  }
   const sink = openArtifactSink(place, about);
   try {
     await sink.write(bytes);
