@@ -14,6 +14,7 @@ export * from "./permission-request.ts";
 export {
   commandText,
   describeClaim,
+  describeOpenQuestion,
   describeQuestion,
   describeStoredQuestion,
 } from "./question-text.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { PermissionRequest } from "./permission-request.ts";
-import { describeClaim, describeQuestion } from "./question-text.ts";
+import { describeClaim, describeOpenQuestion, describeQuestion } from "./question-text.ts";
 
 const DIFF = "--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1,2 +1,4 @@\n-old\n+--new\n+two\n+three\n same\n";
 
@@ -77,4 +77,20 @@ test("what the model says of its command is marked as its claim, and made visibl
   expect(said("")).toBeUndefined();
   expect(said(7)).toBeUndefined();
   expect(said("Titles an issue", "mcp.github.create_issue")).toBeUndefined();
+});
+
+test("what a stored question waits for is escaped, whoever wrote it", () => {
+  verifies("PERM-19", "PERM-20");
+  const stored = { question_id: "ask_1\u001b[2J", tool_name: "mcp.a.b\u001b[2J" };
+  const answer = "(`soong questions answer ask_1\\u001b[2J`)";
+  expect(describeOpenQuestion({ ...stored, kind: "elicitation" })).toBe(
+    `an answer to mcp.a.b\\u001b[2J ${answer}`,
+  );
+  const request = { request: { ...requestOf({ tool_name: "notes.add", arguments: 3 }) } };
+  expect(describeOpenQuestion({ ...stored, kind: "permission", request: request as never })).toBe(
+    `approval: notes.add ${answer}`,
+  );
+  expect(describeOpenQuestion({ ...stored, kind: "permission" })).toBe(
+    `approval: mcp.a.b\\u001b[2J ${answer}`,
+  );
 });

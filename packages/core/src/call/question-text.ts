@@ -1,7 +1,7 @@
 // A question before a call in one line, what and where first: terminals, the inspector and the gateway all begin with it.
 // All of it is escaped, so that what the user reads is what runs (PERM-19).
 
-import { asRecord, shorten } from "@soong/schema";
+import { asRecord, shorten, type JsonObject } from "@soong/schema";
 import { shellWord } from "../result/shell-word.ts";
 import { exactLine, visibleLine } from "../result/visible.ts";
 import { primaryArgument, type Resource } from "../tool/index.ts";
@@ -37,6 +37,25 @@ export function describeStoredQuestion(tool_name: string, request: unknown): str
   } catch {
     return exactLine(tool_name);
   }
+}
+
+/** Of a stored question: what a step waits for, with the command that answers it. */
+export function describeOpenQuestion({
+  question_id,
+  tool_name,
+  kind,
+  request,
+}: {
+  readonly question_id: string;
+  readonly tool_name: string;
+  readonly kind: "permission" | "elicitation";
+  readonly request?: JsonObject;
+}): string {
+  const what =
+    kind === "permission"
+      ? `approval: ${describeStoredQuestion(tool_name, request?.["request"])}`
+      : `an answer to ${exactLine(tool_name)}`;
+  return `${what} (\`soong questions answer ${exactLine(question_id)}\`)`;
 }
 
 /** What the model itself says of a command: a claim, and marked as one. */

@@ -5,6 +5,7 @@ export {
   TOOL_REQUESTS,
   commandText,
   describeClaim,
+  describeOpenQuestion,
   describeQuestion,
   describeStoredQuestion,
   describeSandbox,

@@ -2,8 +2,6 @@
 
 import type { RemoteWork } from "@soong/agent";
 import { ToolFailure } from "@soong/core";
-import { describeStoredQuestion } from "@soong/core/internal";
-import type { QuestionRecord } from "@soong/store";
 import type { StepRecord } from "@soong/tasks";
 import type { PoolLook } from "./pool-watch.ts";
 
@@ -11,18 +9,7 @@ export function describeDeclined(declined: PoolLook["declined"]): string {
   return declined.map(({ worker_id, why }) => `${worker_id} does not, because ${why}`).join(" ");
 }
 
-export function describeQuestion({
-  question_id,
-  tool_name,
-  kind,
-  request,
-}: QuestionRecord): string {
-  const what =
-    kind === "permission"
-      ? `approval: ${describeStoredQuestion(tool_name, request?.["request"])}`
-      : `an answer to ${tool_name}`;
-  return `${what} (\`soong questions answer ${question_id}\`)`;
-}
+export { describeOpenQuestion as describeQuestion } from "@soong/core/internal";
 
 export function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): ToolFailure {
   const how = step === undefined ? "not there" : step.status;

@@ -1,6 +1,6 @@
 // A task as lines for users: its steps by level, each below those it waits for, with who works on it and why it failed.
 
-import { describeStoredQuestion } from "@soong/core/internal";
+import { describeOpenQuestion } from "@soong/core/internal";
 import type { QuestionRecord } from "@soong/store";
 import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/tasks";
 import {
@@ -93,16 +93,8 @@ function stepLines(
   return [
     line,
     ...wrap(about, width, indent).map((one) => colours.dim(one)),
-    ...asked.map((one) => colours.yellow(`${indent}${describeQuestion(one)}`)),
+    ...asked.map((one) => colours.yellow(`${indent}waits for ${describeOpenQuestion(one)}`)),
   ];
-}
-
-function describeQuestion({ question_id, tool_name, kind, request }: QuestionRecord): string {
-  const what =
-    kind === "permission"
-      ? `approval: ${describeStoredQuestion(tool_name, request?.["request"])}`
-      : `an answer to ${visibleLine(tool_name)}`;
-  return `waits for ${what} (\`soong questions answer ${visibleLine(question_id)}\`)`;
 }
 
 const COLOUR_OF: Readonly<Partial<Record<StepStatus, "green" | "red" | "yellow" | "cyan">>> = {
