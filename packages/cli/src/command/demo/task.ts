@@ -66,7 +66,7 @@ export async function playDemoTask(
     onEvent(event) {
       if (event.kind !== "step_ended") return;
       const { step_id, status, worker, summary } = event;
-      const word = status === "ready" ? "is released" : status;
+      const word = status === "ready" ? "given back" : status;
       const line = `  ${worker} ${step_id} ${word}: ${visibleLine(summary)}`;
       output.line(dim(fit(line, output.width)));
     },

@@ -1,16 +1,10 @@
 // `soong tasks drive`: a task worked on to its end by the workers of the config (TASK-6). Ctrl-C stops the workers and
 // gives their steps back; what is finished stays finished.
 
-import {
-  driveTask,
-  scriptedModel,
-  type DriveEnd,
-  type DriveEvent,
-  type WorkerPool,
-} from "@soong/agent";
+import { driveTask, scriptedModel, type DriveEnd, type WorkerPool } from "@soong/agent";
 import { messageOf } from "@soong/core";
 import type { Store } from "@soong/store";
-import { taskReader, type StepStatus } from "@soong/tasks";
+import { taskReader } from "@soong/tasks";
 import { buildLoopLimits, type SoongConfig } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import { openModels } from "../../runtime/models.ts";
@@ -21,6 +15,7 @@ import { createToolProvider } from "../../runtime/servers.ts";
 import { loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { Handler } from "../handler.ts";
 import { createUserQuestions } from "../terminal-questions.ts";
+import { renderDriveEvent } from "./drive-lines.ts";
 import { findTask } from "./stored-task.ts";
 
 export const driveStoredTask: Handler<"tasks drive"> = async (
@@ -68,7 +63,7 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
         signal: stop.signal,
         pools,
         toolProvider: createToolProvider(runtime, config.values.mcp),
-        onEvent: (event) => void (json || output.line(renderEvent(event, output))),
+        onEvent: (event) => void (json || output.line(renderDriveEvent(event, output))),
       });
       // Ends the stream of facts.
       await held.close();
@@ -126,33 +121,6 @@ function refuseUnknownPools(
     `There is no worker pool ${visibleLine(unknown)}; there are ${names.join(", ")}. [agents.worker_pools.NAME] of the config makes one.`,
   );
 }
-
-function renderEvent(event: DriveEvent, { colours }: Output): string {
-  const step = visibleLine(event.step_id);
-  switch (event.kind) {
-    case "dispatched": {
-      const again = event.attempt > 1 ? ` (attempt ${event.attempt})` : "";
-      return colours.dim(`→ ${step} to ${event.worker}${again}: ${visibleLine(event.title)}`);
-    }
-    case "waiting":
-      return colours.dim(`· ${step} ${visibleLine(event.message)}`);
-    case "retried":
-      return colours.dim(`↻ ${step}: tried ${event.attempts} of ${event.max_attempts} times`);
-    case "step_ended": {
-      const colour = event.status === "completed" ? colours.green : colours.red;
-      const word = WORDS[event.status] ?? event.status;
-      const line = `← ${step} ${word}, ${visibleLine(event.worker)}`;
-      return `${colour(line)}: ${visibleLine(event.summary).slice(0, 300)}`;
-    }
-  }
-}
-
-const WORDS: Readonly<Partial<Record<StepStatus, string>>> = {
-  ready: "is released",
-  // Its worker was told to stop, and has not yet.
-  claimed: "is being stopped",
-  running: "is being stopped",
-};
 
 function reportEnd(output: Output, task_id: string, { kind, reason }: DriveEnd): void {
   const sentence = visibleLine(reason);
