@@ -3,7 +3,7 @@
 import { lstatSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Fact } from "@soong/core";
+import type { Fact, Redactor } from "@soong/core";
 import type {
   RunRecord,
   SessionPage,
@@ -18,19 +18,22 @@ import { resolveHome, createHomeRedactor } from "./context.ts";
 import type { CommandContext } from "./handler.ts";
 import { ambiguousId, filterById, unknownId, type IdSubject } from "./match-id.ts";
 
-/** Runs with the store open for reading. `none`: where nothing was ever stored; a text is what there is none of. */
+/**
+ * Runs with the store open for reading. `none`: where nothing was ever stored; a text is what there is none of. What is printed is
+ * redacted anyway; `redactor` is for what is cut before: half a secret is not recognised.
+ */
 export async function withReadOnlyStore<T>(
   context: CommandContext,
   none: string | (() => T),
-  work: (store: Store) => Promise<T>,
+  work: (store: Store, redactor: Redactor) => Promise<T>,
 ): Promise<T> {
   const place = { home: resolveHome(context), env: context.env };
   const opened = await openForReading(place);
   if (opened === undefined) return typeof none === "string" ? refuseNothingStored(none) : none();
   return using(opened, async (store) => {
-    await hideSecrets(context, place.home);
+    const redactor = await hideSecrets(context, place.home);
     await finishRemovals(store, place);
-    return work(store);
+    return work(store, redactor);
   });
 }
 
@@ -76,8 +79,10 @@ export async function withStore<T>(
   return using(await openHomeStore({ home, env: context.env }), work);
 }
 
-async function hideSecrets({ env, output }: CommandContext, home: string): Promise<void> {
-  output.hide(await createHomeRedactor(home, env));
+async function hideSecrets({ env, output }: CommandContext, home: string): Promise<Redactor> {
+  const redactor = await createHomeRedactor(home, env);
+  output.hide(redactor);
+  return redactor;
 }
 
 async function using<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {

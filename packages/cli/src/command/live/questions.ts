@@ -13,24 +13,26 @@ import {
   UsageError,
   visibleLine,
 } from "../../output/index.ts";
-import { resolveHome, createHomeRedactor } from "../context.ts";
 import type { Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
-import {
-  describeWorkedStep,
-  summarizeSessions,
-  type SessionSummary,
-} from "../sessions/session-summary.ts";
+import { describeWorkedStep, summarizeSessions } from "../sessions/session-summary.ts";
 import { withReadOnlyStore, withStore } from "../stored.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
+import { readOpenQuestions, readQuestionPlaces, type QuestionPlace } from "./open-questions.ts";
 
 export const listQuestions: Handler<"questions"> = async (context) => {
   const { output, json, print } = context;
   const { bold, dim } = output.colours;
-  const redactor = await createHomeRedactor(resolveHome(context), context.env);
-  const open = await withReadOnlyStore<OpenQuestion[]>(context, () => [], readOpenQuestions);
-  for (const { question: stored, session } of open) {
-    const question = redactor.value(stored);
+  const open = await withReadOnlyStore<OpenQuestion[]>(
+    context,
+    () => [],
+    async (store, redactor) => {
+      const questions = await readOpenQuestions(store, redactor);
+      const places = await readQuestionPlaces(store, questions);
+      return questions.map((one) => ({ question: one, place: places.get(one.session_id) }));
+    },
+  );
+  for (const { question, place } of open) {
     print(question, () => {
       const { question_id, tool_name, session_id, asked_at } = question;
       const { kind, request } = readStoredRequest(question);
@@ -42,7 +44,7 @@ export const listQuestions: Handler<"questions"> = async (context) => {
         `${bold(visibleLine(question_id))}  ${what}`,
         ...(why === undefined ? [] : [`    ${visibleLine(why)}`]),
         dim(
-          `    asked ${describeAge(asked_at, Date.now())} in ${visibleLine(session_id)}${describePlace(session)}`,
+          `    asked ${describeAge(asked_at, Date.now())} in ${visibleLine(session_id)}${describePlace(place)}`,
         ),
       ];
     });
@@ -52,29 +54,11 @@ export const listQuestions: Handler<"questions"> = async (context) => {
 
 interface OpenQuestion {
   readonly question: QuestionRecord;
-  readonly session: SessionSummary | undefined;
-}
-
-async function readOpenQuestions(store: Store): Promise<OpenQuestion[]> {
-  const open = (await store.questions().list()).filter(({ state }) => state === "open");
-  const ids = [...new Set(open.map(({ session_id }) => session_id))];
-  const records = await Promise.all(
-    // One that cannot be read keeps no one from the others.
-    ids.map(async (id) => (await store.readSession(id)).record().catch(() => undefined)),
-  );
-  const sessions = await summarizeSessions(
-    store,
-    records.filter((record) => record !== undefined),
-  );
-  return open.map((question) => ({
-    question,
-    session: sessions.find(({ session_id }) => session_id === question.session_id),
-  }));
+  readonly place: QuestionPlace | undefined;
 }
 
 /** Two workers may ask the same. */
-function describePlace(session: SessionSummary | undefined): string {
-  const { project, worker_of } = session ?? {};
+function describePlace({ project, worker_of }: QuestionPlace = {}): string {
   const where = project === undefined ? "" : `, ${visibleLine(project)}`;
   return `${where}${worker_of === undefined ? "" : `, ${describeWorkedStep(worker_of)}`}`;
 }

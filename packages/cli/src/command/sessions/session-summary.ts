@@ -2,7 +2,7 @@
 // so that the length of a session does not matter.
 
 import { describeUsageCost, sumUsage, type UsageTotal } from "@soong/agent";
-import { RUNTIME_RESTARTED, type Fact, type SessionCreatedData } from "@soong/core";
+import { RUNTIME_RESTARTED, type Fact, type FactType, type SessionCreatedData } from "@soong/core";
 import type { SessionRecord, Store } from "@soong/store";
 import { describeAge, visibleLine } from "../../output/index.ts";
 import { selectRootRuns } from "../stored.ts";
@@ -51,7 +51,12 @@ export async function summarizeSessions(
     else before.push(fact);
   }
   const turns = new Map([...runs].map(([id, facts]) => [id, selectRootRuns(facts)]));
-  const worked = await readWorkedSteps(store, turns);
+  // The run of a worker on another machine has its parent in another session.
+  const dispatched = [...turns].flatMap(([id, facts]) =>
+    facts.some(({ parent_run_id }) => parent_run_id !== undefined) ? [id] : [],
+  );
+  // Old journals have only the claim.
+  const worked = await readWorkedSteps(store, dispatched, ["session.created", "task.step.claimed"]);
   const open = [...turns].flatMap(([id, facts]) => (facts.every(hasEnded) ? [] : [id]));
   const [held, waiting] = open.length === 0 ? [[], []] : await readLive(store, open);
   return records.map((record) => {
@@ -80,21 +85,17 @@ export async function summarizeSessions(
   }
 }
 
-/** By session. The run of a worker on another machine has its parent in another session. */
-async function readWorkedSteps(
-  store: SummaryStore,
-  turns: ReadonlyMap<string, readonly Fact[]>,
+/** By session. */
+export async function readWorkedSteps(
+  store: Pick<Store, "factsOfTypes">,
+  session_ids: readonly string[],
+  types: readonly FactType[] = ["session.created"],
 ): Promise<ReadonlyMap<string, WorkedStep>> {
-  const ids = [...turns].flatMap(([id, facts]) =>
-    facts.some(({ parent_run_id }) => parent_run_id !== undefined) ? [id] : [],
-  );
-  if (ids.length === 0) return new Map();
-  const facts = await store.factsOfTypes(ids, ["session.created", "task.step.claimed"]);
+  if (session_ids.length === 0) return new Map();
   const worked = new Map<string, WorkedStep>();
-  for (const fact of facts) {
+  for (const fact of await store.factsOfTypes(session_ids, types)) {
     const step = readWorkedStep(fact);
     const known = worked.get(fact.session_id);
-    // Old journals have only the claim.
     if (step !== undefined && known?.run_id === undefined) worked.set(fact.session_id, step);
   }
   return worked;

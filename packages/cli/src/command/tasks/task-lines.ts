@@ -19,8 +19,8 @@ interface TaskLinesOptions {
 }
 
 interface StepLinesOptions extends TaskLinesOptions {
-  /** Those that are open. */
-  readonly questions: readonly QuestionRecord[];
+  /** Those that are open, by step. */
+  readonly questions: ReadonlyMap<string, readonly QuestionRecord[]>;
 }
 
 const SIGNS: Readonly<Record<StepStatus, string>> = {
@@ -82,14 +82,14 @@ function stepLines(
   ids: number,
   { width, colours, questions }: StepLinesOptions,
 ): string[] {
-  const { step_id, title, status, depends_on, claim } = step;
+  const { step_id, title, status, depends_on } = step;
   const from = depends_on.length === 0 ? "" : ` ← ${depends_on.map(visibleLine).join(", ")}`;
   const head = `${place} ${SIGNS[status]} ${pad(visibleLine(step_id), ids)} `;
   const first = fit(`${head}${visibleLine(title)}${from}`, width);
   const line = COLOUR_OF[status] === undefined ? first : colours[COLOUR_OF[status]](first);
   const about = describeStep(step);
   const indent = " ".repeat(measureWidth(head));
-  const asked = questions.filter(({ run_id }) => run_id === claim?.run_id);
+  const asked = questions.get(step_id) ?? [];
   return [
     line,
     ...wrap(about, width, indent).map((one) => colours.dim(one)),

@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { taskReader, type StepRecord, type TaskReader, type TaskWithCounts } from "@soong/tasks";
 import { EXIT, visibleLine } from "../../output/index.ts";
 import type { CommandContext, Handler } from "../handler.ts";
+import { findStepQuestions, readOpenQuestions } from "../live/open-questions.ts";
 import { withInterrupt } from "../signals.ts";
 import { readPages, refuseNothingStored, withReadOnlyStore } from "../stored.ts";
 import { findTask, withoutClaimToken, listSteps } from "./stored-task.ts";
@@ -17,7 +18,7 @@ export const showTasks: Handler<"tasks"> = async (context, { task: given }, { fo
   const noTasks = (): void =>
     output.note("There are no tasks yet; `soong run --mode orchestrator` makes some.");
   const missing = given === undefined ? noTasks : `task ${given}`;
-  return withReadOnlyStore<number | void>(context, missing, async (store) => {
+  return withReadOnlyStore<number | void>(context, missing, async (store, redactor) => {
     const reader = taskReader(store.tasks());
     if (given === undefined) {
       if ((await listTasks(context, reader)) === 0) noTasks();
@@ -26,7 +27,8 @@ export const showTasks: Handler<"tasks"> = async (context, { task: given }, { fo
     const found = await findTask(reader, given);
     const { task, counts } = found;
     const steps = await listSteps(reader, task.task_id);
-    const questions = (await store.questions().list()).filter(({ state }) => state === "open");
+    const open = await readOpenQuestions(store, redactor);
+    const questions = await findStepQuestions(store, steps, open);
     print({ task, counts }, () => renderTask(task, counts, steps, { ...output, questions }));
     if (json) for (const step of steps) print({ step: withoutClaimToken(step) }, () => []);
     return follow ? followTask(context, reader, found, steps) : EXIT.ok;
