@@ -11,7 +11,8 @@ import {
 } from "@soong/inspector";
 import type { ClusterStorage, QuestionRecord, Store } from "@soong/store";
 import { openHomeStore } from "../../runtime/home.ts";
-import { abortRemotely, answerRemoteQuestion, revokeRemotely } from "../live/act-on-remote.ts";
+import { abortRemotely, revokeRemotely } from "../live/act-on-remote.ts";
+import { answerStoredQuestion } from "../live/answer-stored-question.ts";
 import { findRemoteHolders, listRemoteGrants } from "../live/remote-grants.ts";
 import { withAlwaysOffers } from "./always-offers.ts";
 import { withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
@@ -76,7 +77,7 @@ export function withRemoteSessions(
       isHere(session_id)
         ? live.answer(session_id, question_id, answer)
         : change((opened) =>
-            answerRemoteQuestion(opened, session_id, { question_id, ...answer }, ANSWERED_BY),
+            answerStoredQuestion(opened, session_id, { question_id, ...answer }, ANSWERED_BY),
           ),
     revoke: (session_id, grant_id) =>
       isHere(session_id)

@@ -18,7 +18,8 @@ import { omitUndefined } from "@soong/schema";
 import type { QuestionRecord, SessionHolder, Store } from "@soong/store";
 import { awaitFacts } from "../sessions/await-facts.ts";
 import { readFactPages } from "../stored.ts";
-import { abortRemotely, answerRemoteQuestion, revokeRemotely } from "./act-on-remote.ts";
+import { abortRemotely, revokeRemotely } from "./act-on-remote.ts";
+import { answerStoredQuestion } from "./answer-stored-question.ts";
 import { listRemoteGrants } from "./remote-grants.ts";
 
 export interface RemoteConnection extends ConnectOptions {
@@ -85,7 +86,7 @@ export function connectRemote(
       refuseOwn();
       const name = attending?.name ?? answer.name ?? "program";
       try {
-        await answerRemoteQuestion(store, session_id, answer, `control:${name}`);
+        await answerStoredQuestion(store, session_id, answer, `control:${name}`);
       } catch (error) {
         attending?.showAgain(answer.question_id);
         throw error;

@@ -1,23 +1,18 @@
 // `soong questions`: the open questions, also those of a runtime that is gone, and answering one (PERM-20). A yes needs a
 // terminal, and the whole question on it (PERM-19): a command that a model runs cannot answer for the user.
 
-import type { JsonObject } from "@soong/core";
+import type { ElicitationAnswer, PermissionAnswer } from "@soong/core";
 import { describeStoredQuestion } from "@soong/core/internal";
 import { asJson, omitUndefined } from "@soong/schema";
-import type { QuestionRecord, Store } from "@soong/store";
+import type { QuestionRecord } from "@soong/store";
 import { describeAnswer, readStoredRequest } from "@soong/control";
-import {
-  CommandError,
-  describeAge,
-  describeRequest,
-  UsageError,
-  visibleLine,
-} from "../../output/index.ts";
+import { describeAge, describeRequest, UsageError, visibleLine } from "../../output/index.ts";
 import type { Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
-import { describeWorkedStep, summarizeSessions } from "../sessions/session-summary.ts";
+import { describeWorkedStep } from "../sessions/session-summary.ts";
 import { withReadOnlyStore, withStore } from "../stored.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
+import { answerStoredQuestion, refuseUnseen, requireAnswerable } from "./answer-stored-question.ts";
 import { readOpenQuestions, readQuestionPlaces, type QuestionPlace } from "./open-questions.ts";
 
 export const listQuestions: Handler<"questions"> = async (context) => {
@@ -88,66 +83,39 @@ export const answerQuestion: Handler<"questions answer"> = async (
     );
   }
   await withStore(context, async (store) => {
-    const question = await findQuestion(store, id);
+    const found = matchId(id, await store.questions().list(), QUESTION);
+    const question = await requireAnswerable(store, found);
     const { session_id, question_id } = question;
-    await refuseLostWorker(store, session_id);
     const answer = await chooseAnswer(question);
-    const { taken, question: kept } = await store.questions().answer(session_id, question_id, {
-      answer,
-      answered_by: TERMINAL,
-      answered_at: new Date().toISOString(),
-    });
-    if (!taken) throw new CommandError(describeSettled(kept));
-    output.line(`answered ${visibleLine(question_id)}: ${describeAnswer(answer)}`);
+    await answerStoredQuestion(store, session_id, { question_id, ...answer }, TERMINAL);
+    output.line(`answered ${visibleLine(question_id)}: ${describeAnswer(asJson(answer))}`);
     output.note(
       `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless what the call would do has changed.`,
       "dim",
     );
   });
 
-  async function chooseAnswer(question: QuestionRecord): Promise<JsonObject> {
+  async function chooseAnswer(
+    question: QuestionRecord,
+  ): Promise<PermissionAnswer | ElicitationAnswer> {
     const stored = readStoredRequest(question);
     const { ask, elicit } = createTerminalQuestions(stdin, output);
     if (stored.kind === "elicitation") {
       if (chosen === "deny") return { action: "decline" };
       if (chosen !== undefined) throw new UsageError("This question wants words, and not a yes.");
-      return asJson(await elicit(stored.request, NEVER));
+      return elicit(stored.request, NEVER);
     }
-    const why: JsonObject = omitUndefined({ reason });
-    if (chosen === "deny") return { decision: chosen, answered_by: TERMINAL, ...why };
-    if (!stored.shows_all) {
-      throw new CommandError(
-        `What this call would do is not kept, because it is sensitive or very long, so it can only be denied here. \`soong resume ${visibleLine(question.session_id)}\` asks again and shows it.`,
-      );
-    }
+    if (chosen === "deny") return omitUndefined({ decision: chosen, reason });
+    refuseUnseen(question);
     const shown = stored.request;
-    if (chosen === undefined) return asJson(await ask(shown, NEVER));
+    if (chosen === undefined) return ask(shown, NEVER);
     if (chosen === "allow_for_session" && shown.scopes.length === 0) {
       throw new UsageError(visibleLine(shown.session_scope));
     }
     output.note(describeRequest(shown, output.noteColours).text);
-    return { decision: chosen, answered_by: TERMINAL, ...why };
+    return omitUndefined({ decision: chosen, reason });
   }
 };
-
-/** By its id or the beginning of it, among those that are open; else by what became of it. */
-async function findQuestion(store: Store, id: string): Promise<QuestionRecord> {
-  const question = matchId(id, await store.questions().list(), QUESTION);
-  if (question.state === "open") return question;
-  throw new CommandError(describeSettled(question));
-}
-
-/** Its step is done again in another session, which takes no answers of this one. */
-async function refuseLostWorker(store: Store, session_id: string): Promise<void> {
-  if ((await store.heldSessions([session_id])).length > 0) return;
-  const reader = await store.readSession(session_id);
-  const [summary] = await summarizeSessions(store, [await reader.record()]);
-  if (summary?.worker_of === undefined) return;
-  const { task_id, step_id } = summary.worker_of;
-  throw new CommandError(
-    `The worker that asked this is gone. The step ${visibleLine(step_id)} asks again when another worker has it (\`soong tasks drive ${visibleLine(task_id)}\`).`,
-  );
-}
 
 const QUESTION: IdSubject<QuestionRecord> = {
   kind: "question",
@@ -157,9 +125,3 @@ const QUESTION: IdSubject<QuestionRecord> = {
     `${visibleLine(tool_name)}  ${describeAge(asked_at, Date.now())}`,
   hint: "It may be answered already, or its call be gone: `soong questions` lists those that are open.",
 };
-
-function describeSettled(question: QuestionRecord | undefined): string {
-  const { answer, answered_by = "someone" } = question ?? {};
-  if (answer === undefined) return "This question is not open any more: its call is gone.";
-  return `This question was answered already, by ${visibleLine(answered_by)} (${describeAnswer(answer)}).`;
-}

@@ -1,0 +1,74 @@
+// An answer to a question that is stored: a row, which the process that asked finds. `soong questions answer`, the inspector and
+// `soong attach` do it here, so that the same answers are refused.
+
+import {
+  ControlError,
+  describeAnswer,
+  readStoredRequest,
+  type QuestionAnswer,
+} from "@soong/control";
+import { asJson } from "@soong/schema";
+import type { QuestionRecord, Store } from "@soong/store";
+import { visibleLine } from "../../output/index.ts";
+import { readWorkedSteps } from "../sessions/session-summary.ts";
+
+type AnswerStore = Pick<Store, "questions" | "heldSessions" | "factsOfTypes">;
+
+/** `answered_by`: as on record for those who answer through a socket, or at a terminal. */
+export async function answerStoredQuestion(
+  store: AnswerStore,
+  session_id: string,
+  { question_id, ...given }: QuestionAnswer,
+  answered_by: string,
+): Promise<void> {
+  const questions = store.questions();
+  const question = await requireAnswerable(store, await questions.get(session_id, question_id));
+  const isPermission = question.kind === "permission";
+  if (isPermission !== "decision" in given) {
+    throw new ControlError("bad_params", "This answer is for a question of another kind.");
+  }
+  if ("decision" in given && given.decision !== "deny") refuseUnseen(question);
+  const { name: _name, ...answer } = given;
+  const { taken, question: kept } = await questions.answer(session_id, question_id, {
+    answer: { ...asJson(answer), ...(isPermission && { answered_by }) },
+    answered_by,
+    answered_at: new Date().toISOString(),
+  });
+  if (!taken) throw refuseSettled(kept);
+}
+
+/** The question, if an answer to it reaches someone. */
+export async function requireAnswerable(
+  store: AnswerStore,
+  question: QuestionRecord | undefined,
+): Promise<QuestionRecord> {
+  if (question?.state !== "open") throw refuseSettled(question);
+  const { session_id } = question;
+  if ((await store.heldSessions([session_id])).length > 0) return question;
+  // The step of a worker that is gone is done again in another session, which takes no answers of this one.
+  const step = (await readWorkedSteps(store, [session_id])).get(session_id);
+  if (step === undefined) return question;
+  throw new ControlError(
+    "unreachable",
+    `The worker that asked this is gone. The step ${visibleLine(step.step_id)} asks again when another worker has it (\`soong tasks drive ${visibleLine(step.task_id)}\`).`,
+  );
+}
+
+/** A yes needs the whole question in front of the user (PERM-19). */
+export function refuseUnseen(question: QuestionRecord): void {
+  if (readStoredRequest(question).shows_all) return;
+  throw new ControlError(
+    "bad_params",
+    `What this call would do is not kept, because it is sensitive or very long, so it can only be denied here. It can be approved where it is asked; when that process is gone, \`soong resume ${visibleLine(question.session_id)}\` asks again and shows it.`,
+  );
+}
+
+function refuseSettled(question: QuestionRecord | undefined): ControlError {
+  const { answer, answered_by = "someone" } = question ?? {};
+  return new ControlError(
+    "not_found",
+    answer === undefined
+      ? "This question is not open any more: its call is gone."
+      : `This question was answered already, by ${visibleLine(answered_by)} (${describeAnswer(answer)}).`,
+  );
+}
