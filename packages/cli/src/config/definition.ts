@@ -182,58 +182,23 @@ const SSL_MODES = new Set([
   "verify-full",
 ]);
 
-/** The schema, and what libpq or the driver know. The driver ignores all others, also a mistyped sslmode. */
+/** The schema, and what the driver reads. It ignores all others, also require_auth and a mistyped sslmode. */
 const ADDRESS_PARAMETERS = [
   "schema",
   "host",
-  "hostaddr",
   "port",
-  "dbname",
   "user",
   "password",
-  "passfile",
-  "require_auth",
-  "channel_binding",
-  "connect_timeout",
-  "client_encoding",
   "options",
   "application_name",
   "fallback_application_name",
-  "keepalives",
-  "keepalives_idle",
-  "keepalives_interval",
-  "keepalives_count",
-  "tcp_user_timeout",
-  "replication",
-  "gssencmode",
-  "gsslib",
-  "gssdelegation",
-  "krbsrvname",
+  "client_encoding",
+  "ssl",
   "sslmode",
-  "requiressl",
   "sslnegotiation",
-  "sslcompression",
   "sslcert",
   "sslkey",
-  "sslkeylogfile",
-  "sslpassword",
-  "sslcertmode",
   "sslrootcert",
-  "sslcrl",
-  "sslcrldir",
-  "sslsni",
-  "requirepeer",
-  "ssl_min_protocol_version",
-  "ssl_max_protocol_version",
-  "min_protocol_version",
-  "max_protocol_version",
-  "service",
-  "servicefile",
-  "target_session_attrs",
-  "load_balance_hosts",
-  "scram_client_key",
-  "scram_server_key",
-  "ssl",
   "uselibpqcompat",
   "statement_timeout",
   "lock_timeout",
@@ -264,7 +229,7 @@ export const STORE_ADDRESS: TextForm = {
     if (unknown !== undefined) {
       const near = nearestName(unknown, ADDRESS_PARAMETERS);
       const hint = near === undefined ? "" : `; did you mean ${near}?`;
-      return `has a parameter that is neither schema nor one of PostgreSQL's connection parameters${hint}`;
+      return `has a parameter that is neither schema nor one that the database driver reads${hint}`;
     }
     const modes = searchParams.getAll("sslmode");
     if (modes.length > 1) return "has more than one sslmode";
