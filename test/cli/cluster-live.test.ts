@@ -326,13 +326,13 @@ describe("workers", () => {
       const sql = `UPDATE soong.workers SET seen_at = clock_timestamp() - interval '${seconds} s'`;
       await ask(url, sql);
     };
-    await age(20);
+    await age(5);
     expect((await here.run(["workers"])).stdout).toMatch(
-      /working \(1 of 2\)\n.*\n +on host-a \(process 17\), seen 2\d s ago\n/,
+      /working \(1 of 2\)\n.*\n +on host-a \(process 17\), seen \d+ s ago\n/,
     );
     await age(40);
     expect((await here.run(["workers"])).stdout).toMatch(
-      /lost \(1 of 2\)\n +task_1 build, begun .*; another worker gets it when the lease has ended\n.*not seen for 4\d s\n/,
+      /lost \(1 of 2\)\n +task_1 build, begun .*; another worker gets it when the lease has ended\n.*not seen for \d+ s\n/,
     );
     const [listed] = recordsOf(await here.run(["workers", "--json"]));
     expect(listed).toMatchObject({ worker_id: "worker_1", state: "lost" });
