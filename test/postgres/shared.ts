@@ -1,10 +1,10 @@
-// Databases for tests, on the one server of the run (global-setup.ts). Where no PostgreSQL can run, the test is skipped
-// and the run ends with a line that says so; with CI set that is a failure.
+// Databases for tests, on the one server of the run (global-setup.ts).
 
 import { once } from "node:events";
 import { connect } from "node:net";
-import { onTestFinished, TestRunner } from "vitest";
+import { onTestFinished } from "vitest";
 import { createDatabase, dropDatabase } from "./database.ts";
+import { skipTest } from "../skip-test.ts";
 import { findPostgres } from "./find.ts";
 
 export type SharedPostgres =
@@ -26,15 +26,6 @@ export async function usePostgres(): Promise<string> {
 export async function needsPostgres(): Promise<void> {
   const found = await findPostgres();
   if ("problem" in found) skipTest(found.problem);
-}
-
-function skipTest(wanted: string): never {
-  const test = TestRunner.getCurrentTest();
-  if (test === undefined || (process.env["CI"] ?? "") !== "") {
-    throw new Error(`This test needs ${wanted}.`);
-  }
-  test.meta.lacks = wanted;
-  return test.context.skip(`needs ${wanted}`);
 }
 
 async function askForServer(): Promise<SharedPostgres> {

@@ -1,12 +1,12 @@
-// A Redis for one test: the installed `redis-server`, or the one at the path in SOONG_TEST_REDIS. Without one the test is
-// skipped, and the run ends with a line that says so; with CI set that is a failure.
+// A Redis for one test: the installed `redis-server`, or the one at the path in SOONG_TEST_REDIS.
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { onTestFinished, TestRunner } from "vitest";
+import { onTestFinished } from "vitest";
 import { findFreePort } from "../postgres/free-port.ts";
+import { skipTest } from "../skip-test.ts";
 
 /** Its end of the pipe closes with our process, however that ends; then so does the server. */
 const GUARDED = 'command -v "$1" > /dev/null || exit; "$@" & read -r _; kill -KILL $!; wait';
@@ -30,14 +30,5 @@ export async function useRedis(): Promise<string> {
       return `redis://:${password}@127.0.0.1:${port}`;
     }
   }
-  return skipTest();
-}
-
-function skipTest(): never {
-  const test = TestRunner.getCurrentTest();
-  const lacks = "Redis (Debian's `redis-server`, or its path in SOONG_TEST_REDIS)";
-  if (test === undefined || (process.env["CI"] ?? "") !== "")
-    throw new Error(`This test needs ${lacks}.`);
-  test.meta.lacks = lacks;
-  return test.context.skip(`needs ${lacks}`);
+  return skipTest("Redis (Debian's `redis-server`, or its path in SOONG_TEST_REDIS)");
 }
