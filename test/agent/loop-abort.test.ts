@@ -1,6 +1,6 @@
 // Ends from outside (PIPE-7, LOOP-2): aborts at every moment, interrupts, and a journal that fails.
 
-import type { HeldClock, JournalEntry } from "@soong/core";
+import { defineTool, type HeldClock, type JournalEntry } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { calls, done, openStage, says, texts } from "./loop-stage.ts";
@@ -33,20 +33,34 @@ test("an abort while the model streams keeps what it had said and asked for", as
   expect(next).toBe("user: and now?");
 });
 
-test("an abort that comes from another run's is not said to be one twice", async () => {
+test("an abort that comes from another run's is not said to be one twice, and a reason is kept as given", async () => {
   verifies("PIPE-7", "AGENT-5");
   const clock = (): HeldClock => stage.clock;
+  let seen: unknown;
+  const passesOn = defineTool({
+    ...slowTool(clock, "a.slow", 1e6),
+    handler: (_input, { signal }) =>
+      new Promise<string>((resolve) => {
+        signal.addEventListener("abort", () => {
+          seen = signal.reason;
+          resolve("stopped");
+        });
+      }),
+  });
   const stage = await openStage([[calls("a__slow", {}, "1"), done("tool_use")]], {
-    tools: [slowTool(clock, "a.slow", 1e6)],
+    tools: [passesOn],
   });
   const run = stage.conversation.send("go");
   await stage.clock.advance(100);
-  const aborted = run.abort("The run was aborted: The run was aborted: enough");
+  const given = "The run was aborted: they say";
+  const aborted = run.abort(given);
   await stage.clock.advance(5000);
   await aborted;
-  const message = "The run was aborted: enough";
+  const message = `The run was aborted: ${given}`;
   expect(await run.end).toMatchObject({ error: { message } });
   expect(stage.facts("tool.failed")[0]?.data.result).toMatchObject({ error: { message } });
+  // What a tool that has started another run aborts that with.
+  expect(seen).toMatchObject({ message: given });
 });
 
 test("an abort while calls run ends them as aborted and the run as aborted_tools", async () => {

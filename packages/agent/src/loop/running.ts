@@ -16,7 +16,6 @@ import type {
   Session,
   Turn,
 } from "@soong/core";
-import { readAbortReason } from "@soong/core/internal";
 import { inTime } from "@soong/platform";
 import type { ContextBook, NodePlace } from "../context/index.ts";
 import type { StartRecall } from "../memory/index.ts";
@@ -271,9 +270,8 @@ export class RunControl {
     return this.#controller.signal;
   }
 
-  abort(given: string): void {
+  abort(reason: string): void {
     if (this.aborted !== undefined || this.#isClosed) return;
-    const reason = readAbortReason(given);
     this.aborted = reason;
     const error = new Error(reason);
     this.#controller?.abort(error);

@@ -187,7 +187,8 @@ export class Call implements FactCall {
   cancel(cancellation: Cancellation): void {
     if (this.phase === "ended" || this.cancellation !== undefined) return;
     this.cancellation = cancellation;
-    this.abort(cancellation.error.message);
+    // Bare: who aborts another run for it says there that it was aborted.
+    this.abort(cancellation.reason ?? cancellation.error.message);
     this.waiter?.cancelled();
   }
 }

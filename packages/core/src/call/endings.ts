@@ -88,11 +88,6 @@ export function endsRunning(halt: Halt, call: Call): boolean {
   return halt.kind === "interrupt" && call.tool?.effects.interrupt_behavior === "cancel";
 }
 
-/** Of a run that is aborted with another one, whose error says already that it was. */
-export function readAbortReason(reason: string): string {
-  return reason.replace(/^(?:The run was aborted: )+/, "");
-}
-
 export function haltCancellation(halt: Halt, when: "queued" | "running"): Cancellation {
   const { kind, reason } = halt;
   if (kind === "abort") {

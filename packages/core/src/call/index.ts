@@ -21,5 +21,4 @@ export {
 export { describeSandbox, listSandbox } from "./sandbox-text.ts";
 export * from "./recover.ts";
 export * from "./search-tools.ts";
-export { readAbortReason } from "./endings.ts";
 export { OpenTurn } from "./turn.ts";

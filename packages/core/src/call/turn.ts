@@ -26,7 +26,6 @@ import {
   endsRunning,
   endWith,
   haltCancellation,
-  readAbortReason,
   type Halt,
 } from "./endings.ts";
 import { bareResult, commitCall, discardResult, finishCall, unrecordedResult } from "./finish.ts";
@@ -93,7 +92,7 @@ export class OpenTurn implements Turn, TurnControl {
   }
 
   abort(reason: string): Promise<ToolResult[]> {
-    return this.#endWith({ kind: "abort", reason: readAbortReason(reason) });
+    return this.#endWith({ kind: "abort", reason });
   }
 
   interrupt(reason: string): void {

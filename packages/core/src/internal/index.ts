@@ -10,7 +10,6 @@ export {
   describeStoredQuestion,
   describeSandbox,
   listSandbox,
-  readAbortReason,
 } from "../call/index.ts";
 export { isGuard } from "../hook/hook.ts";
 export { readAnswer as readHookAnswer } from "../hook/run-hooks.ts";
