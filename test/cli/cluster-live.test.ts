@@ -386,6 +386,29 @@ describe("a question of a worker", () => {
     expect(existsSync(join(there.project, "w2.txt"))).toBe(true);
   });
 
+  it("is shown without the secrets of the home that shows it", async () => {
+    verifies("DIST-1", "REDACT-3");
+    const { plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const knows = '[tools]\nenv_allowlist = ["LEAD_TOKEN"]\n';
+    const [there, lead] = await Promise.all([machine(), machine(knows)]);
+    await startAsking(there, script(work(writeFileCall("known-only-to-lead.txt"))));
+    const env = { LEAD_TOKEN: "known-only-to-lead" };
+    const driving = lead.start(["tasks", "drive", task.id, "--model", "script:none.yaml"], { env });
+    const [question] = await vi.waitFor(async () => {
+      const open = await lead.records("questions");
+      expect(open).toHaveLength(1);
+      return open;
+    }, WAIT);
+    const shown = await lead.run(["tasks", task.id], { env });
+    expect(shown.stdout).toContain("waits for approval");
+    const answer = ["questions", "answer", String(question?.["question_id"]), "deny"];
+    expect(await lead.run(answer)).toMatchObject({ code: 0 });
+    const { stdout } = await driving.ended;
+    expect(stdout).toContain("waits for approval");
+    expect(`${shown.stdout}${stdout}`).not.toContain("known-only-to-lead");
+  });
+
   it("that is gone is not answered: its step asks again", async () => {
     verifies("DIST-1", "PERM-20");
     const { plan, machine, store } = await openCluster(bundle);

@@ -12,7 +12,7 @@ import { buildWorkerPools } from "../../runtime/open-agents.ts";
 import { renderSystemText } from "../../runtime/user-tools.ts";
 import { listRemotePools } from "../../runtime/worker-pools.ts";
 import { createToolProvider } from "../../runtime/servers.ts";
-import { loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
+import { createHomeRedactor, loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { Handler } from "../handler.ts";
 import { createUserQuestions } from "../terminal-questions.ts";
 import { renderDriveEvent } from "./drive-lines.ts";
@@ -26,6 +26,8 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
   const { env, output, json } = context;
   const { pool: pools } = options;
   const config = await loadUserConfig(context);
+  // What workers ask and report is stored without the secrets of their homes. Facts are redacted when they are recorded.
+  if (!json) output.hide(await createHomeRedactor(config.home, env));
   refuseUnknownPools(pools, buildWorkerPools(config.values));
   const models = await openModels(config.values, env, options.model).catch((error: unknown) => {
     if (options.model !== undefined || !areAllRemote(config.values, pools)) throw error;
