@@ -159,7 +159,7 @@ describe("work", () => {
     expect(code).toBe(1);
     const sentence =
       "Step plan is not done: there is no worker of the pool builders. `soong worker --pool builders` starts one";
-    expect(stdout).toContain(`← plan is released, builders/1: ${sentence}`);
+    expect(stdout).toContain(`← plan given back, builders/1: ${sentence}`);
     expect(stderr).toContain(`stuck: builders: ${sentence}`);
     expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
   });

@@ -9,8 +9,6 @@ export function describeDeclined(declined: PoolLook["declined"]): string {
   return declined.map(({ worker_id, why }) => `${worker_id} does not, because ${why}`).join(" ");
 }
 
-export { describeOpenQuestion as describeQuestion } from "@soong/core/internal";
-
 export function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): ToolFailure {
   const how = step === undefined ? "not there" : step.status;
   return new ToolFailure({

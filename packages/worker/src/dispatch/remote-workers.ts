@@ -12,14 +12,13 @@ import {
   type UsageTotal,
 } from "@soong/agent";
 import { messageOf, type AnyHook } from "@soong/core";
-import type { PatternPlaces } from "@soong/core/internal";
+import { describeOpenQuestion, type PatternPlaces } from "@soong/core/internal";
 import { StoreError, type RunRecord, type Store } from "@soong/store";
 import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
 import { createChangeWaiter } from "./change-waiter.ts";
 import {
   describeDeclined,
-  describeQuestion,
   refuseDeserted,
   refuseTwice,
   refuseUnready,
@@ -110,7 +109,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         if (signal.aborted) throw signal.reason;
         if (child !== undefined) {
           const { exceeded, questions } = await follower.look(child.session_id);
-          for (const one of questions) onWaiting(`waits for ${describeQuestion(one)}`);
+          for (const one of questions) onWaiting(`waits for ${describeOpenQuestion(one)}`);
           if (exceeded !== undefined) {
             const left = await stopClaim(store, work, exceeded);
             await follower.look(child.session_id);
