@@ -2,7 +2,7 @@
 // in pieces that load when they are used; what the demo plays; and the licences of the code that is in it.
 // `node scripts/bundle-cli.mjs`.
 
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -163,22 +163,34 @@ export async function bundleProgram(target, more = {}) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  removePieces();
-  const bundled = await bundleProgram(target);
-  writeFileSync(join(target, "index.js"), 'export { main } from "./index.cjs";\n');
-  cpSync(join(root, "examples", "demo"), join(target, "demo"), { recursive: true });
-  await bundlePage(join(target, "page"));
-  writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), licences(bundled));
+  // A `soong` that is installed from here works until the new one is whole.
+  const next = join(target, ".next");
+  rmSync(next, { recursive: true, force: true });
+  const bundled = await bundleProgram(next);
+  writeFileSync(join(next, "index.js"), 'export { main } from "./index.cjs";\n');
+  cpSync(join(root, "examples", "demo"), join(next, "demo"), { recursive: true });
+  await bundlePage(join(next, "page"));
+  writeFileSync(join(next, "THIRD-PARTY-LICENSES.txt"), licences(bundled));
+  replaceProgram(next);
 }
 
-/** Each build names its pieces anew. The types beside them stay. */
-function removePieces() {
-  if (!existsSync(target)) return;
-  for (const name of readdirSync(target)) {
-    if (name === "demo" || name === "page" || /\.c?js$/.test(name)) {
-      rmSync(join(target, name), { recursive: true });
+/** Each build names its pieces anew: the entries that name them come last. The types beside them stay. */
+function replaceProgram(/** @type {string} */ next) {
+  const names = readdirSync(next).toSorted((a, b) => Number(isEntry(a)) - Number(isEntry(b)));
+  const old = readdirSync(target).filter((name) => /\.c?js$/.test(name) && !names.includes(name));
+  for (const name of names) {
+    if (name === "demo" || name === "page") {
+      rmSync(join(target, name), { recursive: true, force: true });
     }
+    renameSync(join(next, name), join(target, name));
   }
+  for (const name of old) rmSync(join(target, name));
+  rmSync(next, { recursive: true });
+}
+
+/** @param {string} name */
+function isEntry(name) {
+  return /^(?:soong|index)\./.test(name);
 }
 
 /** @param {string} path */

@@ -26,7 +26,7 @@ export function capture(
 
 function spawn(command: string, args: readonly string[], options: SpawnSyncOptions): string {
   const path = `${resolve("node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}`;
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
+  const { status, signal, stdout, stderr, error } = spawnSync(command, args, {
     ...options,
     encoding: "utf8",
     env: { ...process.env, ...options.env, PATH: path },
@@ -35,5 +35,6 @@ function spawn(command: string, args: readonly string[], options: SpawnSyncOptio
   });
   if (status === 0) return stdout;
   const said = [error?.message, stdout, stderr].filter(Boolean).join("\n");
-  throw new CommandFailed(`\`${[command, ...args].join(" ")}\` failed\n${said}`);
+  const how = signal === null ? "failed" : `was stopped (${signal})`;
+  throw new CommandFailed(`\`${[command, ...args].join(" ")}\` ${how}\n${said}`);
 }
