@@ -225,6 +225,12 @@ test.each<[string, (url: URL) => void, string, RegExp]>([
     /does not accept the user or password of the URL; check them/,
   ],
   [
+    "a list of hosts",
+    (url) => url.searchParams.set("host", "a,b"),
+    "store_unavailable",
+    /cannot be used\. It names several hosts, and a store has one;/,
+  ],
+  [
     "a host that does not exist",
     (url) => (url.hostname = "no-such-host.invalid"),
     "store_unavailable",

@@ -49,6 +49,7 @@ export interface StoreAddress {
 
 export function readAddress(given: string): StoreAddress {
   let url: URL;
+  if (SEVERAL_HOSTS.test(given)) throw badUrl("It names several hosts, and a store has one");
   try {
     url = new URL(given);
   } catch {
@@ -79,6 +80,8 @@ export function readAddress(given: string): StoreAddress {
   const name = `${url.protocol}//${url.host}${url.pathname}`;
   return { name, schema, url: url.href };
 }
+
+const SEVERAL_HOSTS = /^\w+:\/\/(?:[^/?#]*@)?[^/?#@]*,|[?&]host=[^&]*(?:,|%2c)/i;
 
 function badUrl(why: string): StoreError {
   return new StoreError(

@@ -84,6 +84,19 @@ const NETWORK = new Set([
 const NETWORK_WORDS =
   /Connection terminated|Query read timeout|timeout (exceeded )?when trying to connect|timeout expired|Client has encountered a connection error|not queryable|socket hang up/i;
 
+/** Codes of Node, and what to do. */
+const CERTIFICATES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/,
+    "its certificate is of an authority that this machine does not know; add &sslrootcert=FILE to the URL, with the certificate of that authority",
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    "its certificate is not for the host of the URL; use a name that the certificate has",
+  ],
+  [/^CERT_HAS_EXPIRED$/, "its certificate has expired; renew it on the server"],
+];
+
 /** In the words of the driver. */
 const NO_PASSWORD = /client password must be/;
 
@@ -147,7 +160,13 @@ export function asConnectError(given: unknown, name: string): Error {
   if (error instanceof StoreError) return error;
   const why = firstLine(error.message);
   if (NO_PASSWORD.test(why)) {
-    const message = `The store ${name}: the server asks for a password, and none is given; set the variable that store.password_env of the config names, or put it into SOONG_STORE_URL.`;
+    const message = `The store ${name}: the server asks for a password, and none is given; set the variable that store.password_env of the config names, or put it into SOONG_STORE_URL. Of another address than the config's, write 'postgres://USER:$NAME@HOST/DATABASE' with the name of a variable.`;
+    return new StoreError("store_unavailable", message, { cause: error });
+  }
+  const { code = "" } = error as { code?: string };
+  const certificate = CERTIFICATES.find(([codes]) => codes.test(code))?.[1];
+  if (certificate !== undefined) {
+    const message = `The store ${name}: ${certificate} (${code}).`;
     return new StoreError("store_unavailable", message, { cause: error });
   }
   const what = /SSL|TLS|certificate/i.test(why)

@@ -148,7 +148,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
 function describeDrain(steps: number, graceMs: number): string {
   if (steps === 0) return "Draining: it has no step, and takes no more.";
   const many = steps === 1 ? "1 step" : `${steps} steps`;
-  return `Draining: it finishes ${many} within ${graceMs / 1000} s, gives back the rest, and takes no more.`;
+  return `Draining: it finishes ${many} within ${graceMs / 1000} s, gives back the rest, and takes no more. A second signal ends it at once; then others get its steps when their leases have ended.`;
 }
 
 function onceAborted(signal: AbortSignal, act: () => void): () => void {
