@@ -85,6 +85,18 @@ describe("soong doctor about a database elsewhere", () => {
     }
   });
 
+  it("is waited for by the other commands, which say so", async () => {
+    verifies("STORE-1", "CLI-6");
+    const place = await bundle.place();
+    await place.write(join(place.home, "config.toml"), "[store]\nbusy_timeout_ms = 300\n");
+    const url = changed(await usePostgres(), (one) => (one.port = "1"));
+    const { code, stdout, stderr } = await place.run(["tasks"], { env: { SOONG_STORE_URL: url } });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^The store does not answer\. It is asked for 0\.3 s\.\nsoong: The store postgres:\/\/.* it does not answer; check/,
+    );
+  });
+
   it("says that the variable of the password is not set", async () => {
     verifies("CONF-2");
     const config = '[store]\nurl = "postgres://me@127.0.0.1/soong"\npassword_env = "DB_PASSWORD"\n';

@@ -27,7 +27,7 @@ export async function withReadOnlyStore<T>(
   none: string | (() => T),
   work: (store: Store, redactor: Redactor) => Promise<T>,
 ): Promise<T> {
-  const place = { home: resolveHome(context), env: context.env };
+  const place = findPlace(context);
   const opened = await openForReading(place);
   if (opened === undefined) return typeof none === "string" ? refuseNothingStored(none) : none();
   return using(opened, async (store) => {
@@ -74,9 +74,14 @@ export async function withStore<T>(
   context: CommandContext,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const home = resolveHome(context);
-  await hideSecrets(context, home);
-  return using(await openHomeStore({ home, env: context.env }), work);
+  const place = findPlace(context);
+  await hideSecrets(context, place.home);
+  return using(await openHomeStore(place), work);
+}
+
+function findPlace(context: CommandContext): StorePlace {
+  const { env, output } = context;
+  return { home: resolveHome(context), env, note: (line) => output.note(line) };
 }
 
 async function hideSecrets({ env, output }: CommandContext, home: string): Promise<Redactor> {

@@ -40,6 +40,8 @@ export function findArchive(home: string, run_id: string): string | undefined {
 /** Whose store: the home, and the environment that may name a database. */
 export interface StorePlace {
   readonly home: string;
+  /** For the user who waits. */
+  readonly note?: ((line: string) => void) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -57,7 +59,7 @@ export async function openHomeStore(
 
 /** A command that only reads works with a config that cannot be read, unless that may name another database. */
 export async function findStoreOptions(
-  { home, env }: StorePlace,
+  { home, env, note }: StorePlace,
   given?: SoongConfig,
 ): Promise<StoreOptions> {
   const values = given ?? (await loadLeniently({ home, env }));
@@ -67,6 +69,7 @@ export async function findStoreOptions(
     busyTimeoutMs: values?.store.busy_timeout_ms,
     leaseMs: values?.store.lease_ms,
     durability: values?.store.durability,
+    onAway: (ms) => note?.(`The store does not answer. It is asked for ${ms / 1000} s.`),
   };
 }
 

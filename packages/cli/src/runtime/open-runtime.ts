@@ -160,7 +160,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { tools, sources } = await loadUserTools(home, values, sandbox);
   const userHooks = await loadUserHooks(home, roots.project, values.hooks, openSandbox);
   const hooks: readonly AnyHook[] = [...userHooks, ...(options.hooks ?? [])];
-  const store = openOnce(() => openHomeStore({ home, env }, { values }));
+  const store = openOnce(() => openHomeStore({ home, env, note }, { values }));
   const agents =
     options.agents === true
       ? await (

@@ -47,7 +47,8 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
     beforeWriting: async () => committer.flush(),
   });
   try {
-    await createRetry(Math.min(busyTimeoutMs, OPEN_TIMEOUT_MS))(() =>
+    const openWithinMs = Math.min(busyTimeoutMs, OPEN_TIMEOUT_MS);
+    await createRetry(openWithinMs, () => setting.onAway?.(openWithinMs))(() =>
       readOnly
         ? refuseOtherVersion(connections, address.schema)
         : migratePostgres(connections, address.schema),

@@ -12,7 +12,8 @@ export interface RetryWhileAway {
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-export function createRetry(boundMs: number): RetryWhileAway {
+/** `onAway`: called each time that it goes. */
+export function createRetry(boundMs: number, onAway?: () => void): RetryWhileAway {
   let awaySince: number | undefined;
   return async (work, check) => {
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -28,7 +29,10 @@ export function createRetry(boundMs: number): RetryWhileAway {
           awaySince = undefined;
           throw error;
         }
-        awaySince ??= begunAt;
+        if (awaySince === undefined) {
+          awaySince = begunAt;
+          onAway?.();
+        }
         leftMs = awaySince + boundMs - performance.now();
         if (leftMs <= 0) throw error;
       }
