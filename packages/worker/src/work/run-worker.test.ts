@@ -43,7 +43,7 @@ function stage({ take }: { readonly take: JobQueue["take"] }) {
       drain: drain.signal,
       graceMs: 1_000,
     });
-  return { rows, drain, run, wake: () => woken() };
+  return { rows, drain, run, wake: () => woken(), countSent: () => sent };
 }
 
 test("a worker that has ended is not listed again by a report that comes late", async () => {
@@ -67,4 +67,17 @@ test("a worker that cannot take jobs is not listed", async () => {
   const { rows, run } = stage({ take: () => Promise.reject(new Error("The queue is away.")) });
   await expect(run()).rejects.toThrow("The queue is away.");
   expect([...rows.keys()]).toEqual([]);
+});
+
+test("reports do not pile up while the store does not answer", async () => {
+  const { drain, run, wake, countSent } = stage({
+    take: async () => ({ drain: async () => {}, close: async () => {} }),
+  });
+  const running = run();
+  await delay(50);
+  const before = countSent();
+  for (let i = 0; i < 100; i += 1) wake();
+  drain.abort();
+  await running;
+  expect(countSent() - before).toBeLessThanOrEqual(2);
 });

@@ -39,6 +39,8 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   let isAway = false;
   /** One after the other: an earlier one that arrived late would undo a later one, or the end. */
   let reporting = Promise.resolve();
+  /** Has not begun, so it will say what is true then: more of them would pile up while the store is away. */
+  let nextReport: Promise<void> | undefined;
   let hasEnded = false;
   const drain = new AbortController();
   const stop = new AbortController();
@@ -111,7 +113,12 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   }
 
   function reportSelf(): Promise<void> {
-    if (!hasEnded) reporting = reporting.then(sendReport);
+    if (hasEnded) return reporting;
+    nextReport ??= reporting.then(() => {
+      nextReport = undefined;
+      return sendReport();
+    });
+    reporting = nextReport;
     return reporting;
   }
 
