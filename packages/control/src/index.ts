@@ -21,7 +21,9 @@ export type {
   QuestionAnswer,
   SettledQuestion,
 } from "./protocol.ts";
-export { describeAnswer, readStoredRequest, storeQuestions } from "./stored-questions.ts";
+export { readElicitationAnswer, readRelayedAnswer } from "./relayed-answer.ts";
+export { describeAnswer, storeQuestions } from "./stored-questions.ts";
+export { readStoredRequest } from "./stored-request.ts";
 export type { StoredQuestions, StoreQuestionsOptions } from "./stored-questions.ts";
 export { answeredBy, createApprovalBroker } from "./approval-broker.ts";
 export type {

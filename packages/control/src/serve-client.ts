@@ -4,15 +4,9 @@
 
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import {
-  boundFact,
-  messageOf,
-  readPermissionAnswer,
-  type ElicitationAnswer,
-  type PermissionAnswer,
-} from "@soong/core";
+import { boundFact, messageOf, type ElicitationAnswer, type PermissionAnswer } from "@soong/core";
 import { createLineReader, LineTooLong } from "@soong/platform";
-import { asRecord, isJsonObject, isRecord } from "@soong/schema";
+import { asRecord, isRecord } from "@soong/schema";
 import type { Outcome, Question } from "./approval-broker.ts";
 import { createChallenge, type Challenge, type Peer } from "./peer.ts";
 import {
@@ -27,7 +21,7 @@ import {
   type RequestId,
   type SettledQuestion,
 } from "./protocol.ts";
-import { readElicitationAnswer } from "./stored-questions.ts";
+import { readElicitationAnswer, readRelayedAnswer } from "./relayed-answer.ts";
 import type { ControlSubject } from "./watch-session.ts";
 
 /** What a client has not taken; beyond this it is let go, for it takes nothing. */
@@ -282,18 +276,15 @@ export function serveClient(
 
   async function answerQuestion(params: Params): Promise<Record<string, never>> {
     const question_id = text(params, "question_id");
-    const reason = optionalText(params, "reason");
-    const { decision, action, content, always, scope } = params;
+    const { decision, reason, scope, always, action, content } = params;
     let isTaken: boolean;
-    // The rule is the one that was shown: from here it cannot be another.
-    const where = isJsonObject(always) && { always: { where: always["where"] } };
     const answer =
-      action === undefined ? readPermissionAnswer({ decision, reason, scope, ...where }) : "";
+      action === undefined ? readRelayedAnswer({ decision, reason, scope, always }) : "";
     const given = readElicitationAnswer({ action, content });
     if (typeof answer === "object") {
       const answered_by = readResponder(params);
       isTaken = await broker.answer(question_id, { ...answer, answered_by });
-    } else if (given !== undefined) {
+    } else if (typeof given === "object") {
       requirePeer();
       isTaken = await broker.answerElicitation(question_id, given);
     } else {

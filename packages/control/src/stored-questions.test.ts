@@ -109,6 +109,57 @@ it("waits for anyone where no one is there, if it is to, until the session ends"
   await expect(last).rejects.toThrow("no one is there to ask");
 });
 
+it("takes what is no answer for a no, and asks again where a runtime finds it", async () => {
+  verifies("PERM-4", "PERM-20");
+  for (const [digest, answer] of [
+    ["a", { decision: "allow" }],
+    ["b", { decision: "allow_for_session", scope: "all" }],
+    ["c", { decision: "allow_once", always: { where: "nowhere" } }],
+    ["d", {}],
+  ] as const) {
+    const asked = kept.ask(request(`ask_${digest}`, { digest }), { signal });
+    await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
+    await storage.answer("s", `ask_${digest}`, { ...AWAY, answer });
+    expect(await asked).toMatchObject({
+      decision: "deny",
+      reason: expect.stringMatching(/^The question was answered with /) as string,
+    });
+  }
+  // As one that was killed.
+  void keep(broker, 2 ** 30)
+    .ask(request("ask_1", { digest: "e" }), { signal })
+    .catch(() => {});
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
+  await storage.answer("s", "ask_1", { ...AWAY, answer: { decision: "allow" } });
+  const next = keep(createApprovalBroker());
+  expect(await next.findRequestId(request("ask_2", { digest: "e" }))).toBeUndefined();
+  expect(await storage.get("s", "ask_1")).toMatchObject({ state: "withdrawn" });
+});
+
+it("takes no rule from another process: always keeps the one that was shown", async () => {
+  verifies("PERM-18");
+  const rule = { tool: "*", decision: "allow" };
+  const answer = { decision: "allow_for_session", always: { where: "everywhere", rule } };
+  const asked = kept.ask(request("ask_1"), { signal });
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
+  await storage.answer("s", "ask_1", { ...AWAY, answer });
+  expect(await asked).toEqual({
+    decision: "allow_for_session",
+    always: { where: "everywhere" },
+  });
+  // Also one that waited for the next runtime.
+  void keep(broker, 2 ** 30)
+    .ask(request("ask_2"), { signal })
+    .catch(() => {});
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
+  await storage.answer("s", "ask_2", { ...AWAY, answer });
+  const next = keep(createApprovalBroker());
+  expect(await next.ask(request("ask_2"), { signal })).toMatchObject({
+    always: { where: "everywhere" },
+  });
+  expect(JSON.stringify(await next.answered("ask_2"))).not.toContain("*");
+});
+
 it("asks two calls with the same plan twice, and gives one of a runtime before its id and answer", async () => {
   verifies("PERM-20");
   const killed = new AbortController();

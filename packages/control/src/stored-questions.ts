@@ -10,11 +10,11 @@ import {
   type JsonObject,
   type PermissionAnswer,
   type PermissionRequest,
-  readPermissionAnswer,
 } from "@soong/core";
-import { asJson, asRecord, isJsonObject } from "@soong/schema";
+import { asJson } from "@soong/schema";
 import type { ClusterStorage, NewQuestion, QuestionRecord, QuestionStorage } from "@soong/store";
 import type { ApprovalBroker, Responder, SharedQuestion } from "./approval-broker.ts";
+import { readElicitationAnswer, readRelayedAnswer } from "./relayed-answer.ts";
 
 export interface StoredQuestions {
   readonly findRequestId: FindRequestId;
@@ -40,21 +40,6 @@ export interface StoreQuestionsOptions {
   readonly pollMs?: number;
 }
 
-/** What is kept to be shown. */
-type StoredRequest = (
-  | { readonly kind: "permission"; readonly request: PermissionRequest }
-  | { readonly kind: "elicitation"; readonly request: Parameters<AskElicitation>[0] }
-) & {
-  /** False: what it would do is sensitive or very long, and is not kept; no one can approve it from here. */
-  readonly shows_all: boolean;
-};
-
-export function readStoredRequest({ kind, request = {} }: QuestionRecord): StoredRequest {
-  // Written in this file, from a request of that kind. One that was changed by hand can be denied, and not approved.
-  const stored = isJsonObject(request["request"]) ? request : { request: {}, shows_all: false };
-  return { kind, ...stored } as unknown as StoredRequest;
-}
-
 const POLL_MS = 500;
 /** Where an answer is also notified. */
 const NOTIFIED_POLL_MS = 5_000;
@@ -73,10 +58,8 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
     },
     ask: (request, { signal, recorded }) =>
       askOnce<PermissionAnswer>(permissionAbout(request), {
-        read: readPermissionAnswer,
-        refuse: (why) => {
-          throw new Error(`the question was ${why}`);
-        },
+        read: readRelayedAnswer,
+        refuse: (why) => ({ decision: "deny", reason: `The question was ${why}.` }),
         put: (shared) => broker.ask(request, { signal }, shared),
         // No one is there: it is not put, so there is nothing to keep.
         isKept: () => broker.responders() > 0,
@@ -94,7 +77,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       const digest = createHash("sha256").update(JSON.stringify(asked)).digest("hex");
       const about = { session_id, agent_id: "", kind: "elicitation", tool_name, digest } as const;
       return askOnce<ElicitationAnswer>(about, {
-        read: (answer) => readElicitationAnswer(answer) ?? "not answered",
+        read: readElicitationAnswer,
         refuse: () => ({ action: "decline" }),
         put: (shared) => broker.elicit(request, { signal }, shared),
         // An address is good for one time: no one could use it later.
@@ -126,7 +109,12 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
 
   async function findLeft(about: QuestionKey): Promise<QuestionRecord | undefined> {
     const kept = await storage.find(about);
-    return kept === undefined || openHere.has(kept.question_id) ? undefined : kept;
+    if (kept === undefined || openHere.has(kept.question_id)) return undefined;
+    if (kept.answer === undefined || typeof READERS[kept.kind](kept.answer) === "object")
+      return kept;
+    // What was stored is no answer: the question is asked again under an id of its own.
+    await storage.settle(session_id, kept.question_id, "withdrawn");
+    return undefined;
   }
 
   /**
@@ -183,17 +171,18 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
 
     /** An answer of another process goes the same way as any: `claim` finds that it was first. */
     async function listen(): Promise<void> {
-      try {
-        const kept = await storage.get(session_id, question_id);
-        if (kept?.state !== "answered" || kept.answer === undefined) return;
-        clearInterval(polling);
-        await how.settle(question_id, readFirst(kept.answer));
-      } catch {
-        // The store cannot be read now: asked again a moment later, and the local responder is notified.
-      }
+      const kept = await storage.get(session_id, question_id).catch(() => {
+        // The store cannot be read now: asked again a moment later.
+      });
+      if (kept?.state !== "answered" || kept.answer === undefined) return;
+      clearInterval(polling);
+      // One that cannot be recorded is a no, which the asker is told by the broker.
+      await how.settle(question_id, readFirst(kept.answer)).catch(() => {});
     }
   }
 }
+
+const READERS = { permission: readRelayedAnswer, elicitation: readElicitationAnswer };
 
 /** Stands for those who may answer from another process. */
 const ELSEWHERE: Responder = { ask: waitUntilSettled, elicit: waitUntilSettled };
@@ -202,13 +191,6 @@ function waitUntilSettled(_question: unknown, settled: AbortSignal): Promise<und
   return new Promise((resolve) => {
     settled.addEventListener("abort", () => resolve(undefined), { once: true });
   });
-}
-
-/** Undefined for what is no answer to a form. */
-export function readElicitationAnswer(given: unknown): ElicitationAnswer | undefined {
-  const { action, content } = asRecord(given);
-  if (action !== "accept" && action !== "decline" && action !== "cancel") return undefined;
-  return isJsonObject(content) ? { action, content } : { action };
 }
 
 /** The decision or the action. */

@@ -8,7 +8,7 @@ export * from "./file/disk.ts";
 export * from "./file/file-lock.ts";
 export * from "./file/lock-directory.ts";
 export * from "./file/lock-file.ts";
-export { checkLife, thisHolder, type LockHolder } from "./file/lock-holder.ts";
+export { checkLife, isHolder, thisHolder, type LockHolder } from "./file/lock-holder.ts";
 export * from "./network/private-address.ts";
 export * from "./process/index.ts";
 export * from "./sandbox/index.ts";

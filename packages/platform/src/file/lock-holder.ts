@@ -84,7 +84,7 @@ function read(from: () => string): string | null {
   }
 }
 
-function isHolder(value: unknown): value is LockHolder {
+export function isHolder(value: unknown): value is LockHolder {
   if (typeof value !== "object" || value === null) return false;
   const holder = value as Partial<Record<keyof LockHolder, unknown>>;
   return (

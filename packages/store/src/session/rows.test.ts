@@ -6,6 +6,7 @@ import {
   formatOpenState,
   NOTHING_OPEN,
   parseOpenState,
+  readHolder,
   PLACES,
   type CallRow,
 } from "./rows.ts";
@@ -57,4 +58,12 @@ test("every fact of two billion sessions has a place of its own, in order, withi
       expect(factPlace(session_no, PLACES)).toBe(factPlace(session_no + 1, 0));
     }),
   );
+});
+
+test("of a holder that was changed by hand only the sound fields are read", () => {
+  const read = (holder: object) => readHolder({ holder: JSON.stringify(holder) });
+  const named = { pid: 7, since: "now", seq: 3 };
+  expect(read({ ...named, process: null, host: 7, epoch: "x" })).toEqual(named);
+  expect(read({ ...named, process: { pid: 7 } })).toEqual(named);
+  expect(read({ pid: "7" })).toMatchObject({ pid: 0 });
 });

@@ -1,7 +1,8 @@
 // What the tables of a session hold, as the session keeps it in memory until the next commit.
 // A fact's place is its session and its seq in one number, so that facts are in one tree, in order.
 
-import type { LockHolder } from "@soong/platform";
+import { isHolder, type LockHolder } from "@soong/platform";
+import { omitUndefined } from "@soong/schema";
 import { StoreError } from "../contract/store-error.ts";
 import type { RunRecord, AgentRecord, CallRecord, SessionRecord } from "../contract/store.ts";
 import { fromColumn, omitNulls, readObject } from "../sql/columns.ts";
@@ -114,8 +115,18 @@ export interface Holder {
 export function readHolder({ holder }: Pick<SessionRow, "holder">): Holder | undefined {
   if (holder === null) return undefined;
   const read = readObject(holder);
-  const isWhole = typeof read?.["pid"] === "number" && typeof read["since"] === "string";
-  return isWhole ? (read as unknown as Holder) : { pid: 0, since: "an unknown time", seq: 0 };
+  const { pid, host, process, epoch, since, seq } = read ?? {};
+  if (typeof pid !== "number" || typeof since !== "string") {
+    return { pid: 0, since: "an unknown time", seq: 0 };
+  }
+  return omitUndefined({
+    pid,
+    since,
+    seq: typeof seq === "number" ? seq : 0,
+    host: typeof host === "string" ? host : undefined,
+    process: isHolder(process) ? process : undefined,
+    epoch: typeof epoch === "number" ? epoch : undefined,
+  });
 }
 
 /** By run: requested_seq, tool_call_id, tool_name, started_seq. */

@@ -39,6 +39,7 @@ export function withRemoteSessions(
 ): LiveRuntimesPort {
   const { cluster } = store;
   if (cluster === undefined) return live;
+  const actor = { answered_by: ANSWERED_BY, env: place.env };
   const listeners = new Set<() => void>();
   let remote = NONE;
   let known = "";
@@ -77,17 +78,17 @@ export function withRemoteSessions(
       isHere(session_id)
         ? live.answer(session_id, question_id, answer)
         : change((opened) =>
-            answerStoredQuestion(opened, session_id, { question_id, ...answer }, ANSWERED_BY),
+            answerStoredQuestion(opened, session_id, { question_id, ...answer }, actor),
           ),
     revoke: (session_id, grant_id) =>
       isHere(session_id)
         ? live.revoke(session_id, grant_id)
-        : change((opened) => revokeRemotely(opened, session_id, grant_id)),
+        : change((opened) => revokeRemotely(opened, session_id, grant_id, actor)),
     abort: (session_id, run_id) =>
       isHere(session_id)
         ? live.abort(session_id, run_id)
         : change(async (opened) => {
-            await abortRemotely(opened, session_id, { run_id, reason: ABORT_REASON });
+            await abortRemotely(opened, session_id, { run_id, reason: ABORT_REASON }, actor);
             return [run_id];
           }),
     close() {

@@ -3,14 +3,16 @@
 
 import { ControlError } from "@soong/control";
 import type { Store } from "@soong/store";
+import { refuseRuntimeChild, type Actor } from "./actor.ts";
 import { revokeRemoteGrant } from "./remote-grants.ts";
 
 export async function revokeRemotely(
   store: Store,
   session_id: string,
   grant_id: string,
+  actor: Pick<Actor, "env">,
 ): Promise<void> {
-  const outcome = await revokeRemoteGrant(store, { session_id, grant_id });
+  const outcome = await revokeRemoteGrant(store, { session_id, grant_id }, actor);
   if (outcome === "gone") throw refuseGone(session_id);
   if (outcome === "unconfirmed") {
     throw new ControlError(
@@ -25,7 +27,9 @@ export async function abortRemotely(
   { cluster }: Pick<Store, "cluster">,
   session_id: string,
   about: { readonly run_id?: string | undefined; readonly reason: string },
+  actor: Pick<Actor, "env">,
 ): Promise<void> {
+  refuseRuntimeChild(actor);
   const { run_id, reason } = about;
   const command = { kind: "abort", reason, ...(run_id !== undefined && { run_id }) } as const;
   if ((await cluster?.send(session_id, command)) !== true) throw refuseGone(session_id);

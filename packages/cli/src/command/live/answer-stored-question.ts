@@ -4,6 +4,8 @@
 import {
   ControlError,
   describeAnswer,
+  readElicitationAnswer,
+  readRelayedAnswer,
   readStoredRequest,
   type QuestionAnswer,
 } from "@soong/control";
@@ -11,24 +13,29 @@ import { asJson } from "@soong/schema";
 import type { QuestionRecord, Store } from "@soong/store";
 import { visibleLine } from "../../output/index.ts";
 import { readWorkedSteps } from "../sessions/session-summary.ts";
+import { refuseRuntimeChild, type Actor } from "./actor.ts";
 
 type AnswerStore = Pick<Store, "questions" | "heldSessions" | "factsOfTypes">;
 
-/** `answered_by`: as on record for those who answer through a socket, or at a terminal. */
 export async function answerStoredQuestion(
   store: AnswerStore,
   session_id: string,
-  { question_id, ...given }: QuestionAnswer,
-  answered_by: string,
+  { question_id, name: _name, ...given }: QuestionAnswer,
+  actor: Actor,
 ): Promise<void> {
+  refuseRuntimeChild(actor);
+  const { answered_by } = actor;
   const questions = store.questions();
   const question = await requireAnswerable(store, await questions.get(session_id, question_id));
   const isPermission = question.kind === "permission";
   if (isPermission !== "decision" in given) {
     throw new ControlError("bad_params", "This answer is for a question of another kind.");
   }
-  if ("decision" in given && given.decision !== "deny") refuseUnseen(question);
-  const { name: _name, ...answer } = given;
+  const answer = isPermission ? readRelayedAnswer(given) : readElicitationAnswer(given);
+  if (typeof answer === "string") {
+    throw new ControlError("bad_params", `The answer cannot be used: the question was ${answer}.`);
+  }
+  if ("decision" in answer && answer.decision !== "deny") refuseUnseen(question);
   const { taken, question: kept } = await questions.answer(session_id, question_id, {
     answer: { ...asJson(answer), ...(isPermission && { answered_by }) },
     answered_by,
@@ -43,14 +50,15 @@ export async function requireAnswerable(
   question: QuestionRecord | undefined,
 ): Promise<QuestionRecord> {
   if (question?.state !== "open") throw refuseSettled(question);
-  const { session_id } = question;
+  const { session_id, question_id } = question;
   if ((await store.heldSessions([session_id])).length > 0) return question;
-  // The step of a worker that is gone is done again in another session, which takes no answers of this one.
   const step = (await readWorkedSteps(store, [session_id])).get(session_id);
   if (step === undefined) return question;
+  // The step of a worker that is gone is done again in another session, which takes no answers of this one.
+  await store.questions().settle(session_id, question_id, "withdrawn");
   throw new ControlError(
     "unreachable",
-    `The worker that asked this is gone. The step ${visibleLine(step.step_id)} asks again when another worker has it (\`soong tasks drive ${visibleLine(step.task_id)}\`).`,
+    `The worker that asked this is gone, so the question was withdrawn. The step ${visibleLine(step.step_id)} asks again if another worker takes it (\`soong tasks drive ${visibleLine(step.task_id)}\`).`,
   );
 }
 

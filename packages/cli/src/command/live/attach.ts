@@ -2,7 +2,6 @@
 // of another machine holds it. It shows what the run does and answers its questions; leaving it leaves the run as it is.
 
 import { connectControl, type ControlClient, type ControlEvent } from "@soong/control";
-import { MARKER_NAME } from "@soong/platform";
 import type { SessionHolder, Store } from "@soong/store";
 import { CommandError, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import { findStoreOptions } from "../../runtime/home.ts";
@@ -51,11 +50,10 @@ export const attachToSession: Handler<"attach"> = async (context, { session }, o
 };
 
 function toReachable({ env }: CommandContext, store: Store, holder: SessionHolder): Reachable {
-  const mayAct = env[MARKER_NAME] === undefined;
   return {
     hello: toHello(holder),
     host: holder.host,
-    connect: async (onEvent) => connectRemote(store, holder, { onEvent, mayAct }),
+    connect: async (onEvent) => connectRemote(store, holder, { onEvent, env }),
   };
 }
 

@@ -19,12 +19,13 @@ import type { QuestionRecord, SessionHolder, Store } from "@soong/store";
 import { awaitFacts } from "../sessions/await-facts.ts";
 import { readFactPages } from "../stored.ts";
 import { abortRemotely, revokeRemotely } from "./act-on-remote.ts";
+import { refuseRuntimeChild } from "./actor.ts";
 import { answerStoredQuestion } from "./answer-stored-question.ts";
 import { listRemoteGrants } from "./remote-grants.ts";
 
 export interface RemoteConnection extends ConnectOptions {
-  /** False for what a runtime has started: it cannot answer for a user (MCP-11). */
-  readonly mayAct: boolean;
+  /** Of the process that is connected. */
+  readonly env: NodeJS.ProcessEnv;
 }
 
 type Methods = {
@@ -48,7 +49,7 @@ export function connectRemote(
   holder: SessionHolder,
   connection: RemoteConnection,
 ): ControlClient {
-  const { mayAct } = connection;
+  const { env } = connection;
   const { session_id } = holder;
   const hello = toHello(holder);
   const ended = new AbortController();
@@ -64,15 +65,14 @@ export function connectRemote(
     identify: async () => ({}),
     "grants.list": async () => ({ grants: await listGrants() }),
     async "grants.revoke"({ grant_id }) {
-      refuseOwn();
       const grant = (await listGrants()).find((one) => one.grant_id === grant_id);
       if (grant === undefined) throw new ControlError("not_found", "There is no such grant.");
-      await revokeRemotely(store, session_id, grant_id);
+      await revokeRemotely(store, session_id, grant_id, { env });
       return { grant };
     },
     "questions.list": async () => ({ questions: (await listOpen()).map(toListed) }),
     async "questions.attend"({ name = "program", kinds }) {
-      refuseOwn();
+      refuseRuntimeChild({ env });
       attending?.stop();
       attending = { name, ...attend(kinds) };
       return {};
@@ -83,10 +83,12 @@ export function connectRemote(
       return {};
     },
     async "questions.answer"(answer) {
-      refuseOwn();
       const name = attending?.name ?? answer.name ?? "program";
       try {
-        await answerStoredQuestion(store, session_id, answer, `control:${name}`);
+        await answerStoredQuestion(store, session_id, answer, {
+          answered_by: `control:${name}`,
+          env,
+        });
       } catch (error) {
         attending?.showAgain(answer.question_id);
         throw error;
@@ -100,14 +102,13 @@ export function connectRemote(
     // Text is not sent through the store: its answers are there when they are whole.
     "text.follow": async () => ({}),
     async "run.abort"({ run_id, reason = "aborted from another terminal" }) {
-      refuseOwn();
       const holders = (await store.cluster?.holders()) ?? [];
       const runs = holders.find((one) => one.session_id === session_id)?.runs ?? [];
       const run_ids = runs.map((run) => run.run_id).filter((id) => id === (run_id ?? id));
       if (run_ids.length === 0) {
         throw new ControlError("not_found", "There is no such run under way.");
       }
-      await abortRemotely(store, session_id, { run_id, reason });
+      await abortRemotely(store, session_id, { run_id, reason }, { env });
       return { run_ids };
     },
   };
@@ -216,14 +217,6 @@ export function connectRemote(
           connection.onEvent?.({ event: "question.opened", data: toListed(question) });
       }
     }
-  }
-
-  function refuseOwn(): void {
-    if (mayAct) return;
-    throw new ControlError(
-      "refused",
-      "What a runtime has started cannot act on it: answer from another terminal.",
-    );
   }
 }
 

@@ -65,7 +65,7 @@ async function revokeElsewhere(
   { grant, host = "" }: LiveGrant,
 ): Promise<void> {
   const { grant_id } = grant;
-  const outcome = await withStore(context, (store) => revokeRemoteGrant(store, grant));
+  const outcome = await withStore(context, (store) => revokeRemoteGrant(store, grant, context));
   if (outcome === "gone") throw refuseGone(grant_id);
   if (outcome === "revoked") return;
   throw new CommandError(

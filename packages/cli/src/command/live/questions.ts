@@ -72,7 +72,7 @@ export const answerQuestion: Handler<"questions answer"> = async (
   { id, decision },
   { reason },
 ) => {
-  const { output, stdin } = context;
+  const { output, stdin, env } = context;
   const chosen = DECISIONS.get(decision as "allow");
   if (decision !== undefined && chosen === undefined) {
     throw new UsageError(`The answer is allow, session or deny, and not ${visibleLine(decision)}.`);
@@ -87,7 +87,12 @@ export const answerQuestion: Handler<"questions answer"> = async (
     const question = await requireAnswerable(store, found);
     const { session_id, question_id } = question;
     const answer = await chooseAnswer(question);
-    await answerStoredQuestion(store, session_id, { question_id, ...answer }, TERMINAL);
+    await answerStoredQuestion(
+      store,
+      session_id,
+      { question_id, ...answer },
+      { answered_by: TERMINAL, env },
+    );
     output.line(`answered ${visibleLine(question_id)}: ${describeAnswer(asJson(answer))}`);
     output.note(
       `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless what the call would do has changed.`,
@@ -99,7 +104,7 @@ export const answerQuestion: Handler<"questions answer"> = async (
     question: QuestionRecord,
   ): Promise<PermissionAnswer | ElicitationAnswer> {
     const stored = readStoredRequest(question);
-    const { ask, elicit } = createTerminalQuestions(stdin, output);
+    const { ask, elicit } = createTerminalQuestions(stdin, output, { edits: false });
     if (stored.kind === "elicitation") {
       if (chosen === "deny") return { action: "decline" };
       if (chosen !== undefined) throw new UsageError("This question wants words, and not a yes.");

@@ -21,6 +21,9 @@ test("grants are those of the process that holds the session now, and were not r
     created("g3", "2026-01-01T00:00:12.000Z"),
     writtenFact({ type: "grant.revoked", session_id: "s1", data: { grant_id: "g2" } }),
     created("g4", "2026-01-01T00:00:13.000Z", "s2"),
+    // Changed by hand.
+    writtenFact({ type: "grant.created", session_id: "s1", data: {} }),
+    writtenFact({ type: "grant.created", session_id: "s1", data: { grant: { grant_id: "g5" } } }),
   ];
   const granted = await listRemoteGrants({ factsOfTypes: async () => facts }, [HOLDER]);
   expect(granted).toMatchObject([
@@ -33,7 +36,7 @@ test("a session whose socket is here is not remote, and a store of one machine h
   expect(await findRemoteHolders({ cluster }, new Set(["s2"]))).toEqual([HOLDER]);
   expect(await findRemoteHolders({}, new Set())).toEqual([]);
   const grant = { session_id: "s1", grant_id: "g1" };
-  expect(await revokeRemoteGrant({} as never, grant)).toBe("gone");
+  expect(await revokeRemoteGrant({} as never, grant, { env: {} })).toBe("gone");
 });
 
 function created(grant_id: string, granted_at: string, session_id = "s1"): Fact {

@@ -1,10 +1,13 @@
 // What was allowed "for this session" in sessions that other machines hold, and taking it back (CLI-7). Grants are in the memory
 // of the process that holds the session: its facts say which there are, and a command through the store takes one back.
 
+import type { Fact, ToolGrant } from "@soong/core";
 import { describeScopes } from "@soong/core/internal";
 import type { ListedGrant } from "@soong/control";
 import { inTime } from "@soong/platform";
+import { asRecord } from "@soong/schema";
 import type { SessionHolder, Store } from "@soong/store";
+import { refuseRuntimeChild, type Actor } from "./actor.ts";
 
 export interface RemoteGrant {
   readonly host: string;
@@ -34,13 +37,24 @@ export async function listRemoteGrants(
   return remote.flatMap(({ session_id, host, pid, project = "", since }) =>
     facts.flatMap((fact) => {
       if (fact.type !== "grant.created" || fact.session_id !== session_id) return [];
-      const { grant } = fact.data;
+      const grant = readGrant(fact);
       // Those of an earlier holder ended with it.
-      if (revoked.has(grant.grant_id) || grant.granted_at < since) return [];
-      const covers = describeScopes(grant.tool_name, grant.scopes);
-      return [{ host, pid, project, grant: { ...grant, covers } }];
+      if (grant === undefined || revoked.has(grant.grant_id) || grant.granted_at < since) return [];
+      return [{ host, pid, project, grant }];
     }),
   );
+}
+
+/** Undefined for what was changed by hand: it grants nothing, and keeps no one from the others. */
+function readGrant({ data }: Fact<"grant.created">): ListedGrant | undefined {
+  const { grant_id, tool_name, granted_at, scopes }: Partial<ToolGrant> = asRecord(data.grant);
+  const texts = [grant_id, tool_name, granted_at];
+  if (!texts.every((text) => typeof text === "string") || !Array.isArray(scopes)) return undefined;
+  try {
+    return { ...data.grant, covers: describeScopes(data.grant.tool_name, data.grant.scopes) };
+  } catch {
+    return undefined;
+  }
 }
 
 const CONFIRMED_WITHIN_MS = 15_000;
@@ -49,7 +63,9 @@ const CONFIRMED_WITHIN_MS = 15_000;
 export async function revokeRemoteGrant(
   store: Store,
   { session_id, grant_id }: Pick<ListedGrant, "session_id" | "grant_id">,
+  actor: Pick<Actor, "env">,
 ): Promise<"revoked" | "gone" | "unconfirmed"> {
+  refuseRuntimeChild(actor);
   const { cluster } = store;
   if (cluster === undefined) return "gone";
   let unlisten: (() => void) | undefined;

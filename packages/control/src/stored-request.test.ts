@@ -1,0 +1,53 @@
+import type { JsonValue } from "@soong/schema";
+import type { QuestionRecord } from "@soong/store";
+import { verifies } from "#laws";
+import { expect, test } from "vitest";
+import { readStoredRequest } from "./stored-request.ts";
+
+const REQUEST = {
+  tool_name: "code.run_command",
+  reason: "it may change anything",
+  preview: { kind: "command", argv: ["make"], cwd: "/p" },
+  scopes: [{ kind: "argv", executable: "/usr/bin/make", argv: ["make"], cwd: "/p" }],
+  scope_choices: [{ id: "exact", scopes: [], session_scope: "this command" }],
+  network_hosts: "unknown",
+};
+
+test("a stored request is read as it was written, with what a newer version adds", () => {
+  const request = { ...REQUEST, of_tomorrow: 7 };
+  expect(readStoredRequest(question({ request, shows_all: true }))).toEqual({
+    kind: "permission",
+    request,
+    shows_all: true,
+  });
+});
+
+test.each<[string, JsonValue]>([
+  ["reason", 7],
+  ["scope_choices", 7],
+  ["scope_choices", [null]],
+  ["scopes", [{ kind: "argv", argv: 7 }]],
+  ["preview", { kind: "diff", path: "a" }],
+  ["preview", { kind: "command", argv: "make", cwd: "/p" }],
+  ["always_rule", { tool: [], decision: "allow" }],
+  ["resources", "all"],
+  ["network_hosts", "any"],
+  ["hook_results", [1]],
+])("one whose %s was changed to %j can only be denied", (field, value) => {
+  verifies("PERM-19");
+  const request = { ...REQUEST, [field]: value };
+  expect(readStoredRequest(question({ request, shows_all: true }))).toEqual({
+    kind: "permission",
+    request: {},
+    shows_all: false,
+  });
+});
+
+test("a form is read by its own fields", () => {
+  const form = { kind: "elicitation", request: { request: { message: {} } } } as const;
+  expect(readStoredRequest({ ...question({}), ...form }).request).toEqual({});
+});
+
+function question(request: QuestionRecord["request"]): QuestionRecord {
+  return { kind: "permission", request } as QuestionRecord;
+}
