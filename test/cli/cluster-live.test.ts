@@ -418,6 +418,7 @@ describe("a question of a worker", () => {
     const driving = lead.drive(task.id);
     await driving.printed("waits for approval");
     const [question] = await lead.records("questions");
+    driving.child.kill("SIGKILL");
     worker.child.kill("SIGKILL");
     const session_id = String(question?.["session_id"]);
     await vi.waitFor(async () => expect(await store.heldSessions([session_id])).toEqual([]), WAIT);
@@ -425,10 +426,21 @@ describe("a question of a worker", () => {
     const refused = await lead.run(answer);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain(
-      `The worker that asked this is gone. The step plan asks again when another worker has it (\`soong tasks drive ${task.id}\`).`,
+      `The worker that asked this is gone, so the question was withdrawn. The step plan asks again if another worker takes it (\`soong tasks drive ${task.id}\`).`,
     );
-    const [kept] = await store.questions().list(session_id);
-    expect(kept).toMatchObject({ state: "open" });
+    expect(await store.questions().list(session_id)).toEqual([]);
+  });
+
+  it("is withdrawn by the drive when the worker is lost", async () => {
+    verifies("DIST-2", "PERM-20");
+    const { plan, machine, store } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const [there, lead] = await Promise.all([machine(), machine()]);
+    const worker = await startAsking(there, script(work(writeFileCall("w1.txt"))));
+    const driving = lead.drive(task.id);
+    await driving.printed("waits for approval");
+    worker.child.kill("SIGKILL");
+    await vi.waitFor(async () => expect(await store.questions().list()).toEqual([]), WAIT);
   });
 });
 

@@ -142,7 +142,9 @@ describe("a worker", () => {
     expect(worker.output()).toContain(
       "Draining: it finishes 1 step within 1 s, gives back the rest",
     );
-    expect(worker.output()).toContain("The worker has ended. 1 step was given back.");
+    expect(worker.output()).toContain(
+      "The worker has ended. 1 step was stopped, for another worker.",
+    );
     expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
     await driving.stop("SIGINT");
   });

@@ -2,6 +2,7 @@
 // the step is finished, the claim is lost, or its run has left.
 
 import { systemClock, type Clock } from "@soong/core";
+import { leaseMargin } from "@soong/platform";
 import type { Claimed, ClaimRequest, HeldClaim } from "./claims.ts";
 import { TaskRefused } from "./refusal.ts";
 import type { RecordTaskFact, ReleaseReason, TaskCaller, Tasks } from "./tasks.ts";
@@ -38,8 +39,8 @@ const UNREACHED = "Its lease ran out, and the store could not be reached to rene
 interface Kept {
   readonly claim: HeldClaim;
   readonly record: RecordTaskFact | undefined;
-  /** By the monotonic clock: the lease was renewed no earlier than a lease before it. */
-  leaseEndsAt: number;
+  /** By the monotonic clock: a margin before the lease can end. */
+  holdUntil: number;
   /** Updates under way. */
   updates: number;
   lost: string | undefined;
@@ -49,6 +50,7 @@ interface Kept {
 export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
   const { tasks, clock = systemClock() } = options;
   const heartbeatMs = options.heartbeatMs ?? tasks.leaseMs / 3;
+  const holdMs = tasks.leaseMs - leaseMargin(tasks.leaseMs);
   /** By run, which has one at most. */
   const kept = new Map<string, Kept>();
   const watchers = new Map<string, (claim: HeldClaim, why: string) => void>();
@@ -89,15 +91,15 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
   function keepClaim(claim: HeldClaim, record: RecordTaskFact | undefined, since: number): void {
     const before = kept.get(claim.run_id);
     if (before !== undefined) forget(before.claim);
-    const leaseEndsAt = since + tasks.leaseMs;
-    const one: Kept = { claim, record, leaseEndsAt, updates: 0, lost: undefined, stop: () => {} };
+    const holdUntil = since + holdMs;
+    const one: Kept = { claim, record, holdUntil, updates: 0, lost: undefined, stop: () => {} };
     kept.set(claim.run_id, one);
     tasks.alive.add(claim.token);
     schedule(one);
   }
 
   function schedule(one: Kept): void {
-    const ms = Math.min(heartbeatMs, one.leaseEndsAt - clock.monotonic());
+    const ms = Math.min(heartbeatMs, one.holdUntil - clock.monotonic());
     one.stop = clock.after(Math.max(0, ms), () => void renewClaim(one));
   }
 
@@ -105,15 +107,15 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
     const since = clock.monotonic();
     // Whether the store answers or not: past its lease a claim may belong to another run. A process that was suspended for
     // longer than its lease asks first: the claim may still be its own.
-    const timeoutMs = since < one.leaseEndsAt ? one.leaseEndsAt - since : heartbeatMs;
+    const timeoutMs = since < one.holdUntil ? one.holdUntil - since : heartbeatMs;
     one.stop = clock.after(timeoutMs, () => loseClaim(one, UNREACHED));
     try {
       await tasks.renew(one.claim, one.record);
-      one.leaseEndsAt = since + tasks.leaseMs;
+      one.holdUntil = since + holdMs;
     } catch (error) {
       // A store that is busy or gone for a moment: the lease leaves time for another try.
       if (!(error instanceof TaskRefused)) {
-        if (clock.monotonic() >= one.leaseEndsAt) loseClaim(one, UNREACHED);
+        if (clock.monotonic() >= one.holdUntil) loseClaim(one, UNREACHED);
       } else if (one.updates === 0) loseClaim(one, error.message);
     }
     if (!isKept(one) || one.lost !== undefined) return;

@@ -5,7 +5,7 @@ import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type pg from "pg";
 import type { Client, ClientBase, PoolClient, PoolConfig, QueryConfig, QueryResult } from "pg";
-import { inTime } from "@soong/platform";
+import { inTime, preparePoolEnd } from "@soong/platform";
 import { StoreError } from "../contract/store-error.ts";
 import { asConnectError, asPostgresError, isAway } from "./postgres-error.ts";
 
@@ -124,11 +124,9 @@ export async function openConnections(
   });
   // One that breaks while no one uses it: the next who needs one learns of it.
   pool.on("error", () => {});
-  const clients = new Set<PoolClient>();
   /** The server's processes behind our connections, each of which has one of its own. */
   const backends = new Set<string>();
-  pool.on("connect", (client) => clients.add(client));
-  pool.on("remove", (client) => clients.delete(client));
+  const endPool = preparePoolEnd(pool);
   const closing = new AbortController();
   // Each statement under way listens to it.
   setMaxListeners(0, closing.signal);
@@ -163,9 +161,7 @@ export async function openConnections(
     async close() {
       if (closing.signal.aborted) return;
       closing.abort();
-      // A server that cannot be reached does not close its side: that must not keep the process alive.
-      for (const client of clients) streamOf(client).unref();
-      await pool.end();
+      await endPool();
     },
   };
 

@@ -2,7 +2,7 @@
 // its own monotonic clock a holder stops before its lease can end, so that one that is cut off does nothing beside the next.
 
 import { setMaxListeners } from "node:events";
-import { checkLife, thisHolder } from "@soong/platform";
+import { checkLife, leaseMargin, thisHolder } from "@soong/platform";
 import { StoreError } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
 import type { SessionHold } from "../session/open-session.ts";
@@ -64,8 +64,7 @@ type LeasedRow = SessionRow & { readonly epoch: number; readonly is_leased: bool
 export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
   const { connections, runner, tables, clock, leaseMs, onHeld } = parts;
   const held = new Map<number, Lease>();
-  /** So that no rounding of anyone's clock lets two overlap. */
-  const marginMs = Math.min(1_000, leaseMs / 10);
+  const marginMs = leaseMargin(leaseMs);
   const interval = raw(`interval '${leaseMs} milliseconds'`);
   let timer: NodeJS.Timeout | undefined;
   let expiry: NodeJS.Timeout | undefined;

@@ -56,6 +56,8 @@ function stage(
   const done: string[] = [];
   /** Whose use was looked at. */
   const asked: string[] = [];
+  /** Whose questions were withdrawn. */
+  const withdrawn: string[] = [];
   const after = [...stopping];
   const tasks = {
     leaseMs,
@@ -75,7 +77,10 @@ function stage(
         : run_id.startsWith("run_here")
           ? { session_id: "s", run_id, agent_id: "a", status: "running" }
           : undefined,
-    questions: () => ({ list: async () => [] }),
+    questions: () => ({
+      list: async () => [],
+      withdrawAll: async (session_id: string) => void withdrawn.push(session_id),
+    }),
     heldSessions: async () => [],
     async factsOfTypes(ids: readonly string[], types: readonly string[]) {
       if (types.includes("model.completed")) asked.push(...ids);
@@ -121,6 +126,7 @@ function stage(
     added,
     done,
     asked,
+    withdrawn,
     dispatch: (more: Partial<RemoteWatch> = {}) => remote.dispatch(WORK, { ...watch, ...more }),
   };
 }
@@ -321,7 +327,7 @@ test("what a worker does not take of another dispatch does not count against thi
   const declined = [{ ...DECLINED, tool_call_id: "an earlier one", why: "it is too old." }];
   const said: string[] = [];
   const { dispatch } = stage([READY, READY, DONE], [{ ...PRESENT[0], worker_id: "w1", declined }]);
-  await dispatch({ onWaiting: (what) => void said.push(what) });
+  await dispatch({ startWithinMs: 60_000, onWaiting: (what) => void said.push(what) });
   expect(said).toEqual(["waits for a worker of the pool builders"]);
 });
 
@@ -350,11 +356,14 @@ test("what a worker completed and was killed before it recorded is recorded by t
   const result = { summary: "It is.", artifacts: [] };
   const recorded: unknown[] = [];
   const caller = { record: (...given: unknown[]) => void recorded.push(given) } as never;
-  await stage([READY, { ...done, result }]).dispatch({ caller });
+  await stage([READY, { ...done, result }]).dispatch({ caller, startWithinMs: 60_000 });
   const about = { task_id: "task_1", step_id: "plan", attempt: 2, summary: "It is." };
   expect(recorded).toMatchObject([["task.step.completed", about]]);
   const facts = [{ type: "task.step.completed", data: about }];
-  await stage([READY, { ...done, result }], [], { facts }).dispatch({ caller });
+  await stage([READY, { ...done, result }], [], { facts }).dispatch({
+    caller,
+    startWithinMs: 60_000,
+  });
   expect(recorded).toHaveLength(1);
 });
 
@@ -368,4 +377,15 @@ test("a step that was begun before its pool was deserted is not called one that 
   await expect(stage([READY]).dispatch()).rejects.toMatchObject({
     error: { details: { started: false } },
   });
+});
+
+test("questions of attempts that have ended are withdrawn once, also those of earlier dispatches", async () => {
+  verifies("PERM-20");
+  const first = { ...READY, attempts: 1, earlier: [ended("run_known_1", "lease_lost")] };
+  const earlier = [...first.earlier, ended("run_known_2", "lease_lost", 2)];
+  const again = { ...READY, attempts: 2, earlier };
+  const cancelled = { ...again, status: "cancelled", last_run_id: "run_known_3" } as StepRecord;
+  const { dispatch, withdrawn } = stage([first, first, again, cancelled], PRESENT);
+  await dispatch();
+  expect(withdrawn).toEqual([1, 2, 3].map((i) => `session_of_run_known_${i}`));
 });

@@ -75,6 +75,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     if (first?.status !== "ready") throw refuseUnready(work, first);
     /** Runs that came to nothing, with their use and their end on record. */
     const settled = new Set<string>();
+    const withdrawn = new Set<string>();
     const absentMs = Math.min(ABSENT_MS, watch.startWithinMs / 2);
     const everyMs = tasks.leaseMs / 3;
     const onWaiting = createWaitingReporter(watch);
@@ -89,6 +90,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     try {
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
         await settleLost(step, step && isOver(step, first) ? step.last_run_id : undefined);
+        await withdrawQuestions((step?.earlier ?? []).map(({ run_id }) => run_id));
         for (const { outcome, message } of findEnded(step, first)) {
           if (isGivenBack(outcome)) onWaiting(`goes to another worker: ${message}`);
         }
@@ -100,6 +102,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         }
         if (step === undefined || isOver(step, first)) {
           const end = await readEnd(store, work, step, { settled, signal });
+          if (step?.last_run_id !== undefined) await withdrawQuestions([step.last_run_id]);
           await recordMissingCompletion(store, work, step, watch.caller);
           if (end.child === undefined) return end;
           await follower.look(end.child.session_id);
@@ -146,6 +149,16 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         await follower.look(run.session_id);
         settled.add(run_id);
         watch.onLost(toChild(run, worker), follower.usageOf(run.session_id));
+      }
+    }
+
+    /** Of attempts that have ended, also before this dispatch: no one waits for the answers. */
+    async function withdrawQuestions(run_ids: readonly string[]): Promise<void> {
+      for (const run_id of run_ids) {
+        if (withdrawn.has(run_id)) continue;
+        withdrawn.add(run_id);
+        const run = await findRemoteRun(store, work, run_id);
+        if (run !== undefined) await store.questions().withdrawAll(run.session_id);
       }
     }
   }

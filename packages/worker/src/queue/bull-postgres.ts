@@ -1,5 +1,6 @@
 // BullMQ's queues on PostgreSQL: tables in the schema "bullmq" of the same database, NOTIFY to wake a worker.
 
+import { preparePoolEnd } from "@soong/platform";
 import type { Pool } from "pg";
 import {
   POLL_SECONDS,
@@ -28,12 +29,12 @@ export async function openPostgresBackends(
   report: (error: unknown) => void,
 ): Promise<BullBackends> {
   const { Pool } = await loadPackage("pg", "8", () => import("pg"));
-  const adding = openPool(CONNECTIONS_TO_ADD);
+  const { pool: adding, end: endAdding } = openPool(CONNECTIONS_TO_ADD);
   let repairing: Promise<void> | undefined;
   try {
     await migrate(adding, bull);
   } catch (error) {
-    await adding.end();
+    await endAdding();
     throw error;
   }
   return {
@@ -47,7 +48,7 @@ export async function openPostgresBackends(
       await repairing;
       return true;
     },
-    close: () => adding.end(),
+    close: endAdding,
   };
 
   async function connectAdder(name: string, options: BackendOptions): Promise<ConnectedBackend> {
@@ -58,7 +59,7 @@ export async function openPostgresBackends(
   }
 
   async function connectTaker(name: string, options: BackendOptions): Promise<ConnectedBackend> {
-    const connection = openPool(CONNECTIONS_OF_TAKER);
+    const { pool: connection, end } = openPool(CONNECTIONS_OF_TAKER);
     const use = { withBlockingConnection: true };
     const backend = bull.createPostgresBackend(name, { ...options, connection }, use);
     backend.on("error", report);
@@ -66,15 +67,15 @@ export async function openPostgresBackends(
       // Before BullMQ uses it: it would remember a failure for ever.
       await backend.waitUntilReady();
     } catch (error) {
-      await connection.end();
+      await end();
       throw error;
     }
     // After an error it would wait an hour for a notification that may have been lost.
     Object.defineProperty(backend, "maximumBlockTimeout", { value: POLL_SECONDS });
-    return { backend, connection, close: () => connection.end() };
+    return { backend, connection, close: end };
   }
 
-  function openPool(max: number): Pool {
+  function openPool(max: number): { readonly pool: Pool; end(): Promise<void> } {
     const pool = new Pool({
       connectionString: address.url.href,
       // By a statement: a pooler drops or refuses what it does not know of when it is connected to. The pool waits for it.
@@ -92,7 +93,7 @@ export async function openPostgresBackends(
     pool.on("error", (error) => report(error));
     // The pool handles errors of idle clients only: one of a client in use would end the process.
     pool.on("connect", (client) => client.on("error", (error) => report(error)));
-    return pool;
+    return { pool, end: preparePoolEnd(pool) };
   }
 }
 

@@ -56,8 +56,10 @@ export async function startBullTaker(given: BullTakerOptions): Promise<JobTaker>
   return {
     drain: end,
     async close() {
-      aborting.abort();
+      aborting.abort(new Error("the worker was stopped"));
       await inTime(end(), { ms: CLOSE_MS });
+      // Also where BullMQ still waits for a server that does not answer.
+      await connected.close();
     },
   };
 

@@ -2,6 +2,7 @@
 
 import { hostname } from "node:os";
 import { messageOf } from "@soong/core";
+import { inTime } from "@soong/platform";
 import type { ClusterStorage, WorkerStep } from "@soong/store";
 import { refuseClockOffset } from "./clock-offset.ts";
 import { readJob, REPORT_MS } from "../dispatch/index.ts";
@@ -9,6 +10,9 @@ import type { JobQueue, JobTaker } from "../queue/index.ts";
 import { createDeclinedSteps } from "./declined-steps.ts";
 import { workOnJob } from "./work-on-job.ts";
 import type { WorkerHost } from "./worker-host.ts";
+
+/** For the last report. */
+const END_MS = 2_000;
 
 export interface WorkerOptions {
   readonly host: WorkerHost;
@@ -43,7 +47,6 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   let nextReport: Promise<void> | undefined;
   let hasEnded = false;
   const drain = new AbortController();
-  const stop = new AbortController();
   let grace: NodeJS.Timeout | undefined;
   await reportSelf();
   const taker = await takeJobs().catch(async (error: unknown) => {
@@ -59,7 +62,6 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
       host.report(describeDrain(doing.size, graceMs));
       grace = setTimeout(() => {
         stopped = doing.size;
-        stop.abort(new Error("the worker was stopped"));
         resolve();
       }, graceMs);
       void cluster.drainWorker(options.worker_id).catch(() => {});
@@ -98,7 +100,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
         };
         try {
           const watch = { declined, onDeclined, onBegun };
-          return await workOnJob(host, job, AbortSignal.any([signal, stop.signal]), watch);
+          return await workOnJob(host, job, signal, watch);
         } catch (error) {
           host.report(`The job ${job.id} goes back: ${messageOf(error)}`);
           throw error;
@@ -122,10 +124,11 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     return reporting;
   }
 
+  /** A store that does not answer does not keep the process: a worker that says nothing is forgotten in a minute. */
   async function reportEnd(): Promise<void> {
     hasEnded = true;
-    await reporting;
-    await cluster.removeWorker(options.worker_id).catch(() => {});
+    const removed = reporting.then(() => cluster.removeWorker(options.worker_id));
+    await inTime(removed, { ms: END_MS }).catch(() => {});
   }
 
   async function sendReport(): Promise<void> {

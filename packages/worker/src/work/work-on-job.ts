@@ -3,8 +3,7 @@
 
 import { bufferFacts, type Agents, type RunEnd, type WorkCeiling } from "@soong/agent";
 import { messageOf, randomIds, systemClock } from "@soong/core";
-import type { Store } from "@soong/store";
-import { TaskRefused, type StepRecord } from "@soong/tasks";
+import { TaskRefused } from "@soong/tasks";
 import { readJob, type JobWork } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
 import { readCeiling } from "./ceiling.ts";
@@ -115,7 +114,6 @@ async function claimAndWork(
       return "done";
     }
     watch.onBegun();
-    closeEarlierQuestions(host.store, step);
     opened = await host.openSession({
       title: `${taken.title}: ${step.title}`,
       dispatchedBy: { ...work.from, task_id, step_id },
@@ -178,13 +176,4 @@ async function claimAndWork(
 
 function describeEnd({ error, reason }: RunEnd): string {
   return error?.message ?? reason.replaceAll("_", " ");
-}
-
-/** Attempts that were lost: no one waits for an answer to what they asked. */
-function closeEarlierQuestions(store: Store, { earlier = [] }: StepRecord): void {
-  const close = async (run_id: string): Promise<void> => {
-    const run = await store.findRun(run_id);
-    if (run !== undefined) await store.questions().withdrawAll(run.session_id);
-  };
-  for (const { run_id } of earlier) close(run_id).catch(() => {});
 }

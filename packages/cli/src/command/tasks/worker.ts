@@ -74,9 +74,9 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
     });
     try {
       const worker_id = `${pool}@${place}`;
-      const many = concurrency === 1 ? "1 step" : `${concurrency} steps`;
+      const atOnce = concurrency === 1 ? "1 step" : `${concurrency} steps`;
       output.line(
-        `Worker ${worker_id} takes steps of the pool ${pool}, ${many} at a time, in ${visibleLine(runtime.roots.project)}.`,
+        `Worker ${worker_id} takes steps of the pool ${pool}, ${atOnce} at a time, in ${visibleLine(runtime.roots.project)}.`,
       );
       const { stopped } = await runWorker({
         host,
@@ -89,8 +89,10 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
         drain: drain.signal,
         graceMs,
       });
-      const back = stopped === 1 ? "1 step was" : `${stopped} steps were`;
-      output.line(`The worker has ended.${stopped === 0 ? "" : ` ${back} given back.`}`);
+      const many = stopped === 1 ? "1 step was" : `${stopped} steps were`;
+      output.line(
+        `The worker has ended.${stopped === 0 ? "" : ` ${many} stopped, for another worker.`}`,
+      );
       return stopped > 0 ? EXIT.interrupted : EXIT.ok;
     } finally {
       for (const forget of stopListening) forget();
