@@ -206,7 +206,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
         onHeld();
         if (isEnded || lease.lost.aborted) return;
         isEnded = true;
-        // If that cannot be said, the lease ends by itself.
+        // If the statement fails, the lease expires.
         await connections
           .query({
             text: "UPDATE sessions SET lease_until = NULL WHERE session_no = $1 AND epoch = $2",
