@@ -12,14 +12,14 @@ import {
 } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
 
-/** What a hook is about, in words that mean the same on every machine. What executes it may differ. */
+/** What a hook applies to, in terms that mean the same on every machine. Its command may differ. */
 export interface Guard extends Pick<AnyHook, "id" | "event" | "tool" | "on_failure"> {
   readonly tags?: readonly string[];
-  /** Absolute patterns; those of the project and of the home from there (`./`, `~/`). */
+  /** Path patterns: relative to the project (`./`) or the home (`~/`) if they are inside of these, else absolute. */
   readonly paths?: readonly string[];
 }
 
-/** The others add context or watch. */
+/** The events whose hooks can stop a call or withhold a result. Hooks of other events add context or watch. */
 const WITHHOLDING: ReadonlySet<string> = new Set<HookEvent>([
   "UserPromptSubmit",
   "PreToolUse",
@@ -58,7 +58,7 @@ function listPlaces(pattern: string, here: PatternPlaces): string[] {
   return [...new Set(places)].toSorted();
 }
 
-/** A sentence that continues "because". Undefined: all are here. */
+/** Returns a clause that follows "because". Undefined: this worker has all wanted guards. */
 export function findMissingGuard(
   wanted: readonly Guard[],
   own: readonly Guard[],

@@ -1,4 +1,4 @@
-// The dispatch module: what a dispatch says to workers, and how it waits for them.
+// The dispatch module: what a dispatch sends to workers, and how it waits for them.
 
 export { findMissingGuard, listGuards, type Guard } from "./guards.ts";
 export { readJob, type JobWork } from "./job.ts";
