@@ -23,7 +23,7 @@ import { findRemoteHolders } from "./remote-grants.ts";
 
 type OnEvent = (event: ControlEvent) => void;
 
-/** One that can be connected to. */
+/** A live session with a way to connect to it. */
 interface Reachable extends LiveTarget {
   connect(onEvent: OnEvent): Promise<ControlClient>;
 }
@@ -90,7 +90,7 @@ async function watchSession(context: CommandContext, runtime: Reachable): Promis
   }
 }
 
-/** All that are under way. */
+/** Aborts all runs that are under way. */
 async function abortRuns({ output, print }: CommandContext, runtime: Reachable): Promise<void> {
   const client = await connectTo(runtime, () => {});
   try {
@@ -109,7 +109,7 @@ async function abortRuns({ output, print }: CommandContext, runtime: Reachable):
   }
 }
 
-/** Undefined: none of them is meant. */
+/** Returns undefined if no session matches. */
 function pick(
   output: Output,
   live: readonly Reachable[],
@@ -143,7 +143,7 @@ async function connectTo(target: Reachable, onEvent: OnEvent): Promise<ControlCl
   });
 }
 
-/** Shows a run from its first fact; without one under way, what comes from now on. */
+/** A run that is under way is shown from its first fact. Without one, only new facts are shown. */
 function findFirstSeq(context: CommandContext, { hello }: LiveTarget): Promise<number> {
   const noneStored = (): number => 0;
   return withReadOnlyStore<number>(context, noneStored, async (store) => {
@@ -155,7 +155,7 @@ function findFirstSeq(context: CommandContext, { hello }: LiveTarget): Promise<n
   });
 }
 
-/** What the runtime could not say any more when it ended. */
+/** Reads the last facts from the store: the runtime may have ended before it sent them. */
 function readRemaining(
   context: CommandContext,
   { hello }: LiveTarget,

@@ -1,5 +1,5 @@
-// `soong grants`: what was allowed "for this session" in the sessions that are live, here and on other machines that share the
-// store, and taking it back (CLI-7).
+// `soong grants`: lists and revokes what was allowed "for this session" in live sessions, here and on other machines that share the
+// store (CLI-7).
 
 import type { ListedGrant, LiveRuntime } from "@soong/control";
 import { CommandError, describeAge, visibleLine, wrap } from "../../output/index.ts";
@@ -88,7 +88,7 @@ const GRANT: IdSubject<LiveGrant> = {
 };
 
 interface LiveGrant {
-  /** Of this machine; else `host` says where it is. */
+  /** For a grant on this machine. Otherwise `host` is set. */
   readonly runtime?: LiveRuntime;
   readonly host?: string;
   readonly pid: number;
@@ -106,7 +106,7 @@ async function findGrants(
 ): Promise<LiveGrant[]> {
   const listed = await Promise.all(
     live.map(async (runtime) => {
-      // None, when it has ended since.
+      // Undefined if the runtime has ended since.
       const answer = await withClient(runtime, (client) => client.request("grants.list", {}));
       const { pid, project } = runtime.hello;
       return (answer?.grants ?? []).map((grant) => ({ runtime, pid, project, grant }));
