@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { messageOf } from "@soong/core";
 import type { ClusterStorage, WorkerStep } from "@soong/store";
 import { refuseClockOffset } from "./clock-offset.ts";
-import { readJob, REPORT_MS } from "../dispatch/index.ts";
+import { REPORT_MS, type JobWork } from "../dispatch/index.ts";
 import type { JobQueue, JobTaker } from "../queue/index.ts";
 import { createDeclinedSteps } from "./declined-steps.ts";
 import { workOnJob } from "./work-on-job.ts";
@@ -82,16 +82,12 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     return queue.take(pool, {
       concurrency,
       async handle(job, signal) {
-        const work = readJob(job);
         let step: WorkerStep | undefined;
-        const onDeclined = (): void => {
-          if (typeof work === "string") return;
+        const onDeclined = ({ task_id, step_id }: JobWork): void => {
           // Wakes the dispatch, which reads the report.
-          void reportSelf().then(() => cluster.wake(`step/${work.task_id}/${work.step_id}`));
+          void reportSelf().then(() => cluster.wake(`step/${task_id}/${step_id}`));
         };
-        const onBegun = (): void => {
-          if (typeof work === "string") return;
-          const { task_id, step_id } = work;
+        const onBegun = ({ task_id, step_id }: JobWork): void => {
           step = { task_id, step_id, since: new Date().toISOString() };
           doing.add(step);
           void reportSelf();

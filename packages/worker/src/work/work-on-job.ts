@@ -17,9 +17,9 @@ import { createReadCalls } from "./read-calls.ts";
 export interface JobWatch {
   readonly declined: DeclinedSteps;
   /** The worker has declined a step, for the first time or for a new reason. */
-  readonly onDeclined: () => void;
+  readonly onDeclined: (work: JobWork) => void;
   /** The worker has claimed the step and begins. */
-  readonly onBegun: () => void;
+  readonly onBegun: (work: JobWork) => void;
 }
 
 /** When a declined job is delivered again. Another worker may be able to do it, but this one may get it first. */
@@ -68,8 +68,8 @@ export async function workOnJob(
   if (taken.kind !== "taken") return { retryInMs: ELSEWHERE_MS };
   const { assignment } = taken;
   try {
-    const taken = { work, assignment, title: task.title };
-    return await claimAndWork(host, taken, await ceiling, signal, watch);
+    const step = { work, assignment, title: task.title };
+    return await claimAndWork(host, step, await ceiling, signal, watch);
   } finally {
     host.agents.workers.free(assignment);
   }
@@ -81,7 +81,7 @@ function decline(host: WorkerHost, work: JobWork, why: string, watch: JobWatch):
   if (isNewReason) {
     host.report(`Step ${work.step_id} of ${work.task_id} is left to other workers: ${why}`);
   }
-  if (isNewStep) watch.onDeclined();
+  if (isNewStep) watch.onDeclined(work);
   return isOutdated ? "done" : { retryInMs: ELSEWHERE_MS };
 }
 
@@ -114,7 +114,7 @@ async function claimAndWork(
       await keeper.leave(run_id, "aborted", facts.record);
       return "done";
     }
-    watch.onBegun();
+    watch.onBegun(work);
     closeEarlierQuestions(host.store, step);
     opened = await host.openSession({
       title: `${taken.title}: ${step.title}`,
