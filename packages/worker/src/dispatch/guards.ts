@@ -4,13 +4,13 @@
 import type { AnyHook, HookEvent } from "@soong/core";
 import {
   compilePathPattern,
-  foldCase,
   globsInside,
   isWithin,
   literalPrefix,
   type PatternPlaces,
 } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
+import { chooseFold } from "./move-paths.ts";
 
 /** What a hook applies to, in terms that mean the same on every machine. Its command may differ. */
 export interface Guard extends Pick<AnyHook, "id" | "event" | "tool" | "on_failure"> {
@@ -45,12 +45,12 @@ export function listGuards(hooks: readonly AnyHook[], here: PatternPlaces): Guar
 }
 
 function listPlaces(pattern: string, here: PatternPlaces): string[] {
-  const { project, home, caseInsensitive } = here;
+  const { project, home } = here;
   const { globs } = compilePathPattern(pattern, "restricts", here);
   const fromHome = (glob: string): string =>
     home !== undefined && glob.startsWith(`${home}/`) ? `~${glob.slice(home.length)}` : glob;
   if (project === undefined) return globs.map(fromHome).toSorted();
-  const fold = caseInsensitive === true ? foldCase : (text: string) => text.normalize("NFC");
+  const fold = chooseFold(here);
   const places = globs.flatMap((glob) => {
     const inside = globsInside(glob, project, fold).map((rest) => `./${rest}`);
     return isWithin(project, literalPrefix(glob).path) ? inside : [fromHome(glob), ...inside];

@@ -2,7 +2,7 @@
 // of a ceiling and for grants.
 
 import type { ToolGrant } from "@soong/core";
-import { joined, type GrantScope } from "@soong/core/internal";
+import { foldCase, joined, type GrantScope, type PatternPlaces } from "@soong/core/internal";
 
 /** The project directories of the two machines. */
 export interface Projects {
@@ -16,6 +16,11 @@ export function movePath(path: string, { there, here }: Projects): string {
   if (path === there) return here;
   const below = there === "/" ? there : `${there}/`;
   return path.startsWith(below) ? joined(here, path.slice(below.length)) : path;
+}
+
+/** How the disk of the project compares names. */
+export function chooseFold({ caseInsensitive }: PatternPlaces): (name: string) => string {
+  return caseInsensitive === true ? foldCase : (name) => name.normalize("NFC");
 }
 
 /** Omits scopes that would mean something else in the worker's project. */

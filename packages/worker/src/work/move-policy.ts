@@ -12,7 +12,6 @@ import {
 import {
   compilePathPattern,
   escapeGlob,
-  foldCase,
   globsInside,
   isWithin,
   joined,
@@ -21,7 +20,7 @@ import {
   readLinks,
 } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
-import { movePath } from "../dispatch/index.ts";
+import { chooseFold, movePath } from "../dispatch/index.ts";
 
 /** The inputs of a policy that depend on the machine. */
 export interface MachinePlaces extends Pick<
@@ -64,7 +63,7 @@ interface Move {
 function createMove(input: PolicyInput, there: string | undefined, here: string): Move {
   if (there === undefined) return { rule: (rule) => [rule], pattern: (pattern) => [pattern] };
   const places = patternPlaces(input);
-  const fold = places.caseInsensitive === true ? foldCase : (text: string) => text.normalize("NFC");
+  const fold = chooseFold(places);
   return {
     rule(rule) {
       const { path, project, argv, decision } = rule;
