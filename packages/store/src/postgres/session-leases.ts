@@ -75,13 +75,13 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
     find: (session_no) => held.get(session_no),
     held: () => [...held.values()],
     async take(session_id, insert) {
-      const taken = await runner.transaction(() => takeSteps(session_id, insert), "unsynced");
+      const taken = await runner.transaction(() => takeSteps(session_id, insert));
       if (taken === undefined) return undefined;
       onHeld();
       return { ...taken, hold: toHold(keep(taken)) };
     },
     async lock(session_id) {
-      const taken = await runner.transaction(() => lockSteps(session_id), "unsynced");
+      const taken = await runner.transaction(() => lockSteps(session_id));
       return taken && toHold(keep(taken));
     },
     async describeHolder(session_id) {
