@@ -143,9 +143,6 @@ export function connectRemote(
   async function follow(after: number): Promise<void> {
     const news = awaitFacts(store, session_id);
     const { signal } = ended;
-    const left = new Promise<void>((resolve) => {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
     let last = after;
     while (!signal.aborted) {
       try {
@@ -164,7 +161,7 @@ export function connectRemote(
       } catch {
         // The database is unreachable: the next look tries again.
       }
-      await Promise.race([news.next(), left]);
+      await Promise.race([news.next(), closed]);
     }
     news.close();
     attending?.stop();
