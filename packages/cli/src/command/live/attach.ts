@@ -4,12 +4,10 @@
 import { connectControl, type ControlClient, type ControlEvent } from "@soong/control";
 import type { SessionHolder, Store } from "@soong/store";
 import { CommandError, UsageError, visibleLine, type Output } from "../../output/index.ts";
-import { findStoreOptions } from "../../runtime/home.ts";
-import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { filterById } from "../match-id.ts";
 import { withInterrupt } from "../signals.ts";
-import { readFactPages, withReadOnlyStore, withStore } from "../stored.ts";
+import { isStoreShared, readFactPages, withReadOnlyStore, withStore } from "../stored.ts";
 import { openProgramView, openTerminalView } from "./attach-views.ts";
 import { connectRemote, toHello } from "./connect-remote.ts";
 import {
@@ -37,8 +35,7 @@ export const attachToSession: Handler<"attach"> = async (context, { session }, o
   }));
   const found = pick(context.output, here, session);
   if (found !== undefined) return work(context, found);
-  const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
-  if (url === undefined) throw refuseNone(session);
+  if (!(await isStoreShared(context))) throw refuseNone(session);
   const reached = new Set(live.map(({ hello }) => hello.session_id));
   await withStore(context, async (store) => {
     const holders = await findRemoteHolders(store, reached);

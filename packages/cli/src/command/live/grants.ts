@@ -3,11 +3,9 @@
 
 import type { ListedGrant, LiveRuntime } from "@soong/control";
 import { CommandError, describeAge, visibleLine, wrap } from "../../output/index.ts";
-import { findStoreOptions } from "../../runtime/home.ts";
-import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
-import { withReadOnlyStore, withStore } from "../stored.ts";
+import { isStoreShared, withReadOnlyStore, withStore } from "../stored.ts";
 import { liveRuntimes, withClient } from "./live-runtimes.ts";
 import {
   findRemoteHolders,
@@ -119,8 +117,7 @@ async function findRemote(
   context: CommandContext,
   live: readonly LiveRuntime[],
 ): Promise<RemoteGrant[]> {
-  const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
-  if (url === undefined) return [];
+  if (!(await isStoreShared(context))) return [];
   const reached = new Set(live.map(({ hello }) => hello.session_id));
   const noneStored = (): RemoteGrant[] => [];
   return withReadOnlyStore(context, noneStored, async (store) =>

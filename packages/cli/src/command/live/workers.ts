@@ -3,11 +3,9 @@
 import type { ClusterStorage, DeclinedStep, Store, WorkerRecord, WorkerStep } from "@soong/store";
 import { LOST_AFTER_MS } from "@soong/worker";
 import { CommandError, describeAge, visibleLine } from "../../output/index.ts";
-import { findStoreOptions } from "../../runtime/home.ts";
-import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
-import { withReadOnlyStore, withStore } from "../stored.ts";
+import { isStoreShared, withReadOnlyStore, withStore } from "../stored.ts";
 
 export const listWorkers: Handler<"workers"> = async (context) => {
   const { output, print, json } = context;
@@ -57,8 +55,7 @@ interface SeenWorker extends WorkerRecord {
 
 /** Returns an empty list if there is no store yet. */
 export async function readWorkers(context: CommandContext): Promise<SeenWorker[]> {
-  const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
-  if (url === undefined) throw refuseOneMachine();
+  if (!(await isStoreShared(context))) throw refuseOneMachine();
   const noneStored = (): SeenWorker[] => [];
   return withReadOnlyStore(context, noneStored, async (store) => {
     const cluster = requireCluster(store);
