@@ -147,8 +147,8 @@ export function compileRule(
     }
     const ofCommands =
       matchCommand === undefined ? "yes" : matchCommands(subject, decision, matchCommand);
-    // What may leave the sandbox is asked about by its own name: a script that runs it inside does not leave. But what is asked
-    // about every time is asked about inside, too: it may reach a host that is open there.
+    // A program that may leave the sandbox requires approval under its own name: a script that runs it inside does not leave. But
+    // with `every_time` it requires approval inside, too: it may reach a host that is open there.
     const isInside =
       ofCommands === "opaque" &&
       sandbox === "off" &&
