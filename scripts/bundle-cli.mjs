@@ -198,7 +198,7 @@ function laterName(path) {
   return `later-${path.split("/")[0]}`;
 }
 
-/** @returns {Plugin} what stands for such a module in the bundle: the same names, and the file behind them */
+/** @returns {Plugin} what replaces such a module in the bundle: the same names, and the file behind them */
 function loadLater() {
   return {
     name: "later",
@@ -209,13 +209,15 @@ function loadLater() {
       bundle.onResolve({ filter: /^\.\/later-/ }, ({ path }) => ({ path, external: true }));
       bundle.onLoad({ filter: /.*/, namespace: "later" }, ({ path }) => {
         const names = LATER[/** @type {keyof typeof LATER} */ (path)];
-        const stands = (/** @type {string} */ name) => `export const ${name} = new Proxy(class {}, {
+        const toProxy = (
+          /** @type {string} */ name,
+        ) => `export const ${name} = new Proxy(class {}, {
           get: (_, key) => load().${name}[key],
           apply: (_, self, args) => Reflect.apply(load().${name}, self, args),
           construct: (_, args) => Reflect.construct(load().${name}, args),
         });`;
         return {
-          contents: `const load = () => require("./${laterName(path)}.cjs");\n${names.map(stands).join("\n")}`,
+          contents: `const load = () => require("./${laterName(path)}.cjs");\n${names.map(toProxy).join("\n")}`,
         };
       });
     },
@@ -246,13 +248,13 @@ function loadOwnLater() {
       });
       bundle.onLoad({ filter: /.*/, namespace: "own-later" }, ({ path }) => {
         const exported = readFileSync(path, "utf8").matchAll(/^export (?!type|interface)(.*)$/gm);
-        const stands = Array.from(exported, ([, what = ""]) => {
+        const proxies = Array.from(exported, ([, what = ""]) => {
           const name = /^(?:async )?function\*? (\w+)/.exec(what)?.[1];
           if (name === undefined) throw new Error(`${path}: only functions can be loaded later`);
           return `export const ${name} = (...args) => load().${name}(...args);`;
         });
         const load = `const load = () => require("./later-${groups.get(path)}.cjs");`;
-        return { contents: [load, ...stands].join("\n") };
+        return { contents: [load, ...proxies].join("\n") };
       });
     },
   };

@@ -7,10 +7,10 @@ export type Command = ReturnType<typeof createProgram>;
 
 /** The program, with nothing behind it but what it says. */
 export function describedProgram(
-  told: (text: string) => void = () => {},
+  print: (text: string) => void = () => {},
   words?: readonly string[],
 ): Command {
-  const output = { line: told, note: () => {}, width: 80 };
+  const output = { line: print, note: () => {}, width: 80 };
   return createProgram({ output } as unknown as CommandContext, () => {}, words);
 }
 
@@ -19,12 +19,12 @@ export function commandsOf(command: Command): Command[] {
 }
 
 export function commandPage(): string {
-  const told: string[] = [];
-  const [program, ...commands] = commandsOf(describedProgram((text) => void told.push(text)));
+  const printed: string[] = [];
+  const [program, ...commands] = commandsOf(describedProgram((text) => void printed.push(text)));
   const helpOf = (command: Command): string => {
-    told.length = 0;
+    printed.length = 0;
     command.outputHelp();
-    return told.join("\n");
+    return printed.join("\n");
   };
   return [
     "# Commands",

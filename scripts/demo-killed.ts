@@ -17,7 +17,7 @@ tool = "code.run_command"
 argv = ["node", "long-job.mjs"]
 decision = "allow"
 `,
-  // Ends when whoever started it is gone: nothing of the demo stays behind.
+  // Ends when its parent process is gone: nothing of the demo stays behind.
   "project/long-job.mjs": `import { writeFileSync } from "node:fs";
 writeFileSync("half-done", "");
 const parent = process.ppid;
@@ -29,7 +29,7 @@ setInterval(() => process.ppid === parent || process.exit(), 100);
       - { tool: code.run_command, input: { argv: [node, long-job.mjs] } }
 `,
   "after.yaml": `turns:
-  - text: Nobody knows how far the job came, so I look before I do it again.
+  - text: It is unknown how far the job came, so I look before I do it again.
     calls:
       - { tool: code.list_dir, input: {} }
   - expect:
@@ -50,7 +50,7 @@ export async function showKilledRun(): Promise<void> {
     await killInTheMiddle(join(folder, "before.yaml"), options);
     const { session_id } = JSON.parse(soong("sessions", "--json")) as { session_id: string };
 
-    console.log("\nThe session goes on\n");
+    console.log("\nThe session continues\n");
     const script = `script:${join(folder, "after.yaml")}`;
     run(process.execPath, [PROGRAM, "resume", session_id, "Go on", "--model", script], options);
 
@@ -93,7 +93,7 @@ async function killInTheMiddle(
   kill();
   const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
   watcher.close();
-  if (signal !== "SIGKILL") throw new CommandFailed(`The run ended by itself, with ${code}.`);
+  if (signal !== "SIGKILL") throw new CommandFailed(`The run ended on its own, with ${code}.`);
   console.log("  … killed");
 }
 

@@ -1,6 +1,6 @@
-// `npm run demo`: builds the command and lets it show itself, offline. First `soong demo`: a scripted model mends a
+// `npm run demo`: builds the command and lets it show itself, offline. First `soong demo`: a scripted model fixes a
 // small project, and four workers do a task of twelve steps. Then a run that is killed in the middle of a command, and the session that continues.
-// Ends with 0 only when everything happened as it is told.
+// Exits with 0 only if everything happened as described.
 
 import { CommandFailed, run } from "./command.ts";
 import { showKilledRun } from "./demo-killed.ts";

@@ -1,4 +1,4 @@
-// Stands for the step that nobody can take back. It would leave a file.
+// An example of a step that cannot be undone. It would leave a file.
 
 import { writeFileSync } from "node:fs";
 

@@ -147,8 +147,8 @@ interface Waiting<Request, Answer> {
   settle(outcome: Outcome<Answer>): void;
 }
 
-/** Questions of one kind that wait for the first of several to answer. `nobody`: what to say when no one is there. */
-function createQuestions<Request, Answer>(nobody: (request: Request) => string) {
+/** Questions of one kind that wait for the first of several to answer. `describeAbsence`: the reason when no one is there. */
+function createQuestions<Request, Answer>(describeAbsence: (request: Request) => string) {
   type Open = Waiting<Request, Answer>;
   type Ask = AskResponder<Request, Answer>;
   const responders = new Set<Ask>();
@@ -176,7 +176,7 @@ function createQuestions<Request, Answer>(nobody: (request: Request) => string) 
             settled.abort(outcome);
             if (outcome.kind === "answered") resolve(outcome.answer);
             else if (outcome.kind === "cancelled") reject(new Error("the call is gone"));
-            else reject(one.failure ?? new NoOneToAsk(nobody(request)));
+            else reject(one.failure ?? new NoOneToAsk(describeAbsence(request)));
           },
         };
         waiting.set(question_id, one);

@@ -70,7 +70,8 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
   socket.on("error", () => {});
   socket.on("data", (bytes: Uint8Array) => {
     try {
-      for (const line of lines.take(bytes)) heard(JSON.parse(line) as ControlAnswer | ControlEvent);
+      for (const line of lines.take(bytes))
+        receive(JSON.parse(line) as ControlAnswer | ControlEvent);
     } catch (error) {
       // What does not speak the protocol is no runtime of ours.
       const message = `${path} does not speak ${CONTROL_PROTOCOL}.`;
@@ -143,7 +144,7 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
     }
   }
 
-  function heard(record: ControlAnswer | ControlEvent): void {
+  function receive(record: ControlAnswer | ControlEvent): void {
     if ("event" in record) {
       if (record.event !== "hello") options.onEvent?.(record);
       else if (record.data.protocol === CONTROL_PROTOCOL) take(null)?.resolve(record.data);

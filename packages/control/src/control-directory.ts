@@ -82,7 +82,7 @@ function reachable(path: string) {
           `${direct} is longer than the address of a socket may be here; set SOONG_AGENT_HOME to a shorter path.`,
         );
       }
-      // The kernel's short name for a directory that is open, whatever its path.
+      // The kernel's short name for an open directory, however long its path.
       handle ??= openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
       return `/proc/self/fd/${handle}/${name}`;
     },

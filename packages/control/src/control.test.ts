@@ -189,7 +189,7 @@ it("puts a question to the attending clients, and the first answer is on record 
   await one.request("grants.revoke", { grant_id: session.grants()[0]!.grant_id });
   await other.request("questions.leave", {});
   expect((await run.call("notes.add", { text: "milk" })).status).toBe("denied");
-  // Whoever has left is told nothing more.
+  // A responder that has left receives nothing more.
   await one.request("hello", {});
   expect(events).toHaveLength(3);
 });
@@ -263,11 +263,11 @@ it("names the active runs, and ends one through its driver", async () => {
   const slow = run.call("notes.wait", {});
   const unknown = client.request("run.abort", { run_id: "run_x" });
   await expect(unknown).rejects.toMatchObject({ code: "not_found" });
-  const told: unknown[] = [];
-  const stop = watched.onAbort((...given) => told.push(given));
+  const aborts: unknown[] = [];
+  const stop = watched.onAbort((...given) => aborts.push(given));
   const asked = { run_id, reason: "enough" };
   expect(await client.request("run.abort", asked)).toEqual({ run_ids: [run_id] });
-  expect(told).toEqual([["enough", [run_id]]]);
+  expect(aborts).toEqual([["enough", [run_id]]]);
   stop();
   // No one drives it: its calls end.
   await client.request("run.abort", {});
@@ -311,7 +311,7 @@ it("answers every mistake with what is wrong, and continues", async () => {
     expect([line.slice(0, 80), answer]).toMatchObject([
       line.slice(0, 80),
       {
-        // Whoever waits for the answer to a request finds it by that.
+        // A client that waits for the answer to a request finds it by that.
         id: line.startsWith('{"id":1') ? 1 : null,
         error: { code, message: expect.stringMatching(/\.$/) as string },
       },

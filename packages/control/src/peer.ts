@@ -1,5 +1,5 @@
-// Who is at the other end of a connection. Node does not tell the process behind a socket, so the client shows it: it
-// opens a file without a name that only this connection was told of, and the kernel says which process holds it
+// Who is at the other end of a connection. Node does not say which process is behind a socket, so the client shows it: it
+// opens an unnamed file that is known to this connection only, and the kernel says which process holds it
 // (Linux). What this runtime started is turned away: it cannot answer for a user (MCP-11).
 
 import { randomBytes } from "node:crypto";

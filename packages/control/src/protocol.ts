@@ -59,7 +59,7 @@ interface ListedParts {
 
 export interface SettledQuestion {
   readonly question_id: string;
-  /** `cancelled`: its call is gone. `nobody`: whoever could answer is. */
+  /** `cancelled`: its call is gone. `nobody`: no one who could answer is left. */
   readonly outcome: "answered" | "cancelled" | "nobody";
   readonly answered_by?: string;
   readonly decision?: PermissionAnswer["decision"];
@@ -96,7 +96,7 @@ export interface ControlMethods {
   "facts.follow": { params: { after?: number; run_id?: string }; result: { after: number } };
   /** From now on the text of the model comes as `text` events, a few times a second; that of open answers whole. */
   "text.follow": { params: NoParams; result: NoParams };
-  /** Left out `run_id`: every run under way. */
+  /** Default of `run_id`: every run under way. */
   "run.abort": {
     params: { run_id?: string; reason?: string };
     result: { run_ids: readonly string[] };

@@ -1,6 +1,6 @@
 // One client of a socket, from hello to its end, and what each method of the protocol does. Params come from another
-// process: each is looked at before it counts. It is read no faster than it reads: whatever it sends or leaves lying costs
-// the run nothing and the memory little.
+// process: each is looked at before it counts. It is read no faster than it reads: what it sends, or does not
+// fetch, costs the run nothing and little memory.
 
 import { once } from "node:events";
 import type { Socket } from "node:net";

@@ -62,10 +62,10 @@ it("takes the answer of another process, and tells the local responder that it w
   await storage.answer("s", "ask_1", AWAY);
   expect(await broker.answer("ask_1", YES)).toBe(false);
   expect(await answered).toMatchObject({ decision: "deny", answered_by: "page" });
-  const heard = kept.ask(request("ask_2", { digest: "e" }), { signal });
+  const reasked = kept.ask(request("ask_2", { digest: "e" }), { signal });
   await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   await storage.answer("s", "ask_2", AWAY);
-  expect(await heard).toMatchObject({ decision: "deny" });
+  expect(await reasked).toMatchObject({ decision: "deny" });
 });
 
 it("takes the answer as soon as the store says that there is one", async () => {

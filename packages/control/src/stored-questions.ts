@@ -118,8 +118,8 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
   }
 
   /**
-   * An answer that was given meanwhile is used. Else it is open in the store for as long as it is at the broker; whoever
-   * answers first, here or in another process, has answered.
+   * An answer that was given meanwhile is used. Else it is open in the store for as long as it is at the broker; the
+   * first answer counts, from here or from another process.
    */
   async function askOnce<Answer extends PermissionAnswer | ElicitationAnswer>(
     about: QuestionKey,
@@ -176,7 +176,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       });
       if (kept?.state !== "answered" || kept.answer === undefined) return;
       clearInterval(polling);
-      // One that cannot be recorded is a no, which the asker is told by the broker.
+      // An answer that cannot be recorded counts as a no, which the broker reports to the asker.
       await how.settle(question_id, readFirst(kept.answer)).catch(() => {});
     }
   }
@@ -184,7 +184,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
 
 const READERS = { permission: readRelayedAnswer, elicitation: readElicitationAnswer };
 
-/** Stands for those who may answer from another process. */
+/** Represents responders in other processes. */
 const ELSEWHERE: Responder = { ask: waitUntilSettled, elicit: waitUntilSettled };
 
 function waitUntilSettled(_question: unknown, settled: AbortSignal): Promise<undefined> {

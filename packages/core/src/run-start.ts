@@ -179,7 +179,7 @@ export class RunStart {
   readonly prompted: readonly RegisteredTool[];
   readonly #policy: Policy;
   readonly #config: KernelConfig;
-  /** As it was asked for: whoever did may change that for the next run. */
+  /** As requested; the caller may change that object for the next run. */
   readonly #record: StartRecord;
   readonly #list = new CleanCopy<ModelTools>();
   readonly #about = new CleanCopy<StartRecord>();

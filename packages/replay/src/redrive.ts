@@ -296,7 +296,7 @@ export async function startRedrive(
 
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
-/** No one is asked about a call of the runtime, or one that the user of a host had refused, now as then. */
+/** As in the recorded run, a call of the runtime, or one that the user of a host refused, requires no approval. */
 function readMaker({ data }: Fact<"tool.requested">): Pick<ToolCall, "made_by" | "refused"> {
   const { made_by, refused } = data;
   return {

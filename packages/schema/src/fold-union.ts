@@ -183,7 +183,7 @@ function staysWithin(name: string, value: unknown, types: readonly JsonType[]): 
   return concerns === "string" && types.includes("string");
 }
 
-/** Strings told by patterns and constants: one pattern with alternatives. */
+/** Strings described by patterns and constants: one pattern with alternatives. */
 function foldTexts(
   branches: readonly Branch[],
   mode: Mode,
@@ -211,7 +211,7 @@ function foldTexts(
 }
 
 /**
- * What the branches said about themselves. One description stands for itself; several are kept with
+ * What the branches said about themselves. One description is kept as it is; several are kept with
  * the choice each belongs to.
  */
 function collectNotes(branches: readonly Branch[], budget: Budget): JsonSchema {

@@ -17,7 +17,7 @@ export type JsonLike<Value> = Value extends JsonValue | undefined
 /** A schema as data: JSON Schema draft 2020-12, or an older draft until it is lowered. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Wherever a schema stands, `true` (anything) or `false` (nothing) may stand too. */
+/** Wherever a schema is, `true` (anything) or `false` (nothing) may be too. */
 export type SchemaNode = JsonSchema | boolean;
 
 export type JsonType = "object" | "string" | "number" | "integer" | "boolean" | "array" | "null";
@@ -94,7 +94,7 @@ export function countCharacters(text: string): number {
   return count;
 }
 
-/** How much work is still allowed; below zero whoever works on it gives up. */
+/** How much work is still allowed; below zero the work is given up. */
 export type Budget = { left: number };
 
 /**

@@ -1,4 +1,4 @@
-// "Did you mean …?": the known name that a mistyped one probably stands for, by the single-letter slips between them: a
+// "Did you mean …?": the known name that a mistyped one probably means, by the single-letter slips between them: a
 // letter too many, missing, wrong, or two neighbours swapped.
 
 /** The name closest to `given`, in any case and with any separators; none where no name is close. */

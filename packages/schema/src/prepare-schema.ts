@@ -164,7 +164,7 @@ function addMeter({ node, cost }: { node: unknown; cost: number }): unknown {
 
 /**
  * Without the patterns we cannot run. Which fields such a `patternProperties` covers is then unknown,
- * so "all other fields" cannot be told from them and goes too.
+ * so "all other fields" cannot be distinguished from them and goes too.
  */
 function enforceable(node: JsonSchema, patterns: Patterns): JsonSchema {
   const { pattern, patternProperties } = node;

@@ -1,4 +1,4 @@
-// Reading whatever an author or a server gave as a schema into plain, frozen JSON Schema. Everything
+// Reading what an author or a server gave as a schema into plain, frozen JSON Schema. Everything
 // that can be wrong with it comes out as problems with pointers; nothing here throws.
 
 import { modernNode } from "./dialects.ts";
@@ -99,7 +99,7 @@ function readJson(given: unknown, keeps: Keeps): ReadSchema {
   return { ok: true, original: copy as JsonSchema };
 }
 
-/** A deep, frozen copy of JSON data; whatever is not JSON, too deep or too much becomes a problem. */
+/** A deep, frozen copy of JSON data; what is not JSON, too deep or too much becomes a problem. */
 function copyJson(root: unknown, keeps: Keeps, problems: SchemaProblem[]): JsonValue {
   let left = LIMITS.characters;
   const open = new Set<object>();

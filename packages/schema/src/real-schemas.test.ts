@@ -389,7 +389,7 @@ const fixtures: { [name: string]: Fixture } = {
     yes: [{ pw: "Abcdefg1" }],
     no: [{ pw: "abcdefg1" }, { pw: "Abcdefgh" }, { pw: "Abc def1" }, { pw: "Ab1" }],
   },
-  "a pattern nobody can run safely": {
+  "a pattern that cannot be run safely": {
     kind: "extended",
     schema: object({ w: { type: "string", pattern: "^(\\w+) \\1$" } }),
     yes: [{ w: "a a" }, { w: "a b" }],
@@ -445,7 +445,7 @@ const fixtures: { [name: string]: Fixture } = {
     yes: [{ filter: { and: [{ field: "a" }, { and: [] }] } }],
     no: [{ filter: { and: [{}] } }],
   },
-  "a JSON value described by itself": {
+  "a JSON value described recursively": {
     kind: "extended",
     schema: object({
       v: {

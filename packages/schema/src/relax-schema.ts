@@ -1,5 +1,5 @@
 // Relaxing (MCP-10): what lowering cannot bring inside what a model takes is offered with the offending part made
-// looser, and its shape told in the description. Everything valid stays valid; what is too much is refused when
+// looser, and its shape is in the description. Everything valid stays valid; what is too much is refused when
 // the call is checked against the original. Pure, total and bounded.
 
 import { modernNode } from "./dialects.ts";
@@ -266,9 +266,9 @@ function namesIn({ required }: Node): string[] {
 
 /** The dropped keywords in the description, as JSON Schema, which models read. */
 function describeDropped(run: Run, node: Node, dropped: Node): Node {
-  const { $ref: _written, ...told } = dropped;
-  if (Object.keys(told).length === 0) return node;
-  const text = JSON.stringify(told);
+  const { $ref: _written, ...keywords } = dropped;
+  if (Object.keys(keywords).length === 0) return node;
+  const text = JSON.stringify(keywords);
   const note =
     text.length <= MAX_NOTE_CHARS
       ? `Must also match this JSON Schema: ${text}`

@@ -30,7 +30,7 @@ export function repairSchema(given: JsonObject): RepairedSchema {
   return { schema: { type: "object" }, pointers: [""] };
 }
 
-/** Arguments are an object, whatever the root says. */
+/** Arguments are an object, even if the root says otherwise. */
 function asArguments(given: JsonObject): JsonObject {
   const { type } = given;
   const isFine = type === "object" || (Array.isArray(type) && type.includes("object"));

@@ -57,7 +57,7 @@ export function sensitivePaths(schema: JsonSchema): readonly SensitivePath[] {
   const follow = (target: Target, from: Place): void => {
     const entered = from.entered.get(target.pointer);
     if (entered === "again") return;
-    // A second visit on the same way stands for all further ones.
+    // A second visit on the same way covers all further ones.
     const path =
       entered === undefined || from.path.includes(REPEAT) ? from.path : [...from.path, REPEAT];
     visit(target.node, {

@@ -46,7 +46,7 @@ function settleUnion(union: ErrorObject, errors: readonly ErrorObject[]): ErrorO
     return [settle(union, expected || "another value")];
   }
 
-  // Alternatives told apart by one field with a fixed value: the one whose value came was meant.
+  // Alternatives with a discriminator, one field with a fixed value: the one with the given value was meant.
   const tags = viable.map(([, own]) => own.find((error) => isTagMiss(error, here)));
   const meant = viable.filter((_, index) => tags[index] === undefined);
   if (meant.length === 1 && meant[0] !== undefined) return meant[0][1];

@@ -62,7 +62,7 @@ const SCHEMAS: Shape = {
   expected: "a list of at least one schema",
   accepts: (given) => Array.isArray(given) && given.length > 0 && given.every(isSchemaNode),
 };
-/** Draft-07, where a list of names stands for a schema. */
+/** Draft-07, where a list of names replaces a schema. */
 const DEPENDENCIES: Shape = { holds: "schema map", expected: "an object", accepts: isRecord };
 const SCHEMA_MAP: Shape = {
   holds: "schema map",

@@ -1,5 +1,5 @@
 // Finds tools whose name was typed out: in any case, with any separators, by an alias, or by the
-// last part of a dotted name. Such a tool ranks before every other, whatever its words score.
+// last part of a dotted name. Such a tool ranks before every other, regardless of the score of its words.
 import { foldName } from "./tokenize.ts";
 
 export interface ExactName {

@@ -2,7 +2,7 @@
 // half of the queries of the public sets in `bench/search`, and of keywords over 5 800 tools of public servers, and
 // checked on the other half; the rest was chosen on both. The optimum is flat, so they are round.
 
-/** Where a word of a tool stands, strongest first. The value is its bit in a posting. */
+/** Where a word of a tool is, strongest first. The value is its bit in a posting. */
 export const FIELD = {
   name: 1,
   alias: 2,
@@ -26,7 +26,7 @@ interface FieldRanking {
 }
 
 /**
- * Usual lengths are fixed, not averages over the index: a tool's words then weigh the same whatever
+ * Usual lengths are fixed, not averages over the index: a tool's words then weigh the same regardless of what
  * other tools there are, and adding one touches no other.
  */
 export const FIELDS: Readonly<Record<FieldName, Readonly<FieldRanking>>> = {

@@ -120,7 +120,7 @@ export const artifactChecks: readonly Check<ArtifactsUnderTest>[] = [
     },
   },
   {
-    name: "an id that no one gave out leads nowhere, whatever is in it",
+    name: "an id that no one gave out leads nowhere, with any text in it",
     laws: ["ART-1"],
     async run({ artifacts, session_id }) {
       const { artifact_id } = await artifacts.write("kept", artifactOf(session_id));

@@ -144,7 +144,7 @@ export const callsAndRuns: readonly ConformanceCheck[] = [
     assert.equal(record.session_id, session.session_id);
   }),
   storeCheck(
-    "agents come parents first, though a child was heard of first",
+    "agents come parents first, though a child was recorded first",
     ["STORE-2"],
     async (place) => {
       const session = await (await place.open()).createSession();

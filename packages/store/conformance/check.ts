@@ -1,4 +1,4 @@
-// What a check is and what it is given: a place no store has been opened at yet. Whoever runs a check needs
+// What a check is and what it is given: a place no store has been opened at yet. The caller of a check needs
 // no particular test runner; it throws when the store breaks the contract, and closes what it opened.
 
 import type { Store } from "@soong/store";
@@ -28,7 +28,7 @@ export type ConformanceCheck = Check<StoreUnderTest>;
 /** The place as a check sees it. */
 export interface Place {
   open(): Promise<Store>;
-  /** Leaves a store in the middle of whatever it is doing. */
+  /** Leaves a store in the middle of its work. */
   crash(store: Store): Promise<void>;
 }
 

@@ -66,7 +66,7 @@ export const closing: readonly ConformanceCheck[] = [
       assert.deepEqual(await again.reader.artifacts(), []);
     },
   ),
-  storeCheck("a closed store says so, whatever it is asked", ["STORE-3"], async (place) => {
+  storeCheck("a closed store says so to every request", ["STORE-3"], async (place) => {
     const store = await place.open();
     const session = await store.createSession();
     const reader = await store.readSession(session.session_id);

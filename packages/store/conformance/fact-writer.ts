@@ -3,7 +3,7 @@
 import type { FactData, FactType, ConversationNode, Fact, Journal, Recorder } from "@soong/core";
 
 export interface FactWriter {
-  /** The next fact of the session; whatever is given is taken as it is. */
+  /** The next fact of the session; the given fields are taken as they are. */
   fact(about?: WrittenFact): Fact;
   node(
     about: Partial<ConversationNode> & Pick<ConversationNode, "node_id">,
@@ -17,7 +17,7 @@ export interface FactWriter {
   readonly recorder: Pick<Recorder, "recordClean">;
 }
 
-/** A journal keeps what it is handed, of whatever type. */
+/** A journal keeps what it is handed, of any type. */
 export interface WrittenFact extends Partial<Omit<Fact, "type" | "data">> {
   readonly type?: string;
   readonly data?: object;

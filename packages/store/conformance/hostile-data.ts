@@ -1,4 +1,4 @@
-// Whatever JSON can hold comes back as it was, from the holder, from another handle and after reopening; ids
+// All that JSON can hold comes back as it was, from the holder, from another handle and after reopening; ids
 // a model made up stay apart however alike they look (EVENT-1).
 
 import assert from "node:assert/strict";

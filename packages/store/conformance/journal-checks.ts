@@ -37,7 +37,7 @@ export const journalChecks: readonly Check<JournalUnderTest>[] = [
     },
   },
   {
-    name: "facts come in the order of their seq, before and after a flush, whatever their time says",
+    name: "facts come in the order of their seq, before and after a flush, also against their times",
     laws: ["EVENT-1"],
     async run(session) {
       const writer = createFactWriter(session);

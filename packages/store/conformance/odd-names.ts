@@ -34,7 +34,7 @@ const ODD_IDS = [
 
 export const oddNames: readonly ConformanceCheck[] = [
   storeCheck(
-    "a title, a project and a reason are kept as they are, whatever is in them",
+    "a title, a project and a reason are kept as they are, with any characters",
     ["STORE-2", "ART-4"],
     async (place) => {
       const store = await place.open();

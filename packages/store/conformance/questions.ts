@@ -42,7 +42,7 @@ export const questions = [
   }),
 
   storeCheck(
-    "the first answer counts, and the second is told whose that was",
+    "the first answer counts, and the second gets the name of who gave it",
     LAWS,
     async (place) => {
       const [one, two] = [await place.open(), await place.open()];

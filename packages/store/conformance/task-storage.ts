@@ -1,4 +1,4 @@
-// What every storage of tasks must do, whoever keeps the rows: find exactly what a selection asks for, and change all of
+// What every storage of tasks must do, in memory or a database: find exactly what a selection asks for, and change all of
 // it or nothing.
 
 import assert from "node:assert/strict";

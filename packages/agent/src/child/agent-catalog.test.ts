@@ -91,7 +91,7 @@ describe("what is wrong is reported with its place", () => {
     ["nothing in it", "---\n---\nDo it.", ["x.md:1:1: is empty"]],
     ["no text", MINIMAL("", ""), ["x.md:1:1: has no text below its front matter"]],
     [
-      "keys nobody knows",
+      "unknown keys",
       MINIMAL("allowed_tool: [a.b]\nzoo: x\n"),
       [
         'x.md:3:1: allowed_tool: is not a field of an agent definition; did you mean "allowed_tools"?',
@@ -147,7 +147,7 @@ describe("what is wrong is reported with its place", () => {
       ["x.md:3:25: expected_output_schema: at "],
     ],
     [
-      "a key that stands twice",
+      "a duplicate key",
       MINIMAL("description: Again.\n"),
       ["x.md:3:1: description: is given a second time"],
     ],

@@ -112,11 +112,11 @@ interface StageOptions {
 function luckyModel(luck: Luck) {
   const attempts = new Map<string, number>();
   const byRun = new Map<string, Model>();
-  /** Of each worker, the first it was told. */
+  /** The first prompt of each worker. */
   const prompts: string[] = [];
   const plain = scriptedModel({ turns: [] });
   let waits = 0;
-  let told = (): void => {};
+  let checkWaits = (): void => {};
   const model: Model = {
     ...plain,
     stream(request, signal) {
@@ -134,10 +134,10 @@ function luckyModel(luck: Luck) {
     /** When so many wait. */
     waiting(count: number): Promise<void> {
       return new Promise((resolve) => {
-        told = () => {
+        checkWaits = () => {
           if (waits >= count) resolve();
         };
-        told();
+        checkWaits();
       });
     },
   };
@@ -153,7 +153,7 @@ function luckyModel(luck: Luck) {
       stream(request, signal) {
         if (request.index === 2) {
           waits += 1;
-          told();
+          checkWaits();
         }
         return script.stream(request, signal);
       },

@@ -52,9 +52,9 @@ export async function submitPrompt(
   content: readonly ContentBlock[],
 ): Promise<string | undefined> {
   const { run, control } = running;
-  const heard = await control.unlessAborted(run.submitPrompt(messageText(content)));
-  if (heard !== "aborted" && heard.blocked !== undefined) {
-    const blocked = run.redactor.text(heard.blocked);
+  const submitted = await control.unlessAborted(run.submitPrompt(messageText(content)));
+  if (submitted !== "aborted" && submitted.blocked !== undefined) {
+    const blocked = run.redactor.text(submitted.blocked);
     recordWarning(running, "prompt_blocked", blocked);
     return blocked;
   }
@@ -64,7 +64,7 @@ export async function submitPrompt(
     block.type === "image" ? { ...block } : run.redactor.value({ ...block }),
   );
   addNode(running, userNode(nextNodePlace(running), blocks));
-  if (heard !== "aborted") for (const text of heard.context) addHookContext(running, text);
+  if (submitted !== "aborted") for (const text of submitted.context) addHookContext(running, text);
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 // A model's stream, read to its end however the model keeps to its port: a throw, a hang, an end that is missing, an answer
-// without end and an event that is none are failures like any other. When it is left, the model is told by its signal to let go
-// of its connection: an iterator that waits for the network cannot be ended otherwise.
+// without end and an event that is none are failures like any other. When it is left, the signal tells the model to close its
+// connection: an iterator that waits for the network cannot be ended otherwise.
 
 import { messageOf } from "@soong/core";
 import { isRecord } from "@soong/schema";

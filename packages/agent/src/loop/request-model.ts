@@ -205,7 +205,7 @@ interface RateLimit {
 }
 
 /** Known as long as the model is: the next run of a conversation need not find it out again. */
-const limits = new WeakMap<Model, { readonly told: RateLimit; readonly untilMs: number }>();
+const limits = new WeakMap<Model, { readonly rateLimit: RateLimit; readonly untilMs: number }>();
 
 /** What a date can hold. */
 const MAX_TIME = 8.64e15;
@@ -219,23 +219,23 @@ function noteAttempt(model: Model, error: ModelError | undefined, clock: Clock):
     const at = clock.now() + waitMs;
     const isKnown = Math.abs(at) <= MAX_TIME;
     const until = isKnown ? new Date(at).toISOString() : null;
-    const told = { model: model.id, kind, retry_after_ms: isKnown ? wait : null, until };
+    const rateLimit = { model: model.id, kind, retry_after_ms: isKnown ? wait : null, until };
     // By the monotonic clock; the time of day is for display.
-    limits.set(model, { told, untilMs: clock.monotonic() + waitMs });
+    limits.set(model, { rateLimit, untilMs: clock.monotonic() + waitMs });
   }
 }
 
 /** Undefined: it is not limited, as far as is known. */
 function findRateLimit(model: Model, clock: Clock): RateLimit | undefined {
   const limit = limits.get(model);
-  return limit === undefined || limit.untilMs <= clock.monotonic() ? undefined : limit.told;
+  return limit === undefined || limit.untilMs <= clock.monotonic() ? undefined : limit.rateLimit;
 }
 
 /** For longer than a run waits, as a clause. */
 function findLongLimit({ limits: { max_retry_after_ms }, clock }: Running, model: Model) {
-  const { untilMs = 0, told } = limits.get(model) ?? {};
+  const { untilMs = 0, rateLimit } = limits.get(model) ?? {};
   const isLong = untilMs - clock.monotonic() > max_retry_after_ms;
-  return isLong ? `limited until ${told?.until}` : undefined;
+  return isLong ? `limited until ${rateLimit?.until}` : undefined;
 }
 
 /** How long to wait before asking a model again. */

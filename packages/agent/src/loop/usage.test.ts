@@ -18,15 +18,15 @@ function total(more: Partial<UsageTotal>): UsageTotal {
 test("use is put into words, and what is not known is said", () => {
   verifies("EVENT-7");
   const USD = { currency: "USD", micros: 12_300 };
-  const told = total({ requests: 2, input_tokens: 1200, output_tokens: 80 });
+  const used = total({ requests: 2, input_tokens: 1200, output_tokens: 80 });
   expect(describeUsage(emptyUsage())).toBe("");
-  expect(describeUsage({ ...told, cost: [USD] })).toBe(
+  expect(describeUsage({ ...used, cost: [USD] })).toBe(
     "2 requests, 1200 tokens in, 80 out, cost 0.0123 USD",
   );
-  expect(describeUsage({ ...told, untold: 1, unpriced: 1, cost: [USD] })).toBe(
+  expect(describeUsage({ ...used, untold: 1, unpriced: 1, cost: [USD] })).toBe(
     "2 requests, at least 1200 tokens in, 80 out, cost at least 0.0123 USD",
   );
-  expect(describeUsage({ ...told, cost: [USD, { currency: "EUR", micros: 0 }] })).toContain(
+  expect(describeUsage({ ...used, cost: [USD, { currency: "EUR", micros: 0 }] })).toContain(
     "cost 0.0123 USD and 0.00 EUR",
   );
   expect(describeUsage(total({ requests: 1, untold: 1, unpriced: 1 }))).toBe(

@@ -93,7 +93,7 @@ export function extractMemories(options: ExtractionOptions): Promise<ExtractionR
   });
 }
 
-/** Those that the user has not been asked about, and that no job has dealt with. */
+/** Candidates that no user has decided on and no job has processed. */
 export async function findOpenCandidates(
   options: Pick<ExtractionOptions, "candidates" | "folder" | "redactor" | "exclusively">,
 ): Promise<CandidateRecord[]> {

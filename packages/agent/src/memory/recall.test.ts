@@ -218,8 +218,9 @@ describe("the memory's folder", () => {
     await symlink(join(root, "user"), join(root, "projects", "link"));
     const { entries, problems } = await listMemories(root);
     expect(entries.map(({ id }) => id)).toEqual(["good"]);
-    const told = problems.map((one) => describeProblem(one).replace(`${root}/`, ""));
-    const saying = (name: string): string | undefined => told.find((line) => line.includes(name));
+    const descriptions = problems.map((one) => describeProblem(one).replace(`${root}/`, ""));
+    const saying = (name: string): string | undefined =>
+      descriptions.find((line) => line.includes(name));
     expect(saying("Bad Name.md")).toContain("has a name that is not an id");
     expect(saying("bell.md")).toContain("bell.md:3:1: holds the control character U+0007");
     expect(saying("binary.md")).toContain("is not UTF-8 text");
@@ -233,7 +234,7 @@ describe("the memory's folder", () => {
     expect(saying("list.md")).toContain("is a list");
     expect(saying("long.md")).toContain("4000 are the most");
     expect(saying("scope.md")).toContain('scope is "project", and the file is among');
-    expect(told.filter((line) => line.includes("tags.md"))).toEqual([
+    expect(descriptions.filter((line) => line.includes("tags.md"))).toEqual([
       expect.stringContaining("tags[0]: is not a tag"),
       expect.stringContaining("created_at: is text; a day or a time"),
       expect.stringContaining('tgas: is not a field of a memory; did you mean "tags"?'),

@@ -51,8 +51,8 @@ describe("the cost of a request", () => {
 
   test.each([
     ["there are no prices", undefined, { input_tokens: 1, output_tokens: 1 }],
-    ["nothing was told", PRICES, undefined],
-    ["tokens out were not told", PRICES, { input_tokens: 1 }],
+    ["nothing was reported", PRICES, undefined],
+    ["output tokens were not reported", PRICES, { input_tokens: 1 }],
     [
       "the cache has no price",
       { currency: "USD", input: 1, output: 1 },

@@ -87,7 +87,7 @@ export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
   };
 }
 
-/** As long as a tool may take by default; a call that is held for longer is asked about. */
+/** As long as a tool may take by default; a call that is held for longer requires approval. */
 const HOLD_MS = 120_000;
 
 interface Moment {

@@ -130,8 +130,8 @@ test("a bad skill affects only itself, and is reported with its position", async
   await mkdir(join(folder, "empty"));
   const loaded = await loadSkills(folder);
   expect(loaded.skills.map(({ name }) => name)).toEqual(["good"]);
-  const told = await problems();
-  expect(told).toEqual([
+  const reported = await problems();
+  expect(reported).toEqual([
     "Upper:1:1: has a name no skill can have: lower-case letters, digits and single hyphens between them, 64 characters at most",
     "empty:1:1: has no SKILL.md; a skill is a folder with one",
     expect.stringMatching(/^list\/SKILL\.md:2:1: is a list; the front matter of a skill/),
@@ -167,9 +167,9 @@ test("files made to hurt are refused whole", async () => {
   await mkdir(join(folder, "folder", "SKILL.md"), { recursive: true });
   const { skills } = await loadSkills(folder);
   expect(skills).toEqual([]);
-  const told = await problems();
+  const reported = await problems();
   const saying = (name: string): string =>
-    told.filter((line) => line.startsWith(`${name}/`)).join("\n");
+    reported.filter((line) => line.startsWith(`${name}/`)).join("\n");
   expect(saying("huge")).toContain("is larger than 256 KiB");
   expect(saying("wide")).toContain("100000 are the most");
   expect(saying("binary")).toContain("is not UTF-8 text");
@@ -179,7 +179,7 @@ test("files made to hurt are refused whole", async () => {
   expect(saying("deep")).not.toBe("");
   expect(saying("pipe")).toContain("is not a regular file");
   expect(saying("folder")).toContain("is not a regular file");
-  expect(told.join("\n").length).toBeLessThan(20_000);
+  expect(reported.join("\n").length).toBeLessThan(20_000);
 });
 
 test("no name and no link leads out of the folder", async () => {
@@ -194,10 +194,12 @@ test("no name and no link leads out of the folder", async () => {
   await symlink(join(home, "gone"), join(folder, "gone"));
   await write("real", skill("real"));
   expect((await loadSkills(folder)).skills.map(({ name }) => name)).toEqual(["real"]);
-  const told = await problems();
-  expect(told).toHaveLength(3);
-  expect(told[1]).toMatch(/^linked\/SKILL\.md:1:1: is a link that leads out of the skills folder/);
-  expect(told[2]).toMatch(/^outside:1:1: is a link that leads out/);
+  const reported = await problems();
+  expect(reported).toHaveLength(3);
+  expect(reported[1]).toMatch(
+    /^linked\/SKILL\.md:1:1: is a link that leads out of the skills folder/,
+  );
+  expect(reported[2]).toMatch(/^outside:1:1: is a link that leads out/);
   for (const name of ["../outside", "..", ".", "", "a/b", "/etc", "real/../real", "x".repeat(65)]) {
     expect(await readSkill(folder, name)).toMatchObject({ ok: false });
   }

@@ -14,7 +14,7 @@ export class SeenCalls {
   readonly #paused = new Set<string>();
   readonly #refused = new Map<string, Promise<CallOutcome>>();
 
-  /** Given or made unique: two calls under one id, in one answer or in two at a time, could not be told apart later. */
+  /** Given or made unique: two calls with one id, in one answer or in two at a time, could not be distinguished later. */
   chooseId(given: string, taken: ReadonlySet<string>): string {
     const isTaken = (id: string): boolean =>
       id === "" || taken.has(id) || this.#started.has(id) || this.#paused.has(id);

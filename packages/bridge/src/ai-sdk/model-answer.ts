@@ -113,7 +113,7 @@ export class ModelAnswer {
     const toolName = this.#findOffered(given, canonical);
     const isOffered = this.#offered.has(toolName);
     this.#isChosen ||= toolName === this.#request.toolChoice?.toolName;
-    // Not offered, although the kernel would execute it: the SDK was told so, and answers it.
+    // Not offered, although the kernel would execute it: this was reported to the SDK, which answers it.
     if (!isOffered && run.surface.standing.get(canonical ?? "")?.state === "loaded") return part;
     const toolCallId = this.#renamed.get(native) ?? calls.chooseId(native, this.#ids);
     this.#renamed.delete(native);

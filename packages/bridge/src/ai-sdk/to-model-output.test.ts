@@ -4,7 +4,7 @@ import { toModelOutput } from "./to-model-output.ts";
 const text = { type: "text", text: "a note" };
 const image = { type: "image", media_type: "image/png", data: "aGk=" };
 
-test("a failure is marked as one, whatever it holds", () => {
+test("a failure is marked as one, with any content", () => {
   const output = { status: "failed", is_error: true, content: [text, image] };
   expect(toModelOutput(output, true)).toEqual({
     type: "error-text",

@@ -234,7 +234,7 @@ describe("an answer", () => {
     expect(ends().map((end) => end.split(" ")[0])).toEqual(["toolu_1", "toolu_2"]);
   });
 
-  test("of another agent of the host goes on", async () => {
+  test("of another agent of the host continues", async () => {
     const { call } = await openBridge({ ask: yes });
     await call("toolu_1", "Bash", { command: "false" });
     await call.fail("toolu_1", "Exit code 1");
@@ -477,7 +477,7 @@ test("an approval after the end of a query is for one of two calls with the same
   });
 });
 
-test("a tool of another server is not taken for the kernel's, whatever its name", async () => {
+test("a tool of another server is not taken for the kernel's, with any name", async () => {
   const { hooks } = await openBridge({});
   const use = {
     hook_event_name: "PreToolUse",

@@ -69,7 +69,7 @@ export async function findCommandPaths(
 const MOST_WORDS = 1000;
 const MOST_WORD_CHARS = 4096;
 
-/** Whatever a shell may take for a word, with and without what is before a file name in it, as in `--config=` and `@`. */
+/** All that a shell may take for a word, with and without what is before a file name in it, as in `--config=` and `@`. */
 function splitCommand(command: string): string[] {
   const words = command.split(/[\s"'`;|&<>()]+/).filter((word) => word !== "");
   const pieces = words.flatMap((word) => [word, word.replace(/^[^=@:]*[=@:]/, "")]);

@@ -88,8 +88,11 @@ export function createKernelCalls(
     const { tool_call_id, outcome } = turn.push(call);
     void turn.abort(reason);
     const content = [{ type: "text" as const, text: `Not run, because ${reason}.` }];
-    const told = outcome.then(({ result, added }) => ({ result: { ...result, content }, added }));
-    return { tool_call_id, outcome: told };
+    const skipped = outcome.then(({ result, added }) => ({
+      result: { ...result, content },
+      added,
+    }));
+    return { tool_call_id, outcome: skipped };
   }
 
   function noteEnd({ id }: ToolCall, ended: CallOutcome): CallOutcome {

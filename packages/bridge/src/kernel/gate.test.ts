@@ -28,7 +28,7 @@ test("after a hook ended the run no later turn executes anything, not only the n
 });
 
 test.each(["ask", "allow"] as const)(
-  "a call that the host's user refused does not run, with a rule to %s, in a turn or by itself",
+  "a call that the host's user refused does not run, with a rule to %s, in a turn or alone",
   async (decision) => {
     const log: unknown[] = [];
     const write = defineTool({

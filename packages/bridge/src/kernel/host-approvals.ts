@@ -51,7 +51,7 @@ export function createHostApprovals(): HostApprovals {
       const isUsed = used.has(key);
       approved.set(`${run_id}/${tool_call_id}`, { planned: shown.get(key), isUsed });
       shown.delete(key);
-      // Without an id, two calls that are alike cannot be told apart.
+      // Without an id, two calls that are alike cannot be distinguished.
       if (call.id !== undefined) used.add(key);
     },
   };

@@ -94,7 +94,7 @@ export class StreamedAnswer {
   push(call: StreamedCall): void {
     if (this.#phase !== "streaming") return;
     const { answers, isEarly } = this.#options;
-    // Another answer on this run, or this one: which of them the loop means could not be told.
+    // Another answer on this run, or this one: it would be unclear which of them the loop means.
     if (answers.has(call.id)) return this.#split();
     const pending: PendingCall = { call, followed: undefined, isClaimed: false };
     this.#calls.push(pending);

@@ -50,7 +50,7 @@ function execute(
 }
 
 describe("the calls of an answer", () => {
-  test("run in its order, in whatever order they arrive", async () => {
+  test("run in its order, in any order of arrival", async () => {
     const { turns, log } = await openTurns();
     await Promise.all([
       execute(turns, "notes.read", "3", { at: 2, expected: 3 }),

@@ -60,7 +60,7 @@ export function createApprovalPauses(run: Run, approvals: HostApprovals): Decide
   }
 }
 
-/** LangGraph counts the interrupts of a task: which answer is for which call could not be told. */
+/** LangGraph counts the interrupts of a task: it would be unclear which answer is for which call. */
 const ONE_AT_A_TIME =
   "of the calls that require approval, this agent takes one at a time; call it again alone";
 

@@ -8,7 +8,7 @@ import { canonicalJson, isRecord } from "@soong/schema";
 import { unpackInput, type HostApprovals } from "../kernel/index.ts";
 
 export interface ApprovalPauses {
-  /** Mastra may ask about this call next: the model made it, or Mastra goes on with it, perhaps after a restart. */
+  /** Mastra may ask about this call next: the model made it, or Mastra continues with it, perhaps after a restart. */
   noteCall(call: NotedCall): void;
   needsApproval(name: string, input: unknown): Promise<boolean>;
   /** Mastra executes the call with this id. Whether it has paused for it: then the user approved it. */

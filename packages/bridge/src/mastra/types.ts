@@ -8,7 +8,7 @@ export interface MastraTool {
   readonly description: string;
   readonly inputSchema: MastraSchema;
   readonly requireApproval?: (input: unknown) => Promise<boolean>;
-  /** Mastra goes on with this call: it asks for approval next, or executes it. */
+  /** Mastra continues with this call: it asks for approval next, or executes it. */
   readonly onInputAvailable?: (call: MastraAvailableInput) => void;
   execute(input: unknown, context: MastraToolContext): Promise<MastraToolOutput>;
   toModelOutput(output: MastraToolOutput): MastraModelOutput;

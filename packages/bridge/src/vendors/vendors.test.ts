@@ -274,7 +274,7 @@ describe("servers of chat completions that stream in their own way", () => {
     expect(read).toEqual(both);
   });
 
-  test("calls without ids are told apart by their names", () => {
+  test("calls without ids are distinguished by their names", () => {
     const reader = createOpenAiChatCallReader();
     const whole = (id: number) => ({
       function: { name: "notes__read", arguments: `{"id":${id}}` },

@@ -20,17 +20,17 @@ afterEach(async () => {
 
 test("the browser is started without the token, which every user could read, and finds it in a file of ours", async () => {
   verifies("UI-1");
-  const heard = join(folder, "heard");
+  const opened = join(folder, "opened");
   for (const name of ["xdg-open", "open"]) {
     const program = join(folder, name);
-    await writeFile(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> '${heard}'\n`);
+    await writeFile(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> '${opened}'\n`);
     await chmod(program, 0o755);
   }
   const env = { DISPLAY: ":0", PATH: `${folder}:${process.env["PATH"] ?? ""}` };
   const url = "http://127.0.0.1:4711/#token=a-secret-of-this-test";
   const close = await openPage(url, { cwd: join(folder, "project"), env });
   const given = await vi.waitFor(async () => {
-    const text = await readFile(heard, "utf8");
+    const text = await readFile(opened, "utf8");
     expect(text).toMatch(/\n$/);
     return text.trim();
   });

@@ -54,6 +54,11 @@ export async function openForReading(
   }
 }
 
+/** Whether the store is a database that other machines may use. */
+export async function isStoreShared(context: CommandContext): Promise<boolean> {
+  return (await findStoreOptions(findPlace(context))).url !== undefined;
+}
+
 /** A process that was killed while it removed a session left files: any command clears them away. */
 async function finishRemovals(store: Store, place: StorePlace): Promise<void> {
   if ((await store.unfinishedRemovals()).length === 0) return;

@@ -20,7 +20,7 @@ export interface Questions {
   confirm(question: string): Promise<boolean>;
 }
 
-/** The user at this terminal is asked about calls, and what tools want to know; without a user no one is. */
+/** Sends approval requests and questions of tools to the user at this terminal, if there is one. */
 export function createUserQuestions({
   isInteractive,
   stdin,

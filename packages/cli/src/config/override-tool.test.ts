@@ -17,7 +17,7 @@ const VALUES = parseConfig(
 function tool(name: string, more: Partial<AnyTool> = {}): AnyTool {
   return defineTool({
     name,
-    description: "Never ends by itself.",
+    description: "Never ends on its own.",
     input_schema: { type: "object" },
     permission: "readonly",
     handler: (_input, { signal }) =>

@@ -59,7 +59,7 @@ test("a form is filled in field by field, shown, and sent", async () => {
 test.each([
   ["declined at once", ["d"], "decline"],
   ["dismissed at once", ["c"], "cancel"],
-  ["left by whoever was asked", [], "cancel"],
+  ["left by the user", [], "cancel"],
   ["left in the middle", ["a", "x"], "cancel"],
   ["declined when all is typed", ["a", "", "1", "d"], "decline"],
   ["left when all is typed", ["a", "", "1"], "cancel"],

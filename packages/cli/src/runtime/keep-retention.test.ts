@@ -129,8 +129,8 @@ describe("the retention of the config", () => {
     const held = await holder.openSession("held");
     const values = parseConfig("[store.retention]\nmax_bytes = 1", "config.toml");
     // So small that everything goes that may.
-    const told = await keepRetention({ store, home, values, used: ["mine"] });
-    expect(told).toContain("1 session was removed");
+    const notice = await keepRetention({ store, home, values, used: ["mine"] });
+    expect(notice).toContain("1 session was removed");
     expect((await kept()).toSorted()).toEqual(["held", "mine"]);
     await held.close();
     await holder.close();

@@ -33,16 +33,16 @@ test("a run begins with how each server is by then, and receives changes until i
   const second = await session.startRun({ run_id: "second" });
   second.end("completed");
 
-  expect(await told(session, "first")).toEqual([
+  expect(await readServerFacts(session, "first")).toEqual([
     lineOf(connected("a", 1)),
     `info mcp.server.tools_changed ${JSON.stringify(changed)}`,
     lineOf(failed("b", "gone")),
   ]);
   // What a server asked during a call is the business of that call's run.
-  expect(await told(session, "child")).toEqual([
+  expect(await readServerFacts(session, "child")).toEqual([
     `info mcp.server.host_request ${JSON.stringify(request)}`,
   ]);
-  expect(await told(session, "second")).toEqual([
+  expect(await readServerFacts(session, "second")).toEqual([
     lineOf(connected("a", 2)),
     lineOf(connected("b", 5)),
   ]);
@@ -51,7 +51,7 @@ test("a run begins with how each server is by then, and receives changes until i
   expect(second.surface.revision).toBeGreaterThan(0);
 });
 
-async function told(session: Session, run_id: string): Promise<string[]> {
+async function readServerFacts(session: Session, run_id: string): Promise<string[]> {
   const lines: string[] = [];
   await session.close();
   for await (const fact of session.facts()) {

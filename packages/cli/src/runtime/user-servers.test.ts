@@ -29,11 +29,11 @@ describe("mcp.json of a home", () => {
 
   test("need not be there, nor name anyone", async () => {
     verifies("MCP-1");
-    const nobody = { entries: [], secrets: [], warnings: [] };
-    expect(await read()).toEqual(nobody);
-    for (const text of ["{}", '{"mcpServers": {}}', '// nobody\n{ "mcpServers": {} }']) {
+    const none = { entries: [], secrets: [], warnings: [] };
+    expect(await read()).toEqual(none);
+    for (const text of ["{}", '{"mcpServers": {}}', '// none\n{ "mcpServers": {} }']) {
       await writeFile(file, text);
-      expect(await read()).toEqual(nobody);
+      expect(await read()).toEqual(none);
     }
   });
 

@@ -281,7 +281,7 @@ export class Deadlines {
     this.#running.delete(deadline);
   }
 
-  /** At the end of a turn: a timer for each call that runs by itself would cost 0.5 µs. */
+  /** At the end of a turn: a timer for each call that runs alone would cost 0.5 µs. */
   rest(): void {
     if (this.#running.size === 0) this.#disarmTimer();
   }

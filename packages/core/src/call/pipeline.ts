@@ -233,9 +233,9 @@ async function failToPlan(
   if (judgement.decision === "deny") return denyByPolicy(call, judgement);
   // A yes to a change is none to reading what is there.
   const isWithheld = !call.effects.read_only && isPrivatePreview(call, { kind: "text", text: "" });
-  const told = isWithheld ? withhold(call, failure) : failure;
-  if (judgement.decision === "allow" || mayReadTargets(call)) return told;
-  return (await requestApproval(call, turn)) ?? told;
+  const reported = isWithheld ? withhold(call, failure) : failure;
+  if (judgement.decision === "allow" || mayReadTargets(call)) return reported;
+  return (await requestApproval(call, turn)) ?? reported;
 }
 
 /** The same failure without what it would say of a restricted file. */

@@ -79,7 +79,7 @@ test("what the model says of its command is marked as its claim, and made visibl
   expect(said("Titles an issue", "mcp.github.create_issue")).toBeUndefined();
 });
 
-test("what a stored question waits for is escaped, whoever wrote it", () => {
+test("what a stored question waits for is escaped, from any writer", () => {
   verifies("PERM-19", "PERM-20");
   const stored = { question_id: "ask_1\u001b[2J", tool_name: "mcp.a.b\u001b[2J" };
   const answer = "(`soong questions answer ask_1\\u001b[2J`)";

@@ -184,12 +184,12 @@ function quotable(
 
 function endInvalid({ tool }: AcceptedCall, issues: ValidationIssue[]): Ending {
   const message = formatIssues(tool.name, issues, tool.input.lowered.schema);
-  const told = issues
+  const reported = issues
     .slice(0, 20)
     .map(({ path, expected, received }) => ({ path, expected, received }));
   return endCall("failed", "invalid_arguments", message, {
     error_class: "schema_validation_failed",
-    details: { issues: told },
+    details: { issues: reported },
   });
 }
 

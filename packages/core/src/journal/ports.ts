@@ -84,8 +84,8 @@ export function beginWaiting<T>(
 }
 
 /**
- * A clock that does not advance until it is moved, so that a test of time takes none. Part of the package because whoever
- * builds on the kernel has the same tests to write.
+ * A clock that does not advance until it is moved, so that a test of time takes none. Part of the package because those who
+ * build on the kernel have the same tests to write.
  */
 export interface HeldClock extends Clock {
   /** Moves time on, firing what comes due in order, and lets what follows from it happen. */

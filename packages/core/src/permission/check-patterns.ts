@@ -238,7 +238,7 @@ function checkPath(pattern: string, path: string, { allows, disk, project }: Pat
   // A place that is allowed may well be made later.
   if (allows) return [];
   if (kind === "dangling") return [now(`${said} now: the link ${path} leads nowhere`)];
-  // As in `.gitignore`, where a leading slash stands for the project.
+  // As in `.gitignore`, where a leading slash means the project.
   if (pattern.startsWith("/") && project !== undefined && isThere(disk, project + missing)) {
     const better = JSON.stringify(pattern.slice(1));
     return [never(`${said}: there is no ${missing}; did you mean ${better}, in the project?`)];

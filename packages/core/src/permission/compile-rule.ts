@@ -98,7 +98,7 @@ export function compileRule(
 
   /** Of writing alone: what a call only reads is no matter of this rule. */
   const isAboutWriting = tags?.includes("write") === true;
-  /** A rule about a file tool that writes holds for whatever a program writes (PERM-15). */
+  /** A rule about a file tool that writes holds for all that a program writes (PERM-15). */
   const mismatchOfWriting = (subject: Subject): RuleCondition | undefined => {
     const ofTool = mismatchOfTool(subject);
     if (ofTool === undefined || !runsPrograms(subject)) return ofTool;
@@ -107,7 +107,7 @@ export function compileRule(
 
   const unmet = (subject: Subject): { condition: RuleCondition } | { match: RuleMatch } => {
     const ofTool = mismatchOfTool(subject);
-    // A rule about reading a path holds for whatever shows what is in it (PERM-15).
+    // A rule about reading a path holds for everything that shows its content (PERM-15).
     const ofReading =
       ofTool === undefined || !restricts || path === undefined
         ? ofTool
@@ -147,8 +147,8 @@ export function compileRule(
     }
     const ofCommands =
       matchCommand === undefined ? "yes" : matchCommands(subject, decision, matchCommand);
-    // What may leave the sandbox is asked about by its own name: a script that runs it inside does not leave. But what is asked
-    // about every time is asked about inside, too: it may reach a host that is open there.
+    // A program that may leave the sandbox requires approval under its own name: a script that runs it inside does not leave. But
+    // with `every_time` it requires approval inside, too: it may reach a host that is open there.
     const isInside =
       ofCommands === "opaque" &&
       sandbox === "off" &&

@@ -1,5 +1,5 @@
 // PERM-2 over random policies and calls: the evaluator beside a restatement of the law that shares no
-// code with it, and the properties that must hold whatever the rules are.
+// code with it, and the properties that must hold for all rules.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -658,7 +658,7 @@ function everyGrant(input: PolicyInput, facts: PermissionFacts) {
   grants.add({
     grant_id: "g",
     tool_name: facts.tool_name,
-    // And whatever else the user might have chosen.
+    // And all else that the user might have chosen.
     scopes: [...findScopes(policy, facts), ...choices.flatMap(({ scopes }) => scopes)],
     session_id: "s",
     granted_by: "user",

@@ -461,7 +461,7 @@ describe("rules about targets", () => {
     expect(judge({}, { tags: ["network"], hosts: ["a.org"] })).toBe("ask");
     expect(judge({ tool: "*" }, { tags: ["network"], hosts: "unknown" })).toBe("ask");
     expect(judge({ host: "a.org" }, { tags: ["network"], hosts: ["a.org"] })).toBe("allow");
-    // Whoever names the tool has it in mind.
+    // A rule that names the tool is about this tool.
     expect(judge({ tool: "net.*" }, { tags: ["network"], hosts: ["a.org"] })).toBe("allow");
   });
 

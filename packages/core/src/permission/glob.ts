@@ -1,6 +1,6 @@
 // Path globs (CONF-4): `*` and `?` inside one segment, `**` for any number of whole segments, `\` before
 // a character that is meant literally. Nothing is turned into a regular expression: a match costs at
-// most the length of the glob times the length of the path, whatever either of them holds.
+// most the length of the glob times the length of the path, for any glob and path.
 
 /** A matcher for a glob that `globProblem` finds nothing wrong with. */
 export function compileGlob(glob: string): (path: string) => boolean {
@@ -146,7 +146,7 @@ function tokenFits(token: Token, char: string): boolean {
   return token === ANY_ONE || token === char;
 }
 
-/** Items against a pattern in which ANY_RUN stands for any number of them. Only the last run is ever
+/** Items against a pattern in which ANY_RUN matches any number of them. Only the last run is ever
  * widened: an earlier one cannot help where a later one failed. */
 function matchesItems<P, S>(
   pattern: readonly Item<P>[],

@@ -106,7 +106,7 @@ export type GrantScope =
   /** This very input: for a tool that names no target. */
   | { kind: "input"; digest: string };
 
-/** Different for different scopes, whatever characters they hold. */
+/** Different for different scopes, with any characters in them. */
 export function scopeKey(scope: GrantScope): string {
   return JSON.stringify([scope.kind, ...toTarget(scope)]);
 }

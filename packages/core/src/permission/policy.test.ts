@@ -55,7 +55,7 @@ describe("a policy that is wrong", () => {
     ["a bad glob", withRule({ path: "src/[ab]" }), "rules[0].path", "not a wildcard"],
     ["a way up", withRule({ path: "../other" }), "rules[0].path", '".."'],
     ["a negation", withRule({ path: "!src" }), "rules[0].path", "other decision"],
-    ["somebody's home", withRule({ path: "~bob/x" }), "rules[0].path", 'only "~/"'],
+    ["the home of another user", withRule({ path: "~bob/x" }), "rules[0].path", 'only "~/"'],
     ["an unknown home", withRule({ path: "~/x" }), "rules[0].path", "home directory is not known"],
     [
       "a relative path without a project",

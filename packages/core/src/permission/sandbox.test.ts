@@ -288,7 +288,7 @@ describe("what the sandbox answers", () => {
     expect(judge({ rules: [rule({ decision: "deny" })] }, [outside]).decision).toBe("deny");
   });
 
-  test("required without a sandbox denies, with the reason, whatever allows it", () => {
+  test("required without a sandbox denies, with the reason, even if a rule allows it", () => {
     verifies("CMD-6");
     const without = command(["ls"], { sandbox: { missing: "bubblewrap is not installed" } });
     const rules = [rule({ argv: ["ls"], decision: "allow" })];

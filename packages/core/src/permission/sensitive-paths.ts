@@ -1,5 +1,5 @@
 // Which paths hold secrets (PATH-3): a built-in list and the user's own. The evaluator asks here, and
-// so does whoever leaves sensitive files out of a search: there is one list.
+// so does a search that omits sensitive files: there is one list.
 
 import { compileGlob, escapeGlob, globProblem, literalPrefix } from "./glob.ts";
 import { composed, throughLinks, type PatternPlaces } from "./path-pattern.ts";

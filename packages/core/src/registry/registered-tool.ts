@@ -192,7 +192,7 @@ export function toolRecord(tool: RegisteredTool): JsonObject {
   return JSON.parse(JSON.stringify(record)) as JsonObject;
 }
 
-/** What a server says of its own tool may only tighten: a warning is heard, a reassurance is not. */
+/** What a server says of its own tool may only tighten: a warning counts, a reassurance does not. */
 function readTrust(
   { permission, destructive }: AnyTool,
   { kind, permission_from }: SourceInfo,
@@ -213,13 +213,13 @@ export function isSurelySame(a: RegisteredTool, b: RegisteredTool): boolean {
     // Schemas that are the same were taken over.
     a.input === b.input &&
     a.output === b.output &&
-    TOLD.every((field) => sameJson(a.definition[field], b.definition[field])) &&
+    DESCRIBING_FIELDS.every((field) => sameJson(a.definition[field], b.definition[field])) &&
     sameJson(a.tags, b.tags) &&
     sameJson(a.effects, b.effects)
   );
 }
 
-const TOLD = [
+const DESCRIBING_FIELDS = [
   "title",
   "description",
   "search_hint",

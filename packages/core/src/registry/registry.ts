@@ -187,7 +187,7 @@ export function createRegistry({ namespace }: { readonly namespace?: string } = 
     notifyChange();
   }
 
-  /** Names and aliases are one space: whatever is taken there is an error, never overwritten. */
+  /** Names and aliases are one namespace: a name that is taken is an error, never overwritten. */
   function clashes(
     tool: RegisteredTool,
     taken: ReadonlyMap<string, string>,

@@ -1,5 +1,5 @@
 // The inline bound (RESULT-6, ART-2): what is too long becomes head and tail, and the whole of it an
-// artifact. Nothing is lost: whatever leaves the record is kept, raw.
+// artifact. Nothing is lost: what leaves the record is kept, raw.
 
 import type { ArtifactStore } from "../journal/index.ts";
 import { omitUndefined, type JsonObject } from "@soong/schema";

@@ -1,5 +1,5 @@
 // One mapping from what a handler gave to the ToolResult that is recorded, read and shown (RESULT-2…6).
-// Redaction and bounding happen here, once, whatever tool it came from.
+// Redaction and bounding happen here, once, for the results of all tools.
 
 import type { Redactor } from "../journal/index.ts";
 import { shorten, type JsonValue } from "@soong/schema";
@@ -97,7 +97,7 @@ function redactBlock(block: ContentBlock, rules: MappingRules): ContentBlock {
     case "json":
       return { ...block, json: redactor.value(block.json, { scope, sensitive: rules.sensitive }) };
     case "resource": {
-      // Bytes are left alone, as those of an image are: text found in base64 is no text.
+      // Bytes are not changed, as those of an image are not: text found in base64 is no text.
       if ("text" in block) return redactor.value(block, { scope });
       const { blob, ...about } = block;
       return { ...redactor.value(about, { scope }), blob };

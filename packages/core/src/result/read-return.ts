@@ -1,4 +1,4 @@
-// Folds whatever a handler returned or threw into one shape (DEF-7, RESULT-2). Nothing here trusts the
+// Folds what a handler returned or threw into one shape (DEF-7, RESULT-2). Nothing here trusts the
 // value: it may be cyclic, huge, a proxy, or hold getters that throw.
 
 import { asRecord, isJsonObject, isRecord, type JsonObject, type JsonValue } from "@soong/schema";
@@ -74,7 +74,7 @@ export function readThrown(thrown: unknown): HandlerOutcome {
       };
     }
   } catch {
-    // A proxy that throws when it is looked at: it is reported with whatever words it has.
+    // A proxy that throws when it is looked at: it is reported with the text that can be read.
   }
   return failed({ code: "execution_failed", message: messageOf(thrown) });
 }
@@ -144,7 +144,7 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
   };
 }
 
-/** `ok: false` is a failure whatever else is said; a status no one knows is one, too. */
+/** `ok: false` is always a failure; so is an unknown status. */
 function readStatus({ ok, status }: HandlerResult, hasError: boolean): HandlerStatus {
   if (ok === false) return isHandlerErrorStatus(status) ? status : "failed";
   if (status === undefined) return hasError ? "failed" : "succeeded";
@@ -179,7 +179,7 @@ function errorFrom(status: HandlerErrorStatus, summary: unknown): ToolError {
   return toolError({ ...known, message: summary });
 }
 
-/** Whatever is not of the type it should be is omitted, and the safer value taken. */
+/** A value of the wrong type is omitted, and the safer default is used. */
 function readError(error: unknown): ToolError | undefined {
   if (error === undefined || error === null) return undefined;
   if (typeof error === "string") return toolError({ code: "execution_failed", message: error });
@@ -364,7 +364,7 @@ export function recordable(given: unknown): JsonValue {
     const snapshot = takeSnapshot(given);
     if (snapshot !== undefined) return snapshot.value;
   } catch {
-    // A big integer or a cycle inside: told below as well as it can be.
+    // A big integer or a cycle inside: described below as well as possible.
   }
   try {
     const text = JSON.stringify(given, (_key, value: unknown) =>

@@ -37,7 +37,7 @@ export function visibleJson(value: unknown): string {
 }
 
 /*
- * Other (controls, format, private use, unassigned, halves of pairs), separators of lines and paragraphs, whatever a font may
+ * Other (controls, format, private use, unassigned, halves of pairs), separators of lines and paragraphs, all that a font may
  * leave out by definition (soft hyphen, fillers, joiners, variation selectors, tags), and the Braille pattern without dots.
  */
 const NOT_SEEN = "\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800";

@@ -509,7 +509,7 @@ describe("the state machine", () => {
   });
 });
 
-/** A turn of calls, told event by event; what the scheduler answers is written as short sentences. */
+/** A turn of calls, event by event; what the scheduler answers is written as short sentences. */
 function begin(options: Partial<ScheduleOptions> = {}) {
   const schedule = new Schedule({ ...DEFAULTS, ...options });
   const step = (event: ScheduleEvent) => schedule.step(event).map(sentence);

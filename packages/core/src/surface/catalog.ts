@@ -105,7 +105,7 @@ function groupEntries(entries: CatalogEntry[]): GroupedEntries {
   return { tools, groups: [...groups.values()] };
 }
 
-/** The entries of a `tool.catalog.resolved`, whatever form they are recorded in. */
+/** The entries of a `tool.catalog.resolved`, in any form in which they are recorded. */
 export function entriesIn({ tools, groups = [] }: GroupedEntries): CatalogEntry[] {
   const members = groups.flatMap(({ names, metadata_ref = "", ...about }) =>
     names.map((tool_name) => ({

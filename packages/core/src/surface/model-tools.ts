@@ -1,5 +1,5 @@
 // What a model is sent of a surface (SURF-7): loaded tools with their schemas, deferred ones as names and hints, names
-// alone, or as many names as there is room for and where the others are from (SEARCH-1, MCP-10). Whatever there is, the
+// alone, or as many names as there is room for and where the others are from (SEARCH-1, MCP-10). In any case the
 // list of deferred tools costs a bounded part of the budget.
 
 import type { JsonSchema } from "@soong/schema";

@@ -69,12 +69,12 @@ function fillTable(names: readonly string[], shape: Shape, isSorted = false): Ta
 
 const MAX_REHASH = 10_000;
 
-/** A profile made ready: what stands for a dot, and how much room a hash leaves. */
+/** A profile made ready: what replaces a dot, and how much room a hash leaves. */
 interface Shape {
   readonly first: ReadonlySet<string>;
   readonly chars: ReadonlySet<string>;
   readonly maxLength: number;
-  /** Doubled it stands for a dot, tripled it announces a hash. Empty: every name is hashed. */
+  /** Doubled it means a dot, tripled it announces a hash. Empty: every name is hashed. */
   readonly joint: "_" | "-" | "";
   /** Begins a hashed name whose own beginning may not. */
   readonly opener: string;

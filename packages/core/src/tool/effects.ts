@@ -1,4 +1,4 @@
-// The effects of a tool and of one call (DEF-3, DEF-4). Whatever an author omits takes the safer
+// The effects of a tool and of one call (DEF-3, DEF-4). What an author omits takes the safer
 // value, and the record says which facts were declared and which assumed.
 
 import { isPromise, messageOf } from "./errors.ts";
@@ -89,7 +89,7 @@ const AS_A_WRITE = {
   repeatable: false,
 } as const;
 
-/** The effects of one call. `trusted` is the source's; the account of any other source is not heard. */
+/** The effects of one call. `trusted` is the source's; the account of any other source is ignored. */
 export function callEffects(
   tool: AnyTool,
   defined: DefinedEffects,
@@ -109,7 +109,7 @@ function classified(tool: AnyTool, said: CallClass, defined: DefinedEffects): Cl
   const problem = classProblem(said, defined);
   if (problem !== undefined) return asAWrite(defined, problem);
   const read_only = said.read_only ?? defined.read_only;
-  // What writes never runs beside others, whatever it says.
+  // A call that writes never runs in parallel with others, even if its tool declares otherwise.
   const concurrency_safe = read_only && (said.concurrency_safe ?? defined.concurrency_safe);
   return {
     effects: {

@@ -56,7 +56,7 @@ function describeObject(thrown: object): string {
   return "an object was thrown";
 }
 
-/** An answer that was wanted at once came as a promise. Whatever becomes of it, no one is listening. */
+/** A handler that must answer synchronously returned a promise. No one awaits it, so a rejection is ignored. */
 export function isPromise(value: unknown): boolean {
   const hasThen =
     typeof value === "object" &&

@@ -40,7 +40,7 @@ export interface AgentRuntimeSnapshot {
 export interface AgentRuntimeReadModel {
   /** Takes the facts of one session in the order of `seq`. */
   push(fact: Fact): void;
-  /** As it stands now. Later facts do not change it. */
+  /** The state as of now. Later facts do not change it. */
   snapshot(): AgentRuntimeSnapshot;
 }
 

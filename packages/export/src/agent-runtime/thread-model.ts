@@ -1,4 +1,4 @@
-// One thread as it stands: its turns, calls, open requests, children and outputs.
+// The current state of one thread: its turns, calls, open requests, children and outputs.
 
 import type { AgentRuntimeEvent } from "./event.ts";
 import { readNumber, readRecord, readText } from "../projection/read-fields.ts";

@@ -19,7 +19,7 @@ export function findEnding(status: ToolStatus, error_class: string | undefined):
   return ENDINGS[status];
 }
 
-/** The status that a terminal fact without a readable result stands for. */
+/** The status that a terminal fact without a readable result means. */
 export const PLAIN_STATUS: Readonly<Record<TerminalFactType, ToolStatus>> = {
   "tool.completed": "succeeded",
   "tool.failed": "failed",

@@ -146,7 +146,7 @@ export function writeInvocation(call: OpenCall, writer: RecordWriter, endedAt?: 
     scheduler_policy_ref: call.run.schedulerPolicyId,
     execution_profile_ref: call.executionProfileRef,
     scheduler: call.scheduler,
-    // The first record is written while the call goes on: its list is its own.
+    // The first record is written while the call continues: it has its own copy of the list.
     status_transitions: endedAt === undefined ? [...call.transitions] : call.transitions,
     created_at: call.createdAt,
     started_at: call.startedAt,

@@ -281,7 +281,7 @@ export interface ToolInputMutation extends RecordOf<"tool_input_mutation"> {
   readonly source?: string;
   readonly from_input_ref: string;
   readonly to_input_ref: string;
-  /** What `to_input_ref` stands for. */
+  /** What `to_input_ref` refers to. */
   readonly to_input?: JsonValue;
   readonly changed_fields?: readonly string[];
   readonly reason?: string;

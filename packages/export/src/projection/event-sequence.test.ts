@@ -23,7 +23,7 @@ test("a place can stay empty", () => {
   expect(sequence.take()).toBe(3_000_001);
 });
 
-test("it rises and stays exact, whatever a damaged journal counts", () => {
+test("it rises and stays exact, with any count of a damaged journal", () => {
   const all = count(5, 4, undefined, -1, Number.NaN, 0.5, 1e308, 2 ** 53, "7", 2 ** 32, 1);
   expect(all).toEqual([...new Set(all)].toSorted((a, b) => a - b));
   expect(all.every(Number.isSafeInteger)).toBe(true);

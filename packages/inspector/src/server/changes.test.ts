@@ -44,7 +44,7 @@ async function allNews(session_id: string, cursor = "") {
   }
 }
 
-/** Until also the list of sessions has heard of everything, and nothing is new any more. */
+/** Until also the list of sessions has received everything, and nothing is new any more. */
 async function settled(session_id: string): Promise<{ cursor: string }> {
   const all = await allNews(session_id);
   const { last_seq } = all.answers.at(-1)?.session?.session ?? { last_seq: 0 };
@@ -72,11 +72,11 @@ async function waitFor(
 /** A live port whose state the test sets. */
 function livePort() {
   const listeners = new Set<() => void>();
-  const told: string[] = [];
+  const attendance: string[] = [];
   let waiting: { word: string; go: () => void } | undefined;
   let state: LiveState = { sessions: new Map(), questions: [], grants: [], problems: [] };
   const tell = (word: string): void => {
-    told.push(word);
+    attendance.push(word);
     if (waiting?.word === word) waiting.go();
   };
   const port: LivePort = {
@@ -93,13 +93,13 @@ function livePort() {
   };
   return {
     port,
-    told,
+    attendance,
     listeners,
     become(next: Partial<LiveState>) {
       state = { ...state, ...next };
       for (const listener of listeners) listener();
     },
-    /** The next time it is told so. */
+    /** Settles with the next call of that name. */
     until: (word: string) =>
       new Promise<void>((go) => {
         waiting = { word, go };
@@ -242,7 +242,7 @@ describe("what is new", () => {
     const path = `/api/changes?session_id=${session_id}&cursor=${cursor}&hold=1`;
     const held = home.ask(path);
     await home.store.removeSession(session_id);
-    // The list of sessions may be heard of first.
+    // The list of sessions may be notified first.
     for (let answered = await held; ; answered = await home.ask(path)) {
       if (answered.status === 200) continue;
       expect(answered.status).toBe(404);
@@ -403,12 +403,12 @@ describe("who looks", () => {
     const live = livePort();
     await serve({ ports: { live: live.port }, graceMs: 50 });
     await home.get("/api/about");
-    expect(live.told).toEqual([]);
+    expect(live.attendance).toEqual([]);
     const left = live.until("leave");
     const { cursor } = await news({});
-    expect(live.told[0]).toBe("attend");
+    expect(live.attendance[0]).toBe("attend");
     await left;
-    expect(live.told).toEqual(["attend", "leave"]);
+    expect(live.attendance).toEqual(["attend", "leave"]);
 
     const there = live.until("attend");
     const socket = await hold(`/api/changes?hold=1&cursor=${cursor}`);
@@ -416,7 +416,7 @@ describe("who looks", () => {
     const away = live.until("leave");
     socket.destroy();
     await away;
-    expect(live.told).toEqual(["attend", "leave", "attend", "leave"]);
+    expect(live.attendance).toEqual(["attend", "leave", "attend", "leave"]);
   });
 
   test("is still there after a reload, and gone when the inspector ends", async () => {
@@ -427,9 +427,9 @@ describe("who looks", () => {
     const socket = await hold(`/api/changes?hold=1&cursor=${cursor}`);
     socket.destroy();
     await news({});
-    expect(live.told).toEqual(["attend"]);
+    expect(live.attendance).toEqual(["attend"]);
     await home.inspector.close();
-    expect(live.told).toEqual(["attend", "leave"]);
+    expect(live.attendance).toEqual(["attend", "leave"]);
     expect(live.listeners.size).toBe(0);
   });
 
@@ -460,8 +460,8 @@ describe("who looks", () => {
     await run.call("test.loud", {});
     run.end("completed");
     await kept.journal.flush();
-    const heard = await Promise.all(waiting);
-    expect(heard.filter(({ status }) => status === 200)).toHaveLength(32);
+    const answers = await Promise.all(waiting);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(32);
     expect(
       (await home.get<FactRows>(`/api/sessions/${session_id}/facts?offset=0&limit=1`)).total,
     ).toBe((await kept.reader.record()).last_seq);

@@ -41,7 +41,7 @@ function expectSecured(headers: Readonly<Record<string, unknown>>): void {
   expect(headers["access-control-allow-origin"]).toBeUndefined();
 }
 
-/** What a server says to bytes, whatever they are; it must end the connection itself. */
+/** What a server answers to any bytes; it must end the connection itself. */
 function send(...pieces: readonly string[]): Promise<string> {
   return sendTo(home.inspector.port, ...pieces);
 }

@@ -1,4 +1,4 @@
-// What is asked about the home as a whole: its overview, its sessions by a filter, a text in all conversations.
+// Requests about the whole home: its overview, its sessions by a filter, a text in all conversations.
 
 import type { SessionGroup } from "../wire/overview-records.ts";
 import type { HomeStore } from "./home-store.ts";

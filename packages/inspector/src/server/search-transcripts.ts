@@ -1,5 +1,5 @@
 // Plain text in all conversations, newest first, as far back as one request looks. Each step looks at a bounded number of
-// messages, and between two of them others work and whoever asked may have left.
+// messages, and between two of them others work and the caller may have left.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ConversationNode } from "@soong/core";

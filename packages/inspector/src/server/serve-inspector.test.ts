@@ -128,8 +128,8 @@ describe("whether a page looks", () => {
   test("is counted from when the last page went, and a page that comes back in time never went", () => {
     verifies("UI-1");
     vi.useFakeTimers();
-    const told: string[] = [];
-    const live = { attend: () => told.push("attend"), leave: () => told.push("leave") };
+    const calls: string[] = [];
+    const live = { attend: () => calls.push("attend"), leave: () => calls.push("leave") };
     const attendance = createAttendance(live as unknown as LivePort, 1000);
     const gone = attendance.seen();
     gone();
@@ -140,12 +140,12 @@ describe("whether a page looks", () => {
     vi.advanceTimersByTime(5000);
     second();
     vi.advanceTimersByTime(5000);
-    expect(told).toEqual(["attend"]);
+    expect(calls).toEqual(["attend"]);
     back();
     vi.advanceTimersByTime(999);
-    expect(told).toEqual(["attend"]);
+    expect(calls).toEqual(["attend"]);
     vi.advanceTimersByTime(1);
-    expect(told).toEqual(["attend", "leave"]);
+    expect(calls).toEqual(["attend", "leave"]);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
@@ -171,9 +171,9 @@ describe("the beat of those who wait", () => {
     expect(vi.getTimerCount()).toBe(0);
     const last = heartbeat.next(gone.signal);
     await last;
-    const told = heartbeat.next(new AbortController().signal);
+    const beat = heartbeat.next(new AbortController().signal);
     heartbeat.beat();
-    await told;
+    await beat;
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -86,13 +86,13 @@ describe("reading a session", () => {
       heartbeat: createHeartbeat(1),
       holdMs: 0,
     });
-    const heard: [number | undefined, boolean | undefined][] = [];
-    for (let cursor: string | undefined; heard.length < 3;) {
+    const answers: [number | undefined, boolean | undefined][] = [];
+    for (let cursor: string | undefined; answers.length < 3;) {
       const answer = await changes({ cursor, session_id: "s", hold: true, signal });
-      heard.push([answer.session?.read_seq, answer.session?.more]);
+      answers.push([answer.session?.read_seq, answer.session?.more]);
       ({ cursor } = answer);
     }
-    expect(heard).toEqual([
+    expect(answers).toEqual([
       [500, true],
       [1000, true],
       [1200, false],

@@ -1,4 +1,4 @@
-// The answers that are being written, of all live sessions, and what of them a page has not seen. Pages are told at most
+// The answers that are being written, of all live sessions, and what of them a page has not seen. Pages are notified at most
 // some times a second, with what came meanwhile in one piece; one that asks late gets the same text (EVENT-4).
 
 import type { AnswerText } from "../wire/home-records.ts";

@@ -11,7 +11,7 @@ const MOST_OLDER = 250;
 /** Of one item: characters of text, and of pictures and sounds as base64. */
 const MOST_TEXT_CHARS = 20_000;
 const MOST_MEDIA_CHARS = 1_000_000;
-/** Of one that was asked for by itself. */
+/** Of one that was requested alone. */
 const MOST_WHOLE_CHARS = 4_000_000;
 const MOST_REASONING_CHARS = 20_000;
 

@@ -302,8 +302,8 @@ describe("a run", () => {
       expect(both.run("main")?.usage).toMatchObject({ requests: 2, cost: null });
       expect(both.run("main")?.usage).not.toHaveProperty("currency");
     }
-    const told = timelineOf([fact(1, "run.completed", { data: { usage } })]);
-    expect(told.run("main")?.usage).toMatchObject({
+    const priced = timelineOf([fact(1, "run.completed", { data: { usage } })]);
+    expect(priced.run("main")?.usage).toMatchObject({
       requests: 9,
       input_tokens: 99,
       cost: 0.000009,
@@ -312,7 +312,7 @@ describe("a run", () => {
   });
 
   it.each(["before", "after"])(
-    "is linked with the call that started it, told %s it began",
+    "is linked with the call that started it, linked %s it began",
     (when) => {
       const request = { tool_call_id: "c", tool_name: "agent.create_sub_agent" };
       const data = {
@@ -533,9 +533,9 @@ describe("facts that do not fit together", () => {
     const [yielded] = stage.facts("tool.yielded");
     const [completed] = stage.facts("tool.completed");
     const early = stage.journal.facts.filter(({ seq }) => seq < (completed?.seq ?? 0));
-    const told = { ...(yielded as Fact), seq: 100 };
-    expect(timelineOf([...early, told]).lane("1")).toMatchObject({ state: "executing" });
-    expect(timelineOf([...early, told]).lane("1")).not.toHaveProperty("yielded_at");
+    const late = { ...(yielded as Fact), seq: 100 };
+    expect(timelineOf([...early, late]).lane("1")).toMatchObject({ state: "executing" });
+    expect(timelineOf([...early, late]).lane("1")).not.toHaveProperty("yielded_at");
     const again: Fact[] = [
       writtenFact({
         ...(completed as Fact),
@@ -545,7 +545,7 @@ describe("facts that do not fit together", () => {
       }),
       writtenFact({ ...(completed as Fact), seq: 102, type: "tool.started" }),
       writtenFact({ ...(completed as Fact), seq: 103, type: "tool.requested" }),
-      { ...told, seq: 104, time: new Date(START + 9000).toISOString() },
+      { ...late, seq: 104, time: new Date(START + 9000).toISOString() },
     ];
     const before = readLane(stage, "1");
     expect(timelineOf([...stage.journal.facts, ...again]).lane("1")).toEqual(before);

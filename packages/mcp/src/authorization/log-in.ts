@@ -140,7 +140,7 @@ async function obtainLogin(
   }
 }
 
-/** What a server says to a stranger. One that lets strangers in may still offer a login. */
+/** Asks for the challenge without a login. A server that allows anonymous access may still offer a login. */
 async function askForChallenge(
   serverUrl: string,
   fetch: FetchLike,

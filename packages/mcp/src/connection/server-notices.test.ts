@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { keepListening } from "./server-notices.ts";
 
-/** Streams that end when told; what `next` holds is thrown instead of the next one. */
+/** Streams that end on request; what `next` holds is thrown instead of the next one. */
 function stage() {
   const clock = createHeldClock();
   const ends: ((cause: "graceful" | "remote") => void)[] = [];

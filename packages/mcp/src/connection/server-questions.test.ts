@@ -87,7 +87,7 @@ describe("a question of a server", () => {
 
   test("comes with others under the names the server gave, each reported when it is handled", async () => {
     verifies("MCP-5");
-    const told: string[] = [];
+    const watched: string[] = [];
     const keys: (string | undefined)[] = [];
     const asked = call({
       onElicitation: (_request, options) => {
@@ -96,8 +96,8 @@ describe("a question of a server", () => {
       },
       host: host(),
       onQuestions: (all) => {
-        told.push(`all ${all.join()}`);
-        return (key) => void told.push(key);
+        watched.push(`all ${all.join()}`);
+        return (key) => void watched.push(key);
       },
     });
     // One that makes no sense is declined, and holds up none of the others.
@@ -108,8 +108,8 @@ describe("a question of a server", () => {
       c: { action: "decline" },
     });
     expect(keys).toEqual(["a"]);
-    expect(told[0]).toBe("all a,b,c");
-    expect(told.slice(1).toSorted()).toEqual(["a", "b", "c"]);
+    expect(watched[0]).toBe("all a,b,c");
+    expect(watched.slice(1).toSorted()).toEqual(["a", "b", "c"]);
     expect(await answerQuestions(undefined, asked)).toEqual({});
     const many = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`q${i}`, form]));
     await expect(answerQuestions(many, asked)).rejects.toMatchObject({ reason: "invalid_answer" });

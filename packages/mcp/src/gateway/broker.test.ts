@@ -108,11 +108,11 @@ it("turns to the next responder when asking through the client fails", async () 
   expect(await helped.elicit({ ...form, tool_name: "t", tool_call_id: "c1" }, context)).toEqual({
     action: "cancel",
   });
-  const nobody = createGatewayBroker({
-    ask: () => Promise.reject(new NoOneToAsk("nobody is attached")),
+  const unattended = createGatewayBroker({
+    ask: () => Promise.reject(new NoOneToAsk("no one is attached")),
   });
-  await expect(nobody.ask(request, context)).rejects.toThrow(
-    /nobody is attached.*soong attach s1/u,
+  await expect(unattended.ask(request, context)).rejects.toThrow(
+    /no one is attached.*soong attach s1/u,
   );
 });
 

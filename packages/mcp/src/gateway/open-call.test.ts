@@ -96,14 +96,14 @@ it("is given up by the request that waits for it, and by no other", async () => 
 
 it("counts for a tool that does not, and never backwards", async () => {
   const call = createOpenCall(() => "f");
-  const told: unknown[] = [];
-  void call.follow(waiter({ progress: (update) => void told.push(update) }));
+  const updates: unknown[] = [];
+  void call.follow(waiter({ progress: (update) => void updates.push(update) }));
   call.reached({ message: "a" });
   call.reached({ message: "b" });
   call.reached({ progress: 1 });
   call.reached({ progress: 7, total: 9 });
   call.reached({ message: "c" });
-  expect(told).toEqual([
+  expect(updates).toEqual([
     { progress: 1, message: "a" },
     { progress: 2, message: "b" },
     { progress: 7, total: 9 },
@@ -113,12 +113,12 @@ it("counts for a tool that does not, and never backwards", async () => {
 
 it("reports a tool with an empty prefix", () => {
   const call = createOpenCall(() => "f");
-  const told: unknown[] = [];
-  void call.follow(waiter({ progress: (update) => void told.push(update) }));
+  const updates: unknown[] = [];
+  void call.follow(waiter({ progress: (update) => void updates.push(update) }));
   call.reached({ progress: 0, total: 2 });
   call.reached({ progress: 0 });
   call.reached({ progress: 2, total: 2 });
-  expect(told).toEqual([
+  expect(updates).toEqual([
     { progress: 0, total: 2 },
     { progress: 2, total: 2 },
   ]);

@@ -1,5 +1,5 @@
-// A clock that all processes of this machine share and that no one can set: time since the machine was started. It is told
-// with the machine and the start it is of, so that its times are never compared with those of another.
+// A clock that all processes of this machine share and that no one can set: time since the machine was started. It comes
+// with the id of the machine and of that start, so that its times are never compared with those of another.
 
 import { readFileSync, readlinkSync } from "node:fs";
 

@@ -156,7 +156,7 @@ export function optional<T>(shape: Shape<T>): Shape<T> & { readonly isOptional: 
 interface ObjectOptions {
   /** Such as `an agent definition`. */
   readonly what?: string;
-  /** The fields that unknown ones are compared with and told of; by default all. */
+  /** The fields that are suggested in place of unknown ones; by default all. */
   readonly names?: readonly string[];
   /** A clause about a field that is not known here, such as where it belongs. */
   readonly hint?: (field: string) => string | undefined;

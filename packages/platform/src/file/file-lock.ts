@@ -57,7 +57,7 @@ export async function withFileLock<Result>(
     }
     return await work(lock);
   } finally {
-    // The work is done, whatever becomes of the lock file: one that cannot be removed makes the next
+    // The work is done even if the lock file remains: one that cannot be removed makes the next
     // one who wants it wait and then say where it is.
     await lock?.release().catch(() => undefined);
     leave?.();

@@ -1,5 +1,5 @@
 // Where the locks of this user are kept: one place for every process of the user on this machine,
-// whatever its environment says, and a directory that no one else can put anything into.
+// independent of its environment, and a directory that no one else can put anything into.
 
 import { accessSync, chmodSync, constants, lstatSync } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
@@ -60,7 +60,7 @@ function checkOwn(directory: string): void {
   if ((stats.mode & 0o077) !== 0) chmodSync(directory, 0o700);
 }
 
-/** Whoever may rename the directory away may put another in its place. */
+/** A user who may rename the directory away may put another in its place. */
 function checkParent(directory: string): void {
   const { uid, mode } = lstatSync(dirname(directory));
   const isSticky = (mode & 0o1000) !== 0;

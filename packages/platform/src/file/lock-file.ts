@@ -82,7 +82,7 @@ async function removeQuietly(path: string): Promise<void> {
 /**
  * Replaces the lock of a dead holder by a claim. A second, short lock named after the dead one guards it, so
  * that of several who find it dead one wins and a live lock is never removed. Should the guard's own holder
- * die, a guard named after that one follows, and so on: whoever holds the last one acts. False: it is held by
+ * die, a guard named after that one follows, and so on: the process that holds the last one acts. False: it is held by
  * someone alive, or is free meanwhile.
  */
 async function replaceAbandoned(claimPath: string, lockPath: string): Promise<boolean> {

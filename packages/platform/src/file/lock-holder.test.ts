@@ -58,7 +58,7 @@ describe("a holder of this machine", () => {
 
   test("without a namespace is known by its host", async () => {
     const bare = { ...thisHolder(), boot_id: null, pid_namespace: null };
-    // Whoever knows its own namespace cannot tell what the other's process ids mean.
+    // A process that knows its own namespace cannot tell what the other's process ids mean.
     const isLinux = process.platform === "linux";
     expect(checkLife(bare)).toBe(isLinux ? "foreign" : "alive");
   });

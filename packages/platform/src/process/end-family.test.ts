@@ -132,7 +132,7 @@ describe("the end of a family", () => {
   });
 });
 
-/** Time that passes in pauses alone, each as long as told. */
+/** Time that passes in pauses alone, each of the given length. */
 function paceOf(lasts: (ms: number) => number): Pace {
   let time = 0;
   return {

@@ -1,4 +1,4 @@
-// All processes of one command: its group, its session, whoever carries its marker, and the children of
+// All processes of one command: its group, its session, those that carry its marker, and the children of
 // all these. Who shed every one of them (another session, parents gone, a cleared or unreadable
 // environment) cannot be distinguished from an unrelated process; that needs the sandbox.
 
@@ -69,7 +69,7 @@ export function createFamily(
       const alive = send(-leader, 0) ? [{ pid: leader, isInGroup: true }] : [];
       return { alive, undecided: false, mayHaveMissed: false };
     }
-    // A group keeps its number taken while it has members. Whoever has the number although ours was
+    // A group keeps its number taken while it has members. A process that has the number although ours was
     // reaped is unrelated, and so is the group.
     const isNumberOurs = !isReaped || !entries.some((entry) => entry.pid === leader);
     const isOurs = (number: number) => isNumberOurs && number === leader;
@@ -145,7 +145,7 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 export interface EndingOptions {
-  /** How long those that are about to end on their own are left alone. */
+  /** How long processes that are about to end on their own may take. */
   patienceMs: number;
   /** Between SIGTERM and SIGKILL. */
   graceMs: number;
@@ -248,7 +248,7 @@ export function isStartedHere(pid: number): boolean | "unknown" {
   const token = Buffer.from(RUNTIME_TOKEN);
   const own = entries.get(pid);
   if (own === undefined || own.ended) return "unknown";
-  // No chain of parents is longer than there are processes, whatever changed while the table was read.
+  // No chain of parents is longer than there are processes, even if some changed while the table was read.
   let entry: typeof own | undefined = own;
   for (let steps = 0; entry !== undefined && steps < entries.size; steps += 1) {
     if (entry.parent === process.pid) return true;

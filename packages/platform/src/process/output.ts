@@ -77,7 +77,7 @@ export function deliverOutput(
     /** Settles when nothing more will be handed over. */
     finished,
     progress: () => ({ isFinished: state === "finished", isConsumerBusy, steps, bytes }),
-    /** Ends it now, whatever is still in the pipe. */
+    /** Ends it now, even if data is still in the pipe. */
     cut(): void {
       stream.destroy();
       finish();

@@ -83,7 +83,7 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
   const [state, parent, group, session, , , flags] = text
     .slice(text.lastIndexOf(")") + 2)
     .split(" ", 7);
-  // Not told by session 0: that is also what a process shows whose session began outside the container.
+  // Session 0 is no evidence: that is also what a process shows whose session began outside the container.
   const isKernelThread = (Number(flags) & kernelThreadFlag) !== 0;
   return {
     pid,
@@ -143,7 +143,7 @@ function readThrough(
 /**
  * The processes as `ps` tells them, for systems without Linux's /proc. Best effort: macOS and the BSDs show the
  * environment of one's own processes only, and not of all programs, so what has left both the group and its
- * parents may stay unseen there. Sessions are not told in numbers at all.
+ * parents may stay unseen there. Sessions have no numbers there at all.
  */
 function psTable(): ProcessTable {
   const withEnvironment = process.platform === "darwin" ? "-axEww" : "-axeww";

@@ -235,7 +235,7 @@ export const DEFAULT_ENV_ALLOWLIST: readonly string[] =
 export interface EnvironmentOptions {
   /** Instead of the default list. */
   allowlist?: readonly string[];
-  /** Set whatever the list says. */
+  /** Set regardless of the list. */
   extra?: Readonly<Record<string, string>>;
   /** The environment to choose from: that of this process unless given. */
   from?: Readonly<Record<string, string | undefined>>;

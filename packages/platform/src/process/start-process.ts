@@ -87,7 +87,7 @@ export function startProcess(options: ProcessOptions): RunningProcess {
     unwatchGroup(pid);
     entry?.release();
   });
-  // Whoever waits for it gets the error; no one has to wait.
+  // A caller that waits for it gets the error; none has to wait.
   end.catch(() => {});
   return {
     pid,
@@ -287,7 +287,7 @@ type StopReason = "timeout" | "abort";
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * The one reason why a process is stopped before its own end, whoever comes first: its time is up, its signal fires, or
+ * The one reason why a process is stopped before its own end, the first of these: its time is up, its signal fires, or
  * someone asks for it.
  */
 function createStop(options: { signal?: AbortSignal; timeoutMs?: number }) {

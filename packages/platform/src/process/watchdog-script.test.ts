@@ -33,7 +33,7 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
     async (how) => {
       verifies("CMD-3");
       const token = randomBytes(16).toString("hex");
-      const [told, untold, taken] = [sleeper(), sleeper(), sleeper()];
+      const [named, unnamed, taken] = [sleeper(), sleeper(), sleeper()];
       const carriers = [
         sleeper({ SOONG_PROCESS: `${token}.1;` }),
         sleeper({ A: "several\nlines\n", SOONG_PROCESS: `outer.7;${token}.2;`, Z: "z\nz" }),
@@ -41,7 +41,7 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
       ];
       // Asked like the others, though it cannot hear it now.
       carriers[2]?.kill("SIGSTOP");
-      const others = [untold, taken, sleeper({ SOONG_PROCESS: `${token.slice(0, 31)}x.1;` })];
+      const others = [unnamed, taken, sleeper({ SOONG_PROCESS: `${token.slice(0, 31)}x.1;` })];
 
       const watchdog = spawn(
         shell,
@@ -53,11 +53,11 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
         },
       );
       // Numbers that are part of one another, and one that was never there.
-      const lines = [`+${taken.pid}`, `+${told.pid}`, `+${taken.pid}0`, `-${taken.pid}`, "-1", ""];
+      const lines = [`+${taken.pid}`, `+${named.pid}`, `+${taken.pid}0`, `-${taken.pid}`, "-1", ""];
       watchdog.stdin.end(lines.join("\n"));
       await once(watchdog, "exit");
 
-      expect([told, ...carriers].map((child) => child.signalCode)).toEqual(
+      expect([named, ...carriers].map((child) => child.signalCode)).toEqual(
         Array(4).fill("SIGTERM"),
       );
       expect(others.map((child) => child.signalCode)).toEqual([null, null, null]);

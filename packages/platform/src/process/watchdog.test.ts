@@ -10,7 +10,7 @@ import { verifies } from "#laws";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startProcess } from "./start-process.ts";
 
-/** What stands in for the system's shell. */
+/** What replaces the system's shell. */
 const shell = vi.hoisted(() => ({ file: "/nowhere/sh", args: [] as string[] }));
 vi.mock("node:child_process", async (load) => {
   const original = await load<typeof ChildProcessModule>();
@@ -35,13 +35,13 @@ test("it receives every command's group, and its end", async () => {
   verifies("CMD-3");
   const folder = await mkdtemp(join(tmpdir(), "soong-watchdog-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const heard = join(folder, "heard");
-  Object.assign(shell, { file: "/usr/bin/env", args: ["sh", "-c", `cat >'${heard}'`] });
+  const received = join(folder, "received");
+  Object.assign(shell, { file: "/usr/bin/env", args: ["sh", "-c", `cat >'${received}'`] });
   const [one, two] = [startProcess(SLEEP), startProcess(SLEEP)];
   await two.stop("abort");
   await one.stop("abort");
   const lines = [`+${one.pid}`, `+${two.pid}`, `-${two.pid}`, `-${one.pid}`, ""].join("\n");
-  await vi.waitFor(async () => expect(await readFile(heard, "utf8")).toBe(lines), 10_000);
+  await vi.waitFor(async () => expect(await readFile(received, "utf8")).toBe(lines), 10_000);
 });
 
 function codeOfStart(): string {

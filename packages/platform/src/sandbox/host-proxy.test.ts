@@ -141,7 +141,7 @@ test.each([
   expect(proxy.refused()).toEqual([]);
 });
 
-test("who cannot be told of a refusal does not open a host by that", async () => {
+test("a client that cannot receive a refusal does not open a host by that", async () => {
   const { say, proxy } = await openProxy([], {
     onRefusedHost() {
       throw new Error("the journal is full");

@@ -24,7 +24,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(made, { recursive: true, force: true }));
 });
 
-test("it is this user's alone, and gone with the runtime, whatever a program did to its directories", async () => {
+test("it is this user's alone, and gone with the runtime, even if a program changed its directories", async () => {
   const directory = openPrivateDirectory([place]);
   expect((await stat(directory.base)).mode & 0o777).toBe(0o700);
   const tmp = directory.temporaryDirectory([]);

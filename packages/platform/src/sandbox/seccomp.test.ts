@@ -138,7 +138,7 @@ describe.each(MACHINES)("the filter for $name", (machine) => {
     }
   });
 
-  test("refuses to put input into a terminal, whatever the upper half of the request says", () => {
+  test("refuses to put input into a terminal, with any upper half of the request", () => {
     verifies("CMD-6");
     const [read, put, linux, upper] = [0x5401n, 0x5412n, 0x541cn, 1n << 40n];
     expect([verdict(calls.ioctl, 0n, read), verdict(calls.ioctl, 0n, read | upper)]).toEqual([

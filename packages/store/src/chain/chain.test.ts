@@ -348,19 +348,19 @@ describe("the head", () => {
 
 describe("what the user reads", () => {
   const { rows, head } = chainOf([SAMPLE, SAMPLE, SAMPLE, SAMPLE]);
-  const told = (some: readonly ChainRow[]) => check(some, head)?.message;
+  const problemIn = (some: readonly ChainRow[]) => check(some, head)?.message;
 
   it("names the fact by seq, type and time, and says what was seen", () => {
-    expect(told(rows.filter(({ seq }) => seq !== 2 && seq !== 3))).toBe(
+    expect(problemIn(rows.filter(({ seq }) => seq !== 2 && seq !== 3))).toBe(
       "Facts 2 to 3 are missing: after fact 1 (error, 1970-01-01T00:00:01.000Z) comes fact 4 (error, 1970-01-01T00:00:04.000Z).",
     );
-    expect(told(rows.slice(1))).toBe(
+    expect(problemIn(rows.slice(1))).toBe(
       "Fact 1 is missing: the journal begins with fact 2 (error, 1970-01-01T00:00:02.000Z).",
     );
-    expect(told(rows.slice(0, 3))).toBe(
+    expect(problemIn(rows.slice(0, 3))).toBe(
       "Fact 4 is missing at the end of the journal: the last one is fact 3 (error, 1970-01-01T00:00:03.000Z).",
     );
-    expect(told(rows.map((row) => ({ ...row, line: row.line.replace("hi", "ho") })))).toBe(
+    expect(problemIn(rows.map((row) => ({ ...row, line: row.line.replace("hi", "ho") })))).toBe(
       "Fact 1 (error, 1970-01-01T00:00:01.000Z) was changed, or the link to it was: fact 2 carries another hash of it.",
     );
   });
@@ -368,13 +368,13 @@ describe("what the user reads", () => {
   it("distinguishes a fact that was renumbered from one that was moved", () => {
     const renumbered = rows.map((row) => ({ ...row, line: row.line.replace('seq":3', 'seq":4') }));
     expect(check(renumbered, head)).toMatchObject({ seq: 3, kind: "edited" });
-    expect(told(renumbered)).toContain("it says it is fact 4");
+    expect(problemIn(renumbered)).toContain("it says it is fact 4");
   });
 
   it("keeps text from outside from controlling the terminal", () => {
     const type = `\u001B[2J${"x".repeat(500)}`;
     const line = "";
-    const message = told([{ seq: 1, line, type, nodes: new Map() }]) ?? "";
+    const message = problemIn([{ seq: 1, line, type, nodes: new Map() }]) ?? "";
     expect(message).not.toMatch(/\p{Cc}/u);
     expect(message.length).toBeLessThan(250);
   });

@@ -10,7 +10,7 @@ import type { CrashPoint } from "../contract/store-error.ts";
 import { openRunFolders } from "./run-folders.ts";
 import type { CommittedFact, ReadFacts } from "./line-file.ts";
 
-// Whatever happens between batches, the files are those that one rebuild would write.
+// After any events between batches, the files are those that one rebuild would write.
 
 const FILES = ["events.jsonl", "logs/tools.jsonl", "logs/errors.jsonl"] as const;
 const RUNS = ["run_a", "Run/B", undefined] as const;

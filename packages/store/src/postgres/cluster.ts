@@ -25,15 +25,15 @@ export interface ClusterParts {
   readonly connections: Connections;
   readonly runner: PostgresRunner;
   readonly schema: string;
-  /** The sessions that are held here. */
+  /** The sessions that this process holds. */
   readonly held: () => readonly HeldSession[];
-  /** How often what was missed is looked for. */
+  /** How often missed notifications are looked for. */
   readonly beatMs?: number | undefined;
 }
 
 type WorkerRow = Omit<WorkerRecord, "seen_at" | "doing" | "declined"> & {
   seen_at: Date;
-  /** Both lists as one: of a step that was declined, with the reason. */
+  /** JSON of both lists in one; a declined step has a reason. */
   doing: string;
 };
 
@@ -151,7 +151,7 @@ export function createCluster(parts: ClusterParts): Cluster {
   async function notifyAll(): Promise<void> {
     await notify();
     wakeTimer = undefined;
-    // Some came meanwhile.
+    // Topics that were added during the query.
     if (waking.size > 0) scheduleNotify();
   }
 
@@ -161,23 +161,23 @@ export function createCluster(parts: ClusterParts): Cluster {
     waking.clear();
     await connections
       .query({ text: "SELECT pg_notify(name, '') FROM unnest($1::text[]) AS name", values })
-      // Those who listen look again when they are connected again.
+      // Listeners look again when they are connected again.
       .catch(() => {});
     lastWake = performance.now();
   }
 }
 
-/** Of a process that ended without a word, nothing is kept for longer. */
+/** How long rows of a process are kept that ended without removing them. */
 const FORGOTTEN_AFTER = raw("interval '1 day'");
 
-/** What was written there by hand, and would never be old. */
+/** Rows later than this were not written by a worker, and would never expire. */
 const NOT_YET = raw("clock_timestamp() + interval '1 day'");
 
 function commandsTopic(session_id: string): string {
   return `commands/${session_id}`;
 }
 
-/** A process that is started again is not draining any more. */
+/** Draining ends when the process is started again. */
 function reportSteps(worker: WorkerReport) {
   const { worker_id, pool, host, pid, version, concurrency, started_at } = worker;
   const doing = [...worker.doing, ...(worker.declined ?? [])];
@@ -216,7 +216,7 @@ function isDeclined(step: WorkerStep | DeclinedStep): step is DeclinedStep {
   return "why" in step;
 }
 
-/** What one process writes there keeps no other from listing all. */
+/** Skips invalid entries: a row that one process wrote must not keep others from listing all workers. */
 function parseSteps(text: string): readonly (WorkerStep | DeclinedStep)[] {
   try {
     const steps: unknown = JSON.parse(text);

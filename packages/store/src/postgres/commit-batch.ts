@@ -1,5 +1,5 @@
-// A batch as one statement: the session's row changes only if this process still holds its lease and its head is where it was, and
-// all else follows from that row. So a holder that was replaced writes nothing, however late its statement arrives.
+// Writes a batch in one statement. It updates the session's row only if this process still holds the lease and the head has not
+// changed; all inserts select from that row. So a former holder writes nothing, however late its statement arrives.
 
 import type { ArtifactRecord } from "@soong/core";
 import type { QueryConfig } from "pg";
@@ -10,7 +10,7 @@ import { encodeTexts } from "./text-array.ts";
 
 type Column<Row> = readonly [name: string, type: string, value: (row: Row) => unknown];
 
-/** Texts by what they write: each is prepared once for a connection. */
+/** Statement texts by name. Each is prepared once for a connection. */
 const texts = new Map<string, string>();
 
 export interface CommitOptions {
@@ -18,7 +18,7 @@ export interface CommitOptions {
   readonly leaseMs: number;
 }
 
-/** No row in the answer: the head was not where it was, or the epoch is another's. */
+/** An answer without a row means that the head has changed, or that the lease or the epoch is not this holder's any more. */
 export function toCommitQuery(batch: Batch, { epoch, leaseMs }: CommitOptions): QueryConfig {
   const { session, before } = batch;
   const { session_no, updated_at, last_seq, head_hash, bytes, open_state } = session;
@@ -53,7 +53,7 @@ export function toCommitQuery(batch: Batch, { epoch, leaseMs }: CommitOptions): 
   return { name, text, values };
 }
 
-/** Its values are parameters of the statement: a list of one costs the server half as much again. */
+/** A single row is sent as plain parameters: a list of one costs the server half as much again. */
 function isSingle(rows: readonly object[]): boolean {
   return rows.length === 1;
 }
@@ -126,7 +126,7 @@ const PARTS: readonly Part[] = [
       ["size", "bigint", (row) => row.size],
       ["record", "text", (row) => JSON.stringify(row)],
     ],
-    // A batch without facts leaves the head where it was, so it may come a second time.
+    // A batch without facts does not change the head, so it may be sent twice.
     "ON CONFLICT DO NOTHING",
   ),
   {
@@ -142,7 +142,7 @@ const PARTS: readonly Part[] = [
   },
 ];
 
-/** Rows of a session. */
+/** A table whose rows begin with the number of their session. */
 function part<Row extends object>(
   table: string,
   find: (batch: Batch) => readonly Row[],

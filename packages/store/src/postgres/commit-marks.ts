@@ -1,5 +1,5 @@
-// How a transaction whose COMMIT was not answered is found to have ended. It leaves a mark, a row that commits with it. The number
-// that PostgreSQL gives a transaction does not tell: after a crash the numbers of those that were lost are given out again.
+// Finds out whether a transaction whose COMMIT got no answer was committed. Each one inserts a mark, a row that commits with it.
+// The transaction id of PostgreSQL is no evidence: after a crash the ids of lost transactions are assigned again.
 
 import { randomUUID } from "node:crypto";
 import type { PoolClient, QueryConfig } from "pg";
@@ -13,9 +13,9 @@ export interface CommitMarks {
 
 export interface CommitMark {
   readonly statement: QueryConfig;
-  /** It is there: the next one on this connection replaces it. */
+  /** Call it after COMMIT: the next mark on this connection then replaces this one. */
   committed(): void;
-  /** Settles the question for good: a transaction that was not committed cannot be any more. */
+  /** The answer is final: a transaction that was not committed can no longer be. */
   wasCommitted(connections: Connections, retry: RetryWhileAway): Promise<boolean>;
 }
 
@@ -34,7 +34,7 @@ export function createCommitMarks(): CommitMarks {
       own.count += 1;
       const mark = `${own.id}/${own.count}`;
       return {
-        // A connection has one mark: a transaction begins on it only where the end of the last one is known.
+        // A connection has one mark: it begins a transaction only when the end of the last one is known.
         statement: { name: "mark", text: WRITE, values: [own.last, mark] },
         committed() {
           own.last = mark;
@@ -48,7 +48,7 @@ export function createCommitMarks(): CommitMarks {
 const WRITE = `WITH last AS (DELETE FROM commit_marks WHERE mark = $1)
   INSERT INTO commit_marks (mark) VALUES ($2)`;
 
-/** Waits for a transaction that has written this mark and has not ended. One that comes later meets ours, and fails. */
+/** Waits for an open transaction with this mark. A transaction that inserts the mark later fails. */
 const CLAIM = `INSERT INTO commit_marks (mark, is_refused) VALUES ($1, true) ON CONFLICT DO NOTHING`;
 
 const READ = `SELECT is_refused FROM commit_marks WHERE mark = $1`;
@@ -59,7 +59,7 @@ async function wasCommitted(
   retry: RetryWhileAway,
 ): Promise<boolean> {
   await retry(() => connections.query({ text: CLAIM, values: [mark] }));
-  // The first of these may have been executed and not answered: whose mark it is tells only this.
+  // The row says whose mark it is. The insert does not: an attempt without an answer may have been executed.
   const { rows } = await retry(() => connections.query({ text: READ, values: [mark] }));
   return (rows[0] as { is_refused: boolean } | undefined)?.is_refused === false;
 }

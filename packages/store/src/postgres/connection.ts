@@ -1,5 +1,4 @@
-// The connections to PostgreSQL: a pool with a bound, a bound on how long any answer is waited for, and errors without the
-// credentials of the URL.
+// The connections to PostgreSQL: a bounded pool, a timeout for every answer, and errors without the credentials of the URL.
 
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
@@ -12,13 +11,13 @@ import { asConnectError, asPostgresError, isAway } from "./postgres-error.ts";
 export interface Connections {
   /** The address without credentials. */
   readonly name: string;
-  /** `giveUp`: no one wants its answer any more, and its connection is closed. It may have been executed all the same. */
+  /** `giveUp` closes the connection without waiting for the answer. The statement may have been executed. */
   query(statement: QueryConfig, giveUp?: AbortSignal): Promise<QueryResult<object>>;
-  /** On one connection from the first statement to the last. One that fails is not used again. */
+  /** Runs all statements of `work` on one connection. A connection that failed is not used again. */
   with<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
-  /** One beside the pool, for a listener, which ends it. */
+  /** Opens a connection outside of the pool. The listener ends it. */
   connectListener(answerTimeoutMs: number): Promise<Client>;
-  /** What is still under way is given up. */
+  /** Aborts statements that are under way. */
   close(): Promise<void>;
 }
 
@@ -35,10 +34,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than between two renewals of a lease: a new connection is a new process on the server. */
 const IDLE_TIMEOUT_MS = 60_000;
 
-/** As PostgreSQL numbers its types. */
+/** The type id of `int8` in PostgreSQL. */
 const INT8 = 20;
 
-/** Another schema for each store in one database: `?schema=name`. */
+/** Further stores in one database have other schemas: `?schema=name`. */
 const DEFAULT_SCHEMA = "soong";
 
 export interface StoreAddress {
@@ -66,7 +65,7 @@ export function readAddress(given: string): StoreAddress {
     throw badUrl(`Its schema is ${schema}, which is not for a store`);
   }
   url.searchParams.delete("schema");
-  // A part of a password would be taken for the host or the database, and shown as that.
+  // An unencoded character would make a part of the password look like the host or the database, which are shown.
   if (url.hash !== "" || `${url.pathname}${url.search}`.includes("@")) {
     throw badUrl(
       "A special character of a part is not percent-encoded, as @ is by %40 and # by %23",
@@ -102,13 +101,13 @@ export async function openConnections(
     max: MOST_CONNECTIONS,
     connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, answerTimeoutMs),
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    // A program that has nothing more to do ends, also if it closes nothing.
+    // Idle connections do not keep the process alive.
     allowExitOnIdle: true,
-    // The server ends what takes longer (`setUp`), and this process waits no longer for a server that does not answer.
+    // The server ends statements that take longer (`setUp`). This is for a server that does not answer.
     query_timeout: Math.ceil(1.1 * answerTimeoutMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    // Counts and places are whole numbers that fit.
+    // Counts and places are whole numbers that a JavaScript number can hold.
     types: {
       getTypeParser: (id, format): unknown =>
         (id as number) === INT8 ? Number : types.getTypeParser(id, format),
@@ -122,13 +121,13 @@ export async function openConnections(
     onConnect: setUp,
     Client: guarded(Client),
   });
-  // One that breaks while no one uses it: the next who needs one learns of it.
+  // An idle connection may break: the next statement gets another one, or the error.
   pool.on("error", () => {});
-  /** The server's processes behind our connections, each of which has one of its own. */
+  /** The backend process of each connection. Two connections with the same one go through a pooler in transaction mode. */
   const backends = new Set<string>();
   const endPool = preparePoolEnd(pool);
   const closing = new AbortController();
-  // Each statement under way listens to it.
+  // Each statement under way adds a listener.
   setMaxListeners(0, closing.signal);
 
   return {
@@ -147,7 +146,7 @@ export async function openConnections(
         application_name: "soong listener",
         query_timeout: timeoutMs,
       });
-      // It may break at any time; its end is an event of its own.
+      // The connection may break at any time; `end` reports it.
       client.on("error", ignore);
       try {
         await client.connect();
@@ -165,7 +164,7 @@ export async function openConnections(
     },
   };
 
-  /** `tidy`: whether the connection can be used again after an error of the statement. */
+  /** `tidy` cleans up after an error of the statement, and returns whether the connection can be used again. */
   async function use<T>(
     work: (client: PoolClient) => Promise<T>,
     tidy: (client: PoolClient) => Promise<boolean>,
@@ -179,7 +178,7 @@ export async function openConnections(
       isReleased = true;
       closing.signal.removeEventListener("abort", cut);
       giveUp?.removeEventListener("abort", cut);
-      // What was sent and is not answered is not waited for.
+      // Do not wait for answers to what was sent.
       if (isBroken) streamOf(client).destroy();
       client.release(isBroken);
     };
@@ -211,9 +210,9 @@ export async function openConnections(
   }
 
   /**
-   * By a statement: a pooler refuses what it does not know of when it is connected to. Compiling a statement takes longer than any
-   * of ours. Commits are synced also where the server's
-   * own setting is not to: the holder of a session would be ahead of a server that crashed, and could not continue.
+   * Settings are set by a statement, because a pooler refuses unknown startup parameters. JIT is off: compiling takes longer than
+   * any of our statements. Commits are synced even if the server's own setting is not to: after a crash of the server, the holder
+   * of a session would be ahead of it and could not continue.
    */
   async function setUp(client: ClientBase): Promise<void> {
     const { rows } = await client.query<{ is_standby: boolean; backend: string | null }>(
@@ -227,7 +226,7 @@ export async function openConnections(
     if (backends.has(backend)) throw refuseSharing(name);
     if (backend !== "") backends.add(backend);
     client.once("end", () => backends.delete(backend));
-    // The address may lead there a moment before it is promoted.
+    // An address that moves may lead to a standby shortly before its promotion.
     if (!readOnly && rows[0]?.is_standby === true)
       throw Object.assign(new Error("it is a standby that was not promoted"), { code: "57P03" });
   }
@@ -242,8 +241,8 @@ export async function openConnections(
 }
 
 /**
- * An error of a connection that no one uses at that moment must not end the process; the next statement learns of it. And the driver
- * leaves a connection open that failed before it was one, such as without a password: until the server gives up.
+ * An error of an idle connection must not end the process; the next statement gets it. Also closes the socket if connecting fails,
+ * for example without a password: the driver leaves it open until the server gives up.
  */
 function guarded(Client: typeof pg.Client): typeof pg.Client {
   return class extends Client {
@@ -267,11 +266,11 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
 
 function ignore(): void {}
 
-/** With its start: another server, or the same one after a crash, may use the number again. */
+/** The process id with its start time: another server, or the same one after a crash, may use the id again. */
 const BACKEND =
   "SELECT concat(pid, ' ', backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
-/** Settings, prepared statements and notifications of one connection would be those of another. */
+/** The connections would share settings, prepared statements and notifications. */
 function refuseSharing(name: string): StoreError {
   return new StoreError(
     "store_unavailable",

@@ -1,4 +1,4 @@
-// The bytes of artifacts in the database, in parts, each content once for a session. On their way there they are in a file of
+// Keeps the bytes of artifacts in the database, in parts, each content once for a session. Before the upload they are in a file on
 // this machine, so that none is held in memory.
 
 import { createHash } from "node:crypto";
@@ -19,7 +19,7 @@ import { stageParts } from "./staged-parts.ts";
 
 const PART_BYTES = 256 * 1024;
 
-/** Not where a store in files has its artifacts: the home may have one too, with a session of the same id. */
+/** Not the folder of a SQLite store's artifacts: the home may have such a store too, with a session of the same id. */
 export function uploadFolder(home: string, session_id: string): string {
   return join(home, "uploads", sessionName(session_id));
 }
@@ -63,7 +63,7 @@ export function createDatabaseBytes(runner: PostgresRunner, home: string): Artif
     at,
   }: SessionArtifactsOptions) {
     const directory = uploadFolder(home, session_id);
-    // What a crash left on the way.
+    // Files that a crash left.
     await rm(directory, { recursive: true, force: true });
     await runner.run(sweep(session_no));
     const place: ArtifactPlace = {
@@ -93,13 +93,14 @@ export function createDatabaseBytes(runner: PostgresRunner, home: string): Artif
     const last = Math.floor((size - 1) / PART_BYTES);
     const there = await runner.run(sqlRow<{ parts: number }>`SELECT count(*) AS parts
       FROM artifact_parts WHERE session_no = ${session_no} AND sha256 = ${sha256}`);
-    // All of them: a process that has lost the session may leave some of the same content.
+    // All parts must be there: a process that has lost the session may have left some of them.
     if (there?.parts === last + 1) return;
     const file = await open(path, "r");
     try {
       for (let part = 0; part <= last; part += 1) {
         const bytes = Buffer.alloc(Math.min(PART_BYTES, size - part * PART_BYTES));
-        await file.read(bytes, 0, bytes.length, part * PART_BYTES);
+        const { bytesRead } = await file.read(bytes, 0, bytes.length, part * PART_BYTES);
+        if (bytesRead !== bytes.length) throw new Error(`${path} has become shorter`);
         await runner.run(sql`INSERT INTO artifact_parts (session_no, sha256, part, bytes)
           VALUES (${session_no}, ${sha256}, ${part}, ${bytes}) ON CONFLICT DO NOTHING`);
       }
@@ -109,8 +110,9 @@ export function createDatabaseBytes(runner: PostgresRunner, home: string): Artif
   }
 
   /**
-   * Only for the holder of the session: no one else can be writing there. The records are not read as JSON: PostgreSQL refuses to
-   * where a name has a NUL. Within a text of one the quotation marks are escaped.
+   * Removes parts that no record names. Only the holder of the session calls it, so no one else writes there. The records are not
+   * parsed as JSON, because PostgreSQL refuses JSON with a NUL in a name. The pattern cannot match within a text of a record, where
+   * quotation marks are escaped.
    */
   function sweep(session_no: number): Steps<object[]> {
     return sql`DELETE FROM artifact_parts WHERE session_no = ${session_no} AND sha256 NOT IN

@@ -1,4 +1,4 @@
-// What a database is, for someone who looks whether it can be used. Nothing is made or changed.
+// Describes a database, for a user who checks whether it can be used. Creates and changes nothing.
 
 import type { PostgresDescription } from "../contract/describe.ts";
 import { openConnections, readAddress, type Connections } from "./connection.ts";
@@ -12,7 +12,7 @@ export async function describePostgres(
   const { name, schema } = address;
   const connections = await openConnections(address, { readOnly: true, answerTimeoutMs });
   try {
-    // The first one has to connect.
+    // The first query connects, so it is not timed.
     const [server] = await ask<ServerRow>(connections, SERVER);
     const before = Date.now();
     const sentAt = performance.now();

@@ -1,5 +1,5 @@
-// The one connection of a process on which PostgreSQL calls it. There is none while no one listens. A regular statement on it
-// shows that it still works: a peer that is silently gone would be noticed only after minutes.
+// The connection on which a process receives notifications of PostgreSQL. It is open only while there are listeners. A regular
+// statement checks that it works: without it, a silently lost peer would be noticed only after minutes.
 
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -8,9 +8,9 @@ import type { Client, QueryConfig } from "pg";
 import type { Connections } from "./connection.ts";
 
 export interface Listener {
-  /** `woken` is also called when the connection is made, or made again: something may have been missed. */
+  /** `woken` is also called after each connect: notifications may have been missed. */
   listen(topic: string, woken: () => void): () => void;
-  /** The name under which PostgreSQL knows a topic. */
+  /** The name of the PostgreSQL channel of a topic. */
   channel(topic: string): string;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Listener {
 export interface ListenerOptions {
   readonly connections: Pick<Connections, "connectListener" | "query">;
   readonly schema: string;
-  /** Run every few seconds while someone listens; by way of the pool while there is no connection. */
+  /** Run every few seconds while there are listeners; through the pool while there is no connection. */
   readonly beat: { statement(): QueryConfig; take(rows: readonly object[]): void };
   readonly beatMs?: number | undefined;
 }
@@ -49,21 +49,27 @@ export function createListener(options: ListenerOptions): Listener {
         listeners.set(name, new Set([listener]));
         if (client !== undefined) subscribe(client, [name]).catch(() => interrupt.abort());
       }
-      running ??= keepListening().finally(() => {
-        running = undefined;
-      });
+      run();
       return () => stop(name, listener);
     },
     async close() {
       isClosed = true;
       listeners.clear();
       interrupt.abort();
-      // One that is being made is ended as soon as it is there.
+      // A connection that is being opened is ended once it is open.
       if (client !== undefined) await running;
     },
   };
 
-  /** Of the schema, too: other stores may be in the same database. */
+  function run(): void {
+    running ??= keepListening().finally(() => {
+      running = undefined;
+      // One may have come just before.
+      if (listeners.size > 0) run();
+    });
+  }
+
+  /** Depends on the schema: other stores may be in the same database. */
   function channel(topic: string): string {
     const digest = createHash("sha256").update(`${schema}\n${topic}`).digest("hex");
     return `soong_${digest.slice(0, 32)}`;
@@ -79,7 +85,7 @@ export function createListener(options: ListenerOptions): Listener {
 
   async function keepListening(): Promise<void> {
     let pauseMs = SHORTEST_PAUSE_MS;
-    // Those who listen in the same turn share a statement.
+    // Listeners that are added in the same turn share a statement.
     await Promise.resolve();
     while (listeners.size > 0) {
       if (await useConnection()) pauseMs = SHORTEST_PAUSE_MS;
@@ -90,7 +96,7 @@ export function createListener(options: ListenerOptions): Listener {
     }
   }
 
-  /** Until it breaks or no one listens. Whether it was of any use. */
+  /** Uses a connection until it breaks or no one listens. Returns whether it worked. */
   async function useConnection(): Promise<boolean> {
     let isOfUse = false;
     let opened: Client;
@@ -111,11 +117,11 @@ export function createListener(options: ListenerOptions): Listener {
         if (listeners.size > 0) await runBeat(mine);
       }
     } catch {
-      // The next one may work.
+      // The next connection may work.
     } finally {
       client = undefined;
       await inTime(opened.end(), { ms: 1_000 }).catch(() => {});
-      // A silent peer would not let it end.
+      // `end` waits for an answer of the peer, which may never come.
       (opened.connection.stream as Socket).destroy();
     }
     return isOfUse;
@@ -147,7 +153,7 @@ interface OneByOne {
   query(statement: QueryConfig): Promise<{ rows: object[] }>;
 }
 
-/** A client takes the next statement when it has answered the last. */
+/** Sends a statement only after the last one was answered. */
 function oneByOne(client: Client): OneByOne {
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -1,5 +1,5 @@
-// What the writer of a session asks its tables for. It asks in the middle of a call, so all of it is read when the session is
-// opened, and kept up with each commit.
+// The rows that the writer of a session looks up. It does so in the middle of a call, so all of them are read when the session is
+// opened, and updated with each commit.
 
 import type { ArtifactRecord } from "@soong/core";
 import type { AgentRow, RunRow, SessionRow } from "../session/rows.ts";
@@ -17,7 +17,7 @@ export function* loadTables(session: SessionRow): Steps<SessionTables> {
     isNew ? none<AgentRow>() : sql<AgentRow>`SELECT * FROM agents WHERE session_no = ${no}`,
     sql<{ record: string }>`SELECT record FROM artifacts WHERE session_no = ${no}`,
   );
-  /** Those that were added since. */
+  /** Nodes that were added after opening. */
   const nodes = new Set<string>();
   const children = new Map<string, string>();
   const runs = new Map(runRows.map((row) => [row.run_id, row]));
@@ -66,7 +66,7 @@ const SEPARATOR = "\u0001";
 /** A text of PostgreSQL has a gigabyte at most. */
 const FACTS_OF_TEXT = raw("1000000");
 
-/** In one text for many: a row for each took four times as long. */
+/** Reads many ids in one text: one row for each took four times as long. */
 function* loadNodeIds(no: number): Steps<TextSet[]> {
   const texts = yield* sql<{ ids: string; count: number; are_apart: boolean }>`SELECT
       string_agg(node_id, ${SEPARATOR}) AS ids, count(*) AS count, bool_and(strpos(node_id, ${SEPARATOR}) = 0) AS are_apart

@@ -14,11 +14,11 @@ export async function migratePostgres(
   if ((await readVersion(connections, schema, latest)) === latest) return;
   await connections.with(async (client) => {
     await client.query("BEGIN");
-    // For this transaction only, so that a process that is cut off frees it with its connection.
+    // The lock ends with this transaction, so that a process that is cut off frees it with its connection.
     await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [
       `soong migrations ${schema}`,
     ]);
-    // Not `if not exists`: that needs a right on the database, also where an administrator has made the schema.
+    // Not `CREATE SCHEMA IF NOT EXISTS`: it needs a right on the database even if an administrator has created the schema.
     const { rowCount } = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [
       schema,
     ]);
@@ -26,7 +26,7 @@ export async function migratePostgres(
     await client.query(
       "CREATE TABLE IF NOT EXISTS soong_store (version INTEGER NOT NULL, made_at TIMESTAMPTZ NOT NULL DEFAULT now())",
     );
-    // Another process may have been faster.
+    // Another process may have migrated before we got the lock.
     const { rows } = await client.query<{ version: number | null }>(
       "SELECT max(version) AS version FROM soong_store",
     );
@@ -40,7 +40,7 @@ export async function migratePostgres(
   });
 }
 
-/** For a reader, who changes nothing. */
+/** For readers, which do not migrate. */
 export async function refuseOtherVersion(connections: Connections, schema: string): Promise<void> {
   const latest = latestOf(POSTGRES_MIGRATIONS);
   const version = await readVersion(connections, schema, latest);
@@ -53,7 +53,7 @@ export async function refuseOtherVersion(connections: Connections, schema: strin
   );
 }
 
-/** 0 where there is no store. Throws where it is newer than `latest`. */
+/** 0 if there is no store. Throws if it is newer than `latest`. */
 export async function readVersion(
   connections: Connections,
   schema: string,

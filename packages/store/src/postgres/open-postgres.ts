@@ -1,5 +1,5 @@
-// What PostgreSQL gives the store: one database for the sessions of all machines that have its URL. Run folders stay on the
-// machine that executes the run.
+// Opens the parts of a store on PostgreSQL: one database for the sessions of all machines that have its URL. Run folders stay on
+// the machine that executes the run.
 
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -17,7 +17,7 @@ import { createRetry } from "./retry-while-away.ts";
 import { createPostgresRunner } from "./run-steps.ts";
 import { createFindLeased, createSessionLeases, type SessionLeases } from "./session-leases.ts";
 
-/** Read once for a statement, which can then use an index by it. */
+/** A subquery, so that a statement reads the clock once and can use an index. */
 const CLOCK = raw("(SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT))");
 
 const DEFAULT_LEASE_MS = 60_000;
@@ -29,20 +29,20 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
   const { directory: home, readOnly, busyTimeoutMs, clock } = setting;
   const { leaseMs = DEFAULT_LEASE_MS } = setting;
   const address = readAddress(url);
-  // So that there is time for a second attempt before a lease ends.
+  // Leaves time for a second attempt before a lease ends.
   const answerTimeoutMs = Math.ceil(Math.min(ANSWER_TIMEOUT_MS, leaseMs / 3));
   const connections = await openConnections(address, { readOnly, answerTimeoutMs });
   let leases: SessionLeases | undefined;
   const committer = createPostgresCommitter({
     connections,
     leases: () => leases as SessionLeases,
-    // A session that is lost meanwhile says so itself.
+    // If the session is lost meanwhile, its lease reports that.
     retry: createRetry(busyTimeoutMs),
     onCommitted: (session_id) => cluster.wake(`facts/${session_id}`),
   });
   const runner = createPostgresRunner({
     connections,
-    // After a lease has ended there is nothing left to wait for.
+    // There is no use in waiting after a lease has ended.
     retry: createRetry(Math.min(busyTimeoutMs, leaseMs)),
     beforeWriting: async () => committer.flush(),
   });
@@ -107,7 +107,7 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
   };
 }
 
-/** By when its tables were made: a copy of the database is the same store, and an address is not part of it. */
+/** Derived from the time at which the tables were created, not from the address: a copy of the database is the same store. */
 async function readIdentity(connections: Connections, schema: string): Promise<string> {
   const { rows } = await connections.query({
     text: "SELECT CAST(extract(epoch FROM min(made_at)) AS text) AS made_at FROM soong_store",

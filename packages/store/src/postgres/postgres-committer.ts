@@ -1,6 +1,6 @@
-// Commits on PostgreSQL. Each session has at most one batch on its way; what it takes meanwhile goes with the next. While the
-// database is away batches wait, within a bound. All are synced: a server that crashes and comes back without one of them would be
-// behind its holder, which could not continue.
+// Commits on PostgreSQL. Each session has at most one batch under way; later facts go with the next. While the database is
+// unreachable batches wait, within a bound. All are synced: a server that lost one in a crash would be behind the holder of the
+// session, which could not continue.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { StoreError } from "../contract/store-error.ts";
@@ -20,19 +20,19 @@ export interface PostgresCommitterOptions {
   readonly onCommitted?: (session_id: string) => void;
 }
 
-/** How long a fact no one waits for may stay in memory. */
+/** How long a fact may stay in memory if no one waits for it. */
 const SOON_MS = 50;
 
-/** More than this is not held back. */
+/** How many bytes may be held back. */
 const LARGE = 1024 * 1024;
 
-/** After a failure, until the next attempt for no one in particular. */
+/** The time from a failure to the next attempt that no caller waits for. */
 const LATER_MS = 1_000;
 
 export function createPostgresCommitter(options: PostgresCommitterOptions): Committer {
   const { connections, leases, retry } = options;
   const waiting = new Set<Pending>();
-  /** By session: the batches on their way, and the one behind them. */
+  /** For each session the batch under way, and the next one. */
   const sending = new Map<Pending, { now: Promise<void>; next?: Promise<void> }>();
   let bytesHeld = 0;
   let failure: StoreError | undefined;
@@ -70,7 +70,7 @@ export function createPostgresCommitter(options: PostgresCommitterOptions): Comm
   function sendSoon(ms: number): void {
     timer ??= setTimeout(() => {
       timer = undefined;
-      // Kept in `failure`, for the next caller.
+      // The error is in `failure`, for the next caller.
       sendAll([...waiting]).catch(() => {});
     }, ms);
   }
@@ -80,11 +80,11 @@ export function createPostgresCommitter(options: PostgresCommitterOptions): Comm
     for (const one of sent) if (one.status === "rejected") throw one.reason;
   }
 
-  /** Settles when all that it has taken so far is committed. */
+  /** Settles when all facts that the session has taken so far are committed. */
   function send(pending: Pending): Promise<void> {
     const open = sending.get(pending);
     if (open === undefined) {
-      // Callers of the same turn share it.
+      // Callers of the same turn share a batch.
       const now = nextTurn().then(() => sendBatch(pending));
       return track(pending, { now });
     }
@@ -109,7 +109,7 @@ export function createPostgresCommitter(options: PostgresCommitterOptions): Comm
     try {
       await commitPatiently(batch);
     } catch (error) {
-      // That is for its own session to say: the others have nothing to do with it.
+      // Only this session fails: the error does not concern the others.
       if (error instanceof StoreError && REFUSALS.has(error.code)) return pending.refused(error);
       pending.putBack();
       waiting.add(pending);
@@ -147,7 +147,7 @@ export function createPostgresCommitter(options: PostgresCommitterOptions): Comm
     }
   }
 
-  /** It was committed before, by a statement whose answer did not come. A batch without facts shows no trace of that. */
+  /** Whether an earlier attempt, which got no answer, has committed the batch. A batch without facts leaves no trace of that. */
   async function isThere({ session, facts }: Batch, { epoch, lost }: HeldLease): Promise<boolean> {
     if (facts.length === 0) return false;
     const query = {
@@ -170,7 +170,7 @@ export function createPostgresCommitter(options: PostgresCommitterOptions): Comm
 
 const REFUSALS: ReadonlySet<string> = new Set(["session_lost", "run_exists", "entry_refused"]);
 
-/** However often it is sent: a key that is taken, a text or a size that PostgreSQL does not take. */
+/** Errors that a retry cannot fix: a key that is taken, a text or a size that PostgreSQL refuses. */
 function isUnacceptable(error: unknown): error is PostgresError {
   return isTaken(error) || (error instanceof PostgresError && /^(22|54)/.test(error.state));
 }

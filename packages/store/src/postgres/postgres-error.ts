@@ -1,5 +1,5 @@
-// What PostgreSQL says, as an error the user can act on. The driver's own errors may name the user, never the password; ours name
-// neither.
+// Turns errors of PostgreSQL into errors that the user can act on. The driver's own errors may name the user, never the password;
+// ours name neither.
 
 import { StoreError, type StoreErrorCode } from "../contract/store-error.ts";
 
@@ -13,7 +13,7 @@ const REFUSED: Meaning = [
   "store_unavailable",
   "it does not accept the user or password of the URL; check them",
 ];
-/** Nothing was sent yet, so it can be tried again as well. */
+/** Nothing was sent yet, so this can be retried. */
 const BUSY: Meaning = [
   "store_unavailable",
   "it takes no more connections; end some, or raise max_connections",
@@ -28,21 +28,21 @@ const FORBIDDEN_DATABASE: Meaning = [
 ];
 const FULL: Meaning = ["store_full", "it has no room left; free some space there"];
 
-/** Of a login that the server refuses because it is not encrypted, which has the code of a wrong user. */
+/** The server refuses an unencrypted login with the code of a wrong user. */
 const NO_ENCRYPTION = /no encryption/;
 const UNENCRYPTED: Meaning = [
   "store_unavailable",
   "it takes no unencrypted connection, or not from this address; add ?sslmode=verify-full to the URL",
 ];
 
-/** In the words of PgBouncer, which gives it the code of a server that is away. */
+/** A message of PgBouncer, which gives it the code of an unreachable server. */
 const REFUSED_PARAMETER = /unsupported startup parameter/;
 const UNSUPPORTED: Meaning = [
   "store_unavailable",
   "the pooler in front of it does not take the options of the URL; remove them, or let the pooler ignore them",
 ];
 
-/** By SQLSTATE, the longer one first. */
+/** By SQLSTATE, or by its first two characters. */
 const MEANING: Readonly<Record<string, Meaning>> = {
   "28P01": REFUSED,
   "28000": REFUSED,
@@ -58,7 +58,7 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   "57P02": AWAY,
   "57P03": AWAY,
   "57P05": AWAY,
-  // Not accepting connections now.
+  // The server does not accept connections now.
   "55000": AWAY,
   // The server ended a transaction that stood still, because this process was stopped or cut off.
   "25P03": AWAY,
@@ -67,7 +67,7 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   XX002: ["store_corrupted", "it is damaged; nothing more is written to it"],
 };
 
-/** Between this process and the server. */
+/** Network errors between this process and the server. */
 const NETWORK = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -84,7 +84,7 @@ const NETWORK = new Set([
 const NETWORK_WORDS =
   /Connection terminated|Query read timeout|timeout (exceeded )?when trying to connect|timeout expired|Client has encountered a connection error|not queryable|socket hang up/i;
 
-/** Codes of Node, and what to do. */
+/** Codes of Node for refused certificates, and what to do. */
 const CERTIFICATES: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/,
@@ -97,13 +97,13 @@ const CERTIFICATES: readonly (readonly [RegExp, string])[] = [
   [/^CERT_HAS_EXPIRED$/, "its certificate has expired; renew it on the server"],
 ];
 
-/** In the words of the driver. */
+/** A message of the driver. */
 const NO_PASSWORD = /client password must be/;
 
 export class PostgresError extends StoreError {
-  /** SQLSTATE, or what the system calls it. */
+  /** SQLSTATE, or the error code of the system. */
   readonly state: string;
-  /** The name of a constraint that does not hold. */
+  /** The name of the violated constraint. */
   readonly constraint: string | undefined;
   /** There was no answer, so it is unknown whether the statement was executed. */
   readonly isAway: boolean;
@@ -138,10 +138,10 @@ export function asPostgresError(error: unknown, name: string): Error {
   const isAway =
     meaning === AWAY || meaning === BUSY || NETWORK.has(state) || NETWORK_WORDS.test(message);
   const isDatabase = meaning !== undefined || isAway || /^[0-9A-Z]{5}$/.test(state);
-  // A fault of ours, in the middle of a transaction.
+  // An error of our own code in the middle of a transaction.
   if (!isDatabase) return error as Error;
   const [code, what] = meaning ?? (isAway ? AWAY : (["store_unavailable", ""] as const));
-  // What the server says of a login names the user.
+  // The server's message about a login names the user.
   const why = meaning === REFUSED || meaning === UNENCRYPTED ? "" : firstLine(message);
   const because = [what, what === "" || why === "" ? why : `(${why})`].filter(Boolean).join(" ");
   const text = `The store ${name}: ${because}.`;
@@ -154,7 +154,7 @@ function findMeaning(state: string, message: string): Meaning | undefined {
   return MEANING[state] ?? MEANING[state.slice(0, 2)];
 }
 
-/** Before there is a connection, nothing that fails is a fault of ours. */
+/** An error while connecting is never an error of our own code. */
 export function asConnectError(given: unknown, name: string): Error {
   const error = asPostgresError(given, name);
   if (error instanceof StoreError) return error;
@@ -184,12 +184,12 @@ export function isAway(error: unknown): boolean {
   return error instanceof PostgresError && error.isAway;
 }
 
-/** A row of that key is there already. */
+/** Whether a row with that key exists already. */
 export function isTaken(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.state === "23505";
 }
 
-/** Two transactions were in each other's way, and this one was undone. */
+/** Whether two transactions conflicted and this one was rolled back. */
 export function isUndone(error: unknown): boolean {
   return error instanceof PostgresError && (error.state === "40001" || error.state === "40P01");
 }

@@ -17,18 +17,18 @@ test("work is done again while the database is away", async () => {
   expect(attempts).toBe(3);
 });
 
-test("each time that it goes is told of once", async () => {
+test("each time that it goes is reported once", async () => {
   verifies("STORE-1");
-  let [attempts, told] = [0, 0];
-  const retry = createRetry(60_000, () => (told += 1));
+  let [attempts, reported] = [0, 0];
+  const retry = createRetry(60_000, () => (reported += 1));
   const work = async (): Promise<void> => {
     attempts += 1;
     if (attempts % 3 !== 0) throw AWAY;
   };
   await retry(work);
-  expect([attempts, told]).toEqual([3, 1]);
+  expect([attempts, reported]).toEqual([3, 1]);
   await retry(work);
-  expect([attempts, told]).toEqual([6, 2]);
+  expect([attempts, reported]).toEqual([6, 2]);
 });
 
 test("an error of the statement itself is not tried again", async () => {

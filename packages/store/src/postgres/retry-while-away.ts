@@ -1,18 +1,18 @@
-// Tries again while the database is away, within a bound that counts from when it went: who comes late does not wait for as
-// long once more.
+// Retries while the database is unreachable, within a bound that counts from the first failure: a late caller does not wait for the
+// whole bound again.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { isAway } from "./postgres-error.ts";
 
 export interface RetryWhileAway {
-  /** The work has to bear being done twice. `check` throws where there is no more use in it. */
+  /** `work` must be safe to repeat. `check` throws if a retry is of no use any more. */
   <T>(work: () => Promise<T>, check?: () => void): Promise<T>;
 }
 
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** `onAway`: called each time that it goes. */
+/** `onAway`: called each time that the database becomes unreachable. */
 export function createRetry(boundMs: number, onAway?: () => void): RetryWhileAway {
   let awaySince: number | undefined;
   return async (work, check) => {

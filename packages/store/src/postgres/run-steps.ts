@@ -1,5 +1,5 @@
-// Steps on PostgreSQL. While the database is away they are tried again, within a bound; a transaction whose end is unknown is
-// looked up before. Statements whose answers no one waits for yet go out together: a claim waits twice, not ten times.
+// Runs steps on PostgreSQL. While the database is unreachable they are retried, within a bound; if the end of a transaction is
+// unknown, it is looked up before. Statements that need no answer yet are sent together: a claim waits twice, not ten times.
 
 import type { PoolClient, QueryConfig, QueryResult } from "pg";
 import { StoreError } from "../contract/store-error.ts";
@@ -26,11 +26,11 @@ export interface PostgresRunner extends SqlDatabase, SqlWriter {
 export interface RunnerOptions {
   readonly connections: Connections;
   readonly retry: RetryWhileAway;
-  /** What sessions have taken goes first, to keep the order of things. */
+  /** Commits what sessions have taken, to keep the order. */
   readonly beforeWriting: () => Promise<void>;
 }
 
-/** Claims and answers that met another one at the same row. */
+/** For claims and answers that conflict with others on the same row. */
 const MOST_ATTEMPTS = 20;
 
 export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
@@ -51,7 +51,7 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
           return done;
         }),
       ),
-    // Always synced: the holder of a session or a step would be ahead of a server that crashed, and could not continue.
+    // Always synced: after a crash of the server, the holder of a session or a step would be ahead of it and could not continue.
     transaction: transact,
     patientTransaction: transact,
     patiently: retry,
@@ -67,7 +67,7 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
     return answers;
   }
 
-  /** All of it or nothing, once. */
+  /** Runs the steps atomically, and exactly once. */
   async function transact<T>(steps: () => Steps<T>): Promise<T> {
     await beforeWriting();
     for (let attempt = 1; ; attempt += 1) {
@@ -88,7 +88,7 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
         void pipeline.send({ text: "BEGIN" });
         const value = await play(steps(), async (statements) => {
           if (mark === undefined && !statements.every(isSelect)) {
-            // Behind a BEGIN that may still fail there is nothing but lookups.
+            // Only lookups are sent before BEGIN was answered.
             await pipeline.settle();
             mark = marks.next(client);
           }
@@ -105,7 +105,7 @@ export function createPostgresRunner(options: RunnerOptions): PostgresRunner {
     } catch (error) {
       if (isUndone(error) || isTaken(error)) return { conflict: error };
       if (done === undefined || !isAway(error)) throw error;
-      // Its end is unknown. Of one that has changed nothing it does not matter.
+      // The end is unknown. It does not matter if the transaction has changed nothing.
       if (mark === undefined || (await mark.wasCommitted(connections, retry))) return done;
       throw error;
     }
@@ -122,7 +122,7 @@ async function play<T>(
     try {
       rows = await execute(step.value);
     } catch (error) {
-      // So that it can let go of what it holds.
+      // The generator can then release what it holds.
       step = steps.throw(error);
       continue;
     }
@@ -131,10 +131,10 @@ async function play<T>(
   return step.value;
 }
 
-/** A connection on which a statement is sent before those ahead of it are answered. */
+/** Sends a statement before the ones ahead of it are answered. */
 interface Pipeline {
   send(query: QueryConfig): Promise<QueryResult<object>>;
-  /** All that was sent is done; rejects with the first that failed. */
+  /** Waits for all that was sent; rejects with the first failure. */
   settle(): Promise<void>;
 }
 
@@ -144,7 +144,7 @@ function createPipeline(client: PoolClient, name: string): Pipeline {
     send(query) {
       gather(client);
       const answer = client.query<object>(query);
-      // `settle` rejects with it.
+      // `settle` rejects with the error.
       answer.catch(() => {});
       sent.push(answer);
       return answer;
@@ -161,13 +161,13 @@ function createPipeline(client: PoolClient, name: string): Pipeline {
   };
 }
 
-/** What is sent in this turn goes out at once: a write for each statement took a seventh of a claim. */
+/** Sends all statements of this turn in one write: a write for each took a seventh of the time of a claim. */
 function gather({ connection: { stream } }: PoolClient): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-/** Statements of a transaction. Does not wait where no one looks at the answers. */
+/** Sends statements of a transaction. Does not wait if no one reads the answers. */
 async function execute(
   pipeline: Pipeline,
   statements: readonly SqlStatement[],
@@ -179,9 +179,9 @@ async function execute(
   return Promise.all(answers.map(async (answer) => (await answer)?.rows ?? []));
 }
 
-/** By their text: each is parsed and planned once for a connection. */
+/** Names of statements by their text: each is parsed and planned once for a connection. */
 const names = new Map<string, string>();
-/** There are a few dozen. */
+/** A few dozen exist; the bound is for safety. */
 const MOST_NAMES = 500;
 
 function prepare(query: Query): QueryConfig {
@@ -198,7 +198,7 @@ interface Query {
   readonly values: unknown[];
 }
 
-/** Undefined where nothing can be found. */
+/** Undefined if the statement cannot find anything: a parameter cannot be in the database. */
 function toQuery(statement: SqlStatement): Query | undefined {
   const { text, parameters } = writeSql(statement, "postgres", (place) => `$${place}`);
   if (isLookup(text) && parameters.some(isUnfindable)) return undefined;

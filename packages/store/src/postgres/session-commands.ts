@@ -1,5 +1,5 @@
-// Commands for the sessions that are held here. They are read before they are marked as taken, so that none is lost with a
-// connection; each is for one holder of the session, and never for the next.
+// Commands for the sessions that this process holds. They are read before they are marked as taken, so that none is lost with a
+// connection. Each is for one holder of the session, never for the next.
 
 import type { QueryConfig } from "pg";
 import type { SessionCommand } from "../contract/cluster.ts";
@@ -11,7 +11,7 @@ type Take = (command: SessionCommand) => void;
 
 export interface SessionCommands {
   add(session_id: string, take: Take): () => void;
-  /** What there is to take now. */
+  /** The query for the commands that can be taken now. */
   statement(): QueryConfig;
   take(rows: readonly object[]): void;
   look(): Promise<void>;
@@ -28,7 +28,7 @@ export function followCommands(
   held: () => readonly HeldSession[],
 ): SessionCommands {
   const takers = new Map<string, Take>();
-  /** Taken, and not yet marked so. */
+  /** Commands that were taken and are not marked yet. */
   const taken = new Set<number>();
 
   return { add, statement, take, look };
@@ -73,7 +73,7 @@ export function followCommands(
         values: [done],
       });
     } catch {
-      // The next look finds them again, and does not take them again.
+      // The next look reads them again, skips them and marks them.
       return;
     }
     for (const command_no of done) taken.delete(command_no);
@@ -84,7 +84,7 @@ export function followCommands(
       const { rows } = await connections.query(statement());
       take(rows);
     } catch {
-      // There is another look soon.
+      // The next look follows soon.
     }
   }
 }

@@ -1,5 +1,5 @@
-// One process to a session, by a lease in its row and an epoch that counts its holders. All times are the database's, but one: by
-// its own monotonic clock a holder stops before its lease can end, so that one that is cut off does nothing beside the next.
+// Lets one process hold a session, by a lease in its row and an epoch that rises with each holder. The database's clock decides when
+// a lease ends. A holder stops earlier by its own monotonic clock, so that it never works beside the next one, even if it is cut off.
 
 import { setMaxListeners } from "node:events";
 import { checkLife, leaseMargin, thisHolder } from "@soong/platform";
@@ -15,9 +15,9 @@ import { isAway } from "./postgres-error.ts";
 import type { PostgresRunner } from "./run-steps.ts";
 
 export interface SessionLeases extends SessionHolds {
-  /** Of a session that is held here. */
+  /** The lease of a session, if this process holds it. */
   find(session_no: number): HeldLease | undefined;
-  /** All that are held here. */
+  /** The sessions that this process holds. */
   held(): readonly HeldSession[];
   readonly leaseMs: number;
   stop(): void;
@@ -25,9 +25,9 @@ export interface SessionLeases extends SessionHolds {
 
 export interface HeldLease {
   readonly epoch: number;
-  /** Aborts when it is lost; by the clock at the latest when this is looked at. */
+  /** Aborts when the lease is lost. Reading it checks the clock. */
   readonly lost: AbortSignal;
-  /** The database has renewed the lease with something that was sent then, by the monotonic clock. */
+  /** Call it when a statement has renewed the lease. `sentAt`: when that was sent, by the monotonic clock. */
   renewed(sentAt: number): void;
   lose(why: string): StoreError;
 }
@@ -40,7 +40,7 @@ export interface SessionLeasesParts {
   readonly tables: StoreTables;
   readonly clock: { now(): number };
   readonly leaseMs: number;
-  /** A session was taken here, or let go. */
+  /** Called when this process takes or releases a session. */
   readonly onHeld: () => void;
 }
 
@@ -48,17 +48,17 @@ interface Lease extends HeldLease {
   readonly session_id: string;
   readonly session_no: number;
   endsAt: number;
-  /** It is being let go: that it is not renewed any more is no loss. */
+  /** The lease is being released, so a renewal that fails is no loss. */
   isEnding: boolean;
 }
 
 interface TakenRow {
   readonly row: LeasedRow;
-  /** When the lease was asked for, by the monotonic clock. */
+  /** When the lease was requested, by the monotonic clock. */
   readonly sentAt: number;
 }
 
-/** The row as PostgreSQL has it. */
+/** The row with the columns that only PostgreSQL has. */
 type LeasedRow = SessionRow & { readonly epoch: number; readonly is_leased: boolean };
 
 export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
@@ -74,13 +74,13 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
     find: (session_no) => held.get(session_no),
     held: () => [...held.values()],
     async take(session_id, insert) {
-      const taken = await runner.transaction(() => takeSteps(session_id, insert), "unsynced");
+      const taken = await runner.transaction(() => takeSteps(session_id, insert));
       if (taken === undefined) return undefined;
       onHeld();
       return { ...taken, hold: toHold(keep(taken)) };
     },
     async lock(session_id) {
-      const taken = await runner.transaction(() => lockSteps(session_id), "unsynced");
+      const taken = await runner.transaction(() => lockSteps(session_id));
       return taken && toHold(keep(taken));
     },
     async describeHolder(session_id) {
@@ -120,16 +120,16 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       process: self,
       epoch: row.epoch,
       since: new Date(clock.now()).toISOString(),
-      // Until a holder lets go, the next one has to look at everything since: a folder may lag behind.
+      // If the last holder did not release the session, its position stays: run folders may lag behind since then.
       seq: last?.seq ?? row.last_seq,
     };
     yield* sqlWrite`UPDATE sessions SET holder = ${JSON.stringify(here)} WHERE session_no = ${row.session_no}`;
-    // Of connections that are gone; no one looks for an end for so long.
+    // Marks of closed connections. No one asks for the end of a transaction for so long.
     yield* sqlWrite`DELETE FROM commit_marks WHERE made_at < clock_timestamp() - interval '1 day'`;
     return { ...taken, abandonedAt: last?.seq };
   }
 
-  /** Undefined when someone has it. */
+  /** Undefined if another process holds the session. */
   function* lockSteps(session_id: string): Steps<TakenRow | undefined> {
     const before = yield* sqlRow<LeasedRow>`SELECT *, lease_until > clock_timestamp() AS is_leased
       FROM sessions WHERE session_id = ${session_id} FOR UPDATE`;
@@ -137,11 +137,11 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       yield* tables.knownRow(session_id);
       return undefined;
     }
-    // A process of this machine that is gone does not come back for it.
+    // A dead process of this machine does not need its lease any more.
     if (before.is_leased && !isGone(before)) return undefined;
-    // Of this attempt: the ones before may have waited for the database for longer than a lease.
+    // Measured for this attempt: earlier ones may have waited for longer than a lease.
     const sentAt = performance.now();
-    // No epoch is given out twice, also by a server that has lost the last commits: a standby that was behind.
+    // Based on the clock, so that no epoch is used twice, even by a promoted standby that has lost the last commits.
     const row = yield* sqlRow<LeasedRow>`UPDATE sessions
       SET epoch = GREATEST(epoch + 1, CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)), lease_until = clock_timestamp() + ${interval}
       WHERE session_no = ${before.session_no} RETURNING *`;
@@ -151,7 +151,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
   function keep({ row, sentAt }: TakenRow): Lease {
     const { session_id, session_no, epoch } = row;
     const lost = new AbortController();
-    // Each run of the session listens to it.
+    // Each run of the session adds a listener.
     setMaxListeners(0, lost.signal);
     const lease: Lease = {
       session_id,
@@ -160,7 +160,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
       endsAt: sentAt + leaseMs - marginMs,
       isEnding: false,
       get lost() {
-        // A process that was stopped comes here before its timers do.
+        // After a process was suspended, this may be read before its timers fire.
         if (performance.now() >= lease.endsAt && held.get(session_no) === lease)
           lease.lose(CUT_OFF);
         return lost.signal;
@@ -205,7 +205,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
         onHeld();
         if (isEnded || lease.lost.aborted) return;
         isEnded = true;
-        // If that cannot be said, the lease ends by itself.
+        // If the statement fails, the lease expires.
         await connections
           .query({
             text: "UPDATE sessions SET lease_until = NULL WHERE session_no = $1 AND epoch = $2",
@@ -226,7 +226,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
         WHERE session_no = no AND epoch = of_epoch AND lease_until > clock_timestamp() RETURNING session_no`,
       values: [leases.map(({ session_no }) => session_no), leases.map(({ epoch }) => epoch)],
     };
-    // On a connection that answers no more, not for as long as others wait: there is time for another attempt.
+    // A shorter timeout than for other statements leaves time for another attempt on another connection.
     const { rows } = await connections.query(
       statement,
       AbortSignal.timeout(Math.ceil(leaseMs / 6)),
@@ -234,7 +234,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
     const renewed = new Set(rows.map((row) => (row as SessionRow).session_no));
     for (const lease of leases) {
       if (renewed.has(lease.session_no)) lease.renewed(sentAt);
-      // It may have been let go meanwhile.
+      // The lease may have been released meanwhile.
       else if (held.get(lease.session_no) === lease && !lease.isEnding)
         lease.lose("another process has taken it over");
     }
@@ -245,7 +245,7 @@ export function createSessionLeases(parts: SessionLeasesParts): SessionLeases {
     if (held.size === 0) return;
     renew().then(
       () => again(leaseMs / 3),
-      // While the database is away it is asked often: there may be little time left.
+      // Try often while the database is unreachable: there may be little time left.
       (error: unknown) => again(isAway(error) ? Math.min(1_000, leaseMs / 10) : leaseMs / 3),
     );
   }
@@ -281,14 +281,14 @@ function describeLoss(session_id: string, why: string): StoreError {
 
 function isGone(row: LeasedRow): boolean {
   const holder = readHolder(row);
-  // Who removes or rebuilds it leaves no name, and has an epoch of its own.
+  // A process that removes or rebuilds the session raises the epoch, but writes no holder.
   if (holder?.process === undefined || holder.epoch !== row.epoch) return false;
-  // Where only the host has a name, that may be the name of another machine, too.
+  // The host name alone is not enough: another machine may have the same one.
   if (holder.process.boot_id === null || holder.process.pid_namespace === null) return false;
   return checkLife(holder.process) === "dead";
 }
 
-/** Which of these sessions someone holds, wherever that is. */
+/** Returns which of these sessions are held, on any machine. */
 export function createFindLeased(runner: PostgresRunner): Store["heldSessions"] {
   return async (session_ids) => {
     const rows = await runner.run(sql<{ session_id: string }>`SELECT session_id

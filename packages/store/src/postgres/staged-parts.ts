@@ -1,4 +1,5 @@
-// Artifacts of a session that is copied to PostgreSQL: in a file of this machine until the transaction that adds the session.
+// Artifacts of a session that is copied to PostgreSQL. They are in a file on this machine until the transaction that adds the
+// session.
 
 import { createHash } from "node:crypto";
 import type { ArtifactRecord } from "@soong/core";
@@ -13,7 +14,7 @@ interface Staged {
 
 export async function stageParts(partBytes: number): Promise<StagedArtifacts> {
   const spool = await openSpool();
-  /** By content: each is kept once for a session. */
+  /** By hash: each content is kept once for a session. */
   const staged = new Map<string, Staged>();
 
   return {

@@ -1,13 +1,13 @@
-// A list of texts as PostgreSQL has it in memory. Written out, each quotation mark and backslash of it would be escaped once more:
-// a fact of 50 MB took 24 s and 1.7 GB.
+// Encodes a list of texts in PostgreSQL's binary format. In the text format each quotation mark and backslash is escaped again: a
+// fact of 50 MB took 24 s and 1.7 GB.
 
-/** As PostgreSQL numbers its types. */
+/** The type id of `text` in PostgreSQL. */
 const TEXT = 25;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 
-/** The driver sends bytes as they are. */
+/** Returns a Buffer, which the driver sends in binary format. */
 export function encodeTexts(texts: readonly (string | null)[]): Buffer {
   const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)));
   const size = lengths.reduce((sum, length) => sum + LENGTH_BYTES + length, HEADER_BYTES);

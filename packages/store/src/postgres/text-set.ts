@@ -1,16 +1,16 @@
-// A million ids in the text they came in, with a table of where each begins: a Set of as many strings took three times as long to
-// fill as the database to send them, and ten times the memory.
+// A set of up to millions of ids, kept in the joined text in which they arrived, with a hash table of offsets. Filling a `Set` of
+// strings took three times as long as the database needs to send them, and ten times the memory.
 
 export interface TextSet {
   has(text: string): boolean;
 }
 
-/** Of so many texts that no separator is part of; it is one character. */
+/** `joined` has `count` texts. The separator is one character that is in none of them. */
 export function createTextSet(joined: string, separator: string, count: number): TextSet {
   const end = separator.charCodeAt(0);
   let size = 16;
   while (size < 2 * count) size *= 2;
-  /** Where a text begins, plus one. */
+  /** The offset of a text plus one; 0 for an empty slot. */
   const slots = new Int32Array(size);
   for (let from = 0; from < joined.length + 1;) {
     let hash = SEED;
@@ -42,7 +42,7 @@ export function createTextSet(joined: string, separator: string, count: number):
   };
 }
 
-// FNV-1a, over the units of the text.
+// FNV-1a, over the UTF-16 code units of the text.
 const SEED = 0x811c9dc5;
 
 function mix(hash: number, char: number): number {

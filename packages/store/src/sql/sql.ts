@@ -83,7 +83,7 @@ export function raw(text: string, value?: SqlValue): SqlPart {
   return new SqlPart({ sqlite: text, postgres: text }, value);
 }
 
-/** A table with one column, `value`. What no column holds is left out: it is not to be found. */
+/** A table with one column, `value`. A text that no column can hold is omitted: it cannot be found. */
 export function listed(values: readonly string[]): SqlPart {
   const words = {
     sqlite: "json_each(?)",

@@ -90,7 +90,7 @@ describe("flushing", () => {
     expect(said()).toEqual(["one", "three", "two"]);
     expect(executed).toEqual(["BEGIN IMMEDIATE", "COMMIT"]);
     expect(points).toEqual(["commit.before", "commit.written", "commit.after"]);
-    expect([a.heard, b.heard]).toEqual([1, 1]);
+    expect([a.confirmed, b.confirmed]).toEqual([1, 1]);
     expect(committer.flush()).toBeUndefined();
   });
 
@@ -161,10 +161,10 @@ describe("a commit while another process is writing", () => {
     other.exec("BEGIN IMMEDIATE");
     const flushed = [1, 2].map(async () => committer.flush());
     while (executed.length < 3) await nextTurn();
-    expect([committer.failure, a.heard]).toEqual([undefined, 0]);
+    expect([committer.failure, a.confirmed]).toEqual([undefined, 0]);
     other.exec("ROLLBACK");
     await Promise.all(flushed);
-    expect([said(), a.heard]).toEqual([["one"], 1]);
+    expect([said(), a.confirmed]).toEqual([["one"], 1]);
   });
 
   test("waits also when no one waits for it", () => {
@@ -178,7 +178,7 @@ describe("a commit while another process is writing", () => {
     expect([committer.failure, vi.getTimerCount()]).toEqual([undefined, 1]);
     other.exec("ROLLBACK");
     vi.advanceTimersByTime(100);
-    expect([said(), a.heard, vi.getTimerCount()]).toEqual([["one"], 1, 0]);
+    expect([said(), a.confirmed, vi.getTimerCount()]).toEqual([["one"], 1, 0]);
   });
 });
 
@@ -190,7 +190,7 @@ test("a commit to a file that is gone is none, and nothing more is committed", a
   await expect(committer.flush()).rejects.toBe(lost);
   lost = undefined;
   expect(() => committer.commit()).toThrow("it was removed");
-  expect(a.heard).toBe(0);
+  expect(a.confirmed).toBe(0);
 });
 
 describe("a commit that fails", () => {
@@ -204,14 +204,14 @@ describe("a commit that fails", () => {
       expect(one).toMatchObject({ status: "rejected", reason: { code: "store_locked" } });
     }
     expect(committer.failure).toMatchObject({ code: "store_locked" });
-    expect(a.heard).toBe(0);
+    expect(a.confirmed).toBe(0);
     b.say("two");
     expect(() => committer.commit()).toThrow(/soong\.db: another process/);
     other.exec("ROLLBACK");
     await committer.flush();
     expect(committer.failure).toBeUndefined();
     expect(said()).toEqual(["one", "two"]);
-    expect([a.heard, b.heard]).toEqual([1, 1]);
+    expect([a.confirmed, b.confirmed]).toEqual([1, 1]);
   });
 
   test("without a caller throws nowhere, and is reported to the next caller", () => {
@@ -225,7 +225,7 @@ describe("a commit that fails", () => {
     other.exec("ROLLBACK");
     committer.commit();
     expect(said()).toEqual(["one"]);
-    expect(a.heard).toBe(1);
+    expect(a.confirmed).toBe(1);
   });
 
   test("half way leaves nothing of it behind", () => {
@@ -263,7 +263,7 @@ describe("a commit that fails", () => {
     c.say("three");
     await committer.flush();
     expect(said()).toEqual(["one", "taken", "three"]);
-    expect([a.heard, b.heard, c.heard]).toEqual([1, 0, 1]);
+    expect([a.confirmed, b.confirmed, c.confirmed]).toEqual([1, 0, 1]);
     expect(b.refusal).toMatchObject({ code: "entry_refused" });
     // It is out of the way.
     a.say("four");
@@ -288,7 +288,7 @@ describe("a commit that fails", () => {
     b.say("two");
     a.failAfter = new Error("no folder");
     expect(() => committer.commit()).toThrow(/no folder/);
-    expect(b.heard).toBe(1);
+    expect(b.confirmed).toBe(1);
     a.failAfter = undefined;
     a.say("three");
     committer.commit();
@@ -320,7 +320,7 @@ interface Speaker {
   mustSync: boolean;
   readonly pending: Pending;
   say(what: string, bytes?: number): void;
-  heard: number;
+  confirmed: number;
   refusal: StoreError | undefined;
   fail: Error | undefined;
   failAfter: Error | undefined;
@@ -348,7 +348,7 @@ function speaker(
       putBack() {},
       committed() {
         pile = [];
-        self.heard += 1;
+        self.confirmed += 1;
         if (self.failAfter !== undefined) throw self.failAfter;
       },
       refused(error) {
@@ -361,7 +361,7 @@ function speaker(
       committer.note(self.pending, bytes);
     },
     mustSync: false,
-    heard: 0,
+    confirmed: 0,
     refusal: undefined,
     fail: undefined,
     failAfter: undefined,

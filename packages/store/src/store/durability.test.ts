@@ -1,4 +1,4 @@
-// Which commits of a session wait for the disk (STORE-6), by what SQLite was told before each of them.
+// Which commits of a session wait for the disk (STORE-6), by what was set in SQLite before each of them.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -279,8 +279,8 @@ describe("what is not our store", () => {
     verifies("ART-1");
     const home = copyOf(seeded);
     chmodSync(home, 0o777);
-    const [told] = await bundle.run("refused", { directory: home }, { uid: ORDINARY_USER });
-    expect(told).toMatchObject({
+    const [answer] = await bundle.run("refused", { directory: home }, { uid: ORDINARY_USER });
+    expect(answer).toMatchObject({
       name: "StoreError",
       message: expect.stringContaining(home) as string,
     });
@@ -294,9 +294,9 @@ describe("a store that can only be read", () => {
       const home = copyOf(from);
       takeRights(home);
       const before = looksBelow(home);
-      const told = await bundle.run("read", { directory: home }, { uid: ORDINARY_USER });
-      expectOnlyRead(told);
-      expect(told[0]).toMatchObject({
+      const answers = await bundle.run("read", { directory: home }, { uid: ORDINARY_USER });
+      expectOnlyRead(answers);
+      expect(answers[0]).toMatchObject({
         message: expect.stringMatching(/soong\.db.*check the rights/) as string,
       });
       expect(looksBelow(home)).toEqual(before);
@@ -555,8 +555,8 @@ describe("a full disk", () => {
     const home = copyOf(seeded);
     // In blocks of 512 bytes, for any file of that process.
     const first = `ulimit -f ${Math.ceil(statSync(databaseOf(home)).size / 512) + 600}`;
-    const told = await bundle.run("fill", filling(home), { first });
-    expectStopped(told, home);
+    const answers = await bundle.run("fill", filling(home), { first });
+    expectStopped(answers, home);
     await expectWhole(home);
   });
 
@@ -568,9 +568,9 @@ describe("a full disk", () => {
       try {
         const home = join(mount.path, "home");
         cpSync(seeded, home, { recursive: true });
-        const told = await bundle.run("fill", filling(home));
-        expectStopped(told, home);
-        expect(told[1]?.message).toMatch(/no room left; free some space/);
+        const answers = await bundle.run("fill", filling(home));
+        expectStopped(answers, home);
+        expect(answers[1]?.message).toMatch(/no room left; free some space/);
         const error = await refusal(async () => {
           const store = await openStore({ directory: home });
           // A few pages may still be free.
@@ -602,15 +602,15 @@ describe("a full disk", () => {
     verifies("ART-1");
     const home = copyOf(seeded);
     const blocks = Math.ceil(statSync(databaseOf(home)).size / 512);
-    const told = await bundle.run(
+    const answers = await bundle.run(
       "artifact",
       { directory: home, session_id: "s1" },
       // Less than the artifact, more than the journal of one call.
       { first: `ulimit -f ${blocks + 600}` },
     );
-    expect(told[0]).toMatchObject({ code: "artifact_store_full", recovery: "change_arguments" });
-    expect(told[0]?.message).toMatch(/no room left on the disk/);
-    expect(told[1]).toEqual({ next: "succeeded" });
+    expect(answers[0]).toMatchObject({ code: "artifact_store_full", recovery: "change_arguments" });
+    expect(answers[0]?.message).toMatch(/no room left on the disk/);
+    expect(answers[1]).toEqual({ next: "succeeded" });
     // Only what the seed kept.
     expect(readdirSync(join(home, "artifacts", "s1"))).toHaveLength(2);
     await expectWhole(home);
@@ -646,8 +646,8 @@ function filling(directory: string): object {
 }
 
 /** The last call has a result that says why; it ran only if that may be said, and nothing runs after it. */
-function expectStopped(told: readonly Told[], home: string): void {
-  const [, stopped, next, closed] = told;
+function expectStopped(answers: readonly Told[], home: string): void {
+  const [, stopped, next, closed] = answers;
   expect(stopped).toMatchObject({ code: "journal_unavailable" });
   expect(stopped?.message).toContain(databaseOf(home));
   expect(stopped?.message).toMatch(/room/);

@@ -1,5 +1,5 @@
 // Several processes with one store at once: each sees whole entries in order, one holds a session, and
-// whoever is gone holds nothing.
+// a process that is gone holds nothing.
 
 import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
@@ -68,7 +68,7 @@ describe("several processes", () => {
     const path = join(directory, "store", "soong.db");
     const database = (await loadSqlite())(path, { readOnly: true });
     expect(database.prepare("PRAGMA journal_mode").get()).toMatchObject({ journal_mode: "wal" });
-    // 2: removed sessions give their room back, whoever came first.
+    // 2: removed sessions give their room back, in either order.
     expect(database.prepare("PRAGMA auto_vacuum").get()).toMatchObject({ auto_vacuum: 2 });
     database.close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -107,8 +107,8 @@ describe("several processes", () => {
     await session.journal.flush();
     // A second time in this process: that must not loosen the grip of the first.
     const second = await openStore({ directory });
-    const [told] = await comeAndGo(directory);
-    expect(told).toEqual({ sessions: 1 });
+    const [answer] = await comeAndGo(directory);
+    expect(answer).toEqual({ sessions: 1 });
     pen.add();
     await session.journal.flush();
     expect((await bundle.run("read", { directory }))[1]).toMatchObject({ sessions: { s1: 2 } });
@@ -137,7 +137,7 @@ test("what the live stream has shown is there after a kill, at any instant", asy
     const kept = await (await store.readSession(session_id)).facts({ limit: shown.length });
     expect(kept).toEqual(shown);
     await store.close();
-    // Whoever continues with it uses no id again.
+    // The next process that continues it uses no id again.
     const writing = await openStore({ directory });
     await (await writing.openSession(session_id)).close();
     const head = String(shown.at(-1)?.["prev_hash"]);
@@ -207,8 +207,8 @@ describe("a session another process holds", () => {
   test("is refused to other threads of its process, and free when its thread is ended", async () => {
     verifies("STORE-3");
     const { directory, store } = await storeWithSession();
-    const told = await bundle.run("thread", { directory, session_id: "s1" });
-    expect(told).toMatchObject([{ holds: true }, { code: "session_in_use" }, { opened: "s1" }]);
+    const answers = await bundle.run("thread", { directory, session_id: "s1" });
+    expect(answers).toMatchObject([{ holds: true }, { code: "session_in_use" }, { opened: "s1" }]);
     await store.openSession("s1");
     await store.close();
   });
@@ -241,9 +241,9 @@ async function comeAndGo(directory: string): Promise<unknown[]> {
   const other = bundle.start("open", { directory });
   await other.next();
   other.say("go");
-  const told = [await other.next()];
+  const answers = [await other.next()];
   expect(await other.ended()).toMatchObject({ code: 0 });
-  return told;
+  return answers;
 }
 
 /** A killed process is gone soon, not at once. */

@@ -63,7 +63,7 @@ test("what was used after it was found too old stays", async () => {
   }
 });
 
-test("of two who create a session of the same id at once, the second is told that it exists", async () => {
+test("of two who create a session of the same id at once, the second gets the error that it exists", async () => {
   verifies("STORE-3");
   const second = await open();
   let refused: Promise<unknown> | undefined;

@@ -1,5 +1,5 @@
 // Plain text in the conversations of all sessions, newest first. There is no index of words: a page looks at a bounded number
-// of nodes, so that whoever asks can stop, and nothing waits long for it.
+// of nodes, so that the caller can stop, and nothing waits long for it.
 
 import { isTerminalFact, joinText, viewsOf, type ConversationNode, type Fact } from "@soong/core";
 import type { FoundNode, NodeSearch, NodeSearchPage } from "../contract/store.ts";

@@ -1,4 +1,4 @@
-// Runs a planned command: exactly the executable that was judged, its output captured, its progress told,
+// Runs a planned command: exactly the executable that was judged, its output captured, its progress reported,
 // and nothing of it left behind when the call is cut short.
 
 import { isDeepStrictEqual } from "node:util";
@@ -96,7 +96,7 @@ async function runOnce(
   const stopProgress = reportProgress(ports.clock, description, [stdout, stderr], context, {
     mayShow: names.unchanged,
   });
-  // The signal comes first: afterwards nothing a handler says is heard.
+  // The signal comes first: afterwards nothing a handler reports is used.
   const keepPartial = (): void => {
     if (stdout.bytes + stderr.bytes > 0 && names.unchanged()) output(partialText(about));
   };

@@ -1,7 +1,7 @@
 // A strict reader of a repository's git config: every line has to be understood, and every key be one that
 // starts no program, reads no other file and reaches no remote, for any value.
 
-/** A star stands for the name of a remote, a branch or a submodule. */
+/** A star matches the name of a remote, a branch or a submodule. */
 const HARMLESS_KEYS =
   `core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase core.precomposeunicode core.symlinks
   core.autocrlf core.eol core.safecrlf core.quotepath core.abbrev core.commentchar core.longpaths core.protecthfs core.protectntfs
@@ -57,11 +57,11 @@ const USUAL_VALUES: readonly (readonly [key: RegExp, value: RegExp])[] = [
 export interface GitSetting {
   /** Section and name in lower case. */
   readonly key: string;
-  /** Undefined where it cannot be told from a quick look. */
+  /** Undefined where a quick look is not enough. */
   readonly value: string | undefined;
 }
 
-/** Undefined stands for a line that is not understood. */
+/** Undefined: a line that is not understood. */
 export function parseSettings(text: string): (GitSetting | undefined)[] {
   const settings: (GitSetting | undefined)[] = [];
   let section = "";

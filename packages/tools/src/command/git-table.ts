@@ -3,7 +3,7 @@
 /**
  * `keeps`: changes no file of the work tree. `refs`: shows neither contents nor names of files, unless an option says so; what is staged
  * or sent was tracked before. `tracked`: shows or writes files that the repository tracks, and no others. `quiet`: changes files where
- * they are, or shows names at most, unless it is told to show more. `reads`: what it is given stays as it is. `into`: writes to its
+ * they are, or shows names at most, unless an option makes it show more. `reads`: what it is given stays as it is. `into`: writes to its
  * operands. `outside`: uses no repository that is there already.
  */
 type GitMark = "keeps" | "refs" | "tracked" | "quiet" | "reads" | "into" | "outside";

@@ -1,7 +1,7 @@
 // Whether the repository a git command would use is harmless (CMD-4). Its own config can name programs
 // (fsmonitor, filters, textconv, gpg) that a mere `git status` starts, and so can that of a submodule: git
 // is proven read-only where every config holds nothing but keys known to do nothing of the kind. Git is then
-// told by path which repository that is (CMD-7): it looks for none, so it cannot find another.
+// given the path of that repository (CMD-7): it looks for none, so it cannot find another.
 
 import {
   accessSync,
@@ -51,7 +51,7 @@ export interface LocatedRepository {
   readonly configs: readonly string[];
 }
 
-/** Where git would find a repository from here; a clause where that cannot be told. */
+/** Where git would find a repository from here; a clause where that is unknown. */
 export function locateRepository(cwd: string): LocatedRepository | string | undefined {
   try {
     const found = findGitDirectory(cwd);

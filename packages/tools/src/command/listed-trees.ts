@@ -114,7 +114,7 @@ function firstShown(
 
 /**
  * Names that `ls` would show and a rule keeps from being listed (PERM-15), one for each rule or guard. code.list_dir leaves them
- * out and counts them; a program cannot be told to, so it is asked about.
+ * out and counts them; a program cannot do that, so the call requires approval.
  */
 export function restrictedNamesListed(
   { argv, cwd }: Pick<Command, "argv" | "cwd">,
@@ -294,7 +294,7 @@ function shownByTests(words: readonly string[]): PathTest {
 function createTest(word = "", pattern = ""): PathTest | undefined {
   if (!isSimple(pattern) || pattern === "") return undefined;
   const flags = word.startsWith("-i") ? "is" : "s";
-  // In find a star stands for slashes, too.
+  // In find a star matches slashes, too.
   const source = pattern
     .replaceAll(/[.+^${}()|]/g, String.raw`\$&`)
     .replaceAll("*", ".*")

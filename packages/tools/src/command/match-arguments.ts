@@ -101,7 +101,7 @@ export function hasFound(options: readonly FoundOption[], list: string): boolean
   return list === "" || options.some(({ name }) => isListed(name));
 }
 
-/** A program told to be strict takes all that follows its first operand for operands, too; of these options that would do no harm. */
+/** A program in strict mode takes all that follows its first operand for operands, too; of these options that would do no harm. */
 function optionBehindOperand(
   { options }: ReadArguments,
   given: readonly string[],

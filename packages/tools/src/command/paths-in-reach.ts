@@ -104,7 +104,7 @@ export interface NamedTree {
   readonly counts?: (name: string) => boolean;
 }
 
-/** One path for each restriction on writing, of those that count, that whatever writes to these trees could break. */
+/** One path for each restriction on writing, of those that count, that a write to these trees could break. */
 export function unwritableBelow(
   trees: readonly NamedTree[],
   { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,

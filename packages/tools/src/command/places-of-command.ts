@@ -7,7 +7,7 @@ import { linkTargetNow, resolvePathNow, walkPathNow, type JudgedPath } from "../
 
 export { isWithin };
 
-/** What is asked about like a sensitive file; `reason`: why, where its name does not say so. */
+/** A path that requires approval like a sensitive file; `reason`: why, if its name does not show that. */
 export function sensitivePath(
   path: string,
   reason?: string,

@@ -117,7 +117,7 @@ export async function targetsOfCommand(
       ),
       ...written,
     ],
-    // Whatever is not proven to read only may destroy something (PERM-9).
+    // A command that is not proven to be read-only may destroy something (PERM-9).
     destructive: !proof.read_only,
     facts,
   };

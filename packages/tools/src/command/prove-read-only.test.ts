@@ -764,7 +764,7 @@ describe("the table of read-only commands", () => {
         const [program = "", ...rest] = argv;
         const words = program === "git" ? wordsThatSelect(rest) : 0;
         const early = [program, ...rest.slice(0, words), ...options, ...rest.slice(words)];
-        // These two print whatever they are given, once options have ended.
+        // These two print all that they are given, once options have ended.
         const printsAnything = ["echo", "printf", "basename", "dirname", "tr", "id", "groups"];
         if (option === "--" && printsAnything.includes(program)) return;
         if (option === "--" && ["grep", "rg", "date", "awk", "jq"].includes(program)) return;

@@ -75,7 +75,7 @@ function choicesOfCurl(argv: readonly string[]): string[] {
   return [...new Set(paths.flatMap((path) => directoryBeforeChoice(path) ?? []))];
 }
 
-/** No shell is around a program that only reads, so nothing stands for other names: only the directory is certain. */
+/** No shell is around a program that only reads, so no pattern is expanded: only the directory is certain. */
 function patternTest(
   program: string,
   { restrictedBy }: Pick<Places, "restrictedBy">,
@@ -90,7 +90,7 @@ export interface ArgumentsFrom extends Omit<CommandArguments, "cwd"> {
   readonly bases: readonly string[];
 }
 
-/** Every path that a piece of an argument could be, more than are meant, and whether a pattern stands for it. */
+/** Every path that a piece of an argument could be, more than are meant, and whether a pattern matches it. */
 export function pathsInArguments({ argv, bases, home }: ArgumentsFrom): Map<string, boolean> {
   const pieces = new Set(
     argv
@@ -137,7 +137,7 @@ function splitArgument(argument: string): string[] {
     (before) => before.exec(argument)?.[1] ?? [],
   );
   const pieces = [argument, ...values, ...argument.split(BORDERS)];
-  // The value of a short option stands right behind its letter, or behind several: `-f.env`, `-sT.env`.
+  // The value of a short option comes right behind its letter, or behind several: `-f.env`, `-sT.env`.
   const attached = pieces.flatMap((piece) => {
     const [, letters = ""] = /^-([A-Za-z0-9]{1,8}|[^-])./s.exec(piece) ?? [];
     return Array.from(letters, (_, index) => piece.slice(index + 2));
@@ -149,7 +149,7 @@ function splitArgument(argument: string): string[] {
   return [...pieces, ...attached, ...unescaped];
 }
 
-/** By its letters, by what it leads to, and by the names a pattern stands for. */
+/** By its letters, by what it leads to, and by the names a pattern matches. */
 function listPaths(cwd: string, piece: string): string[] {
   const named = resolve(cwd, piece);
   // As the system resolves it: behind a link, ".." leads elsewhere than by its letters.

@@ -14,7 +14,7 @@ import { allCommands, type Command } from "./spelled-commands.ts";
 
 type PreImages = NonNullable<Plan["pre_images"]>;
 
-/** Of the command and of those inside it: what an interpreter is given to run or looks up itself, and whatever is executable. */
+/** Of the command and of those inside it: what an interpreter is given to run or looks up itself, and all that is executable. */
 export async function scriptsOfCommand(command: Command): Promise<PreImages> {
   const { argv, cwd } = command;
   const commands = allCommands(command);

@@ -50,7 +50,7 @@ function showEnds(
 }
 
 /**
- * Bytes that continue beyond their end may end in half a secret, or half a character. Whatever begins before
+ * Bytes that continue beyond their end may end in half a secret, or half a character. What begins before
  * the margin is whole, so what they show with and without the margin is the same up to there, and only
  * that is sure.
  */

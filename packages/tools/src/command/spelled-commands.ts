@@ -61,7 +61,7 @@ function spellWords(
   });
 }
 
-/** By an option of a shell a pattern stands for hidden names, too. */
+/** With an option of a shell a pattern matches hidden names, too. */
 function showsHidden(argv: readonly string[]): boolean {
   return argv.some((word) => /dotglob|glob_?dots/i.test(word));
 }

@@ -1,4 +1,4 @@
-// Which arguments of a command could name a file. What a program is known to take for a pattern, a message or a number is no path, whatever it
+// Which arguments of a command could name a file. What a program is known to take for a pattern, a message or a number is no path, even if it
 // looks like; where a single option is not understood, every argument counts.
 
 import { baseName, isReadingProgram, isSimpleSedScript } from "@soong/core/internal";

@@ -35,7 +35,7 @@ function argv(args: string[], input: JsonObject): string[] | string {
 describe("items of an argv", () => {
   test.each([
     [
-      "a value stays one item, whatever is in it",
+      "a value stays one item, with any characters",
       ["x {{args.a}} y"],
       { a: "1 '2\" $(3)\n;" },
       ["x 1 '2\" $(3)\n; y"],
@@ -47,7 +47,7 @@ describe("items of an argv", () => {
       { a: true, at: { x: 12 } },
       ["true", "12"],
     ],
-    ["a large number stands in its JSON form", ["{{args.a}}"], { a: 1e21 }, ["1e+21"]],
+    ["a large number is in its JSON form", ["{{args.a}}"], { a: 1e21 }, ["1e+21"]],
     [
       "an absent one drops its whole item",
       ["k", "--max={{args.a}}", "{{args.b}}"],
@@ -83,11 +83,7 @@ describe("items of an argv", () => {
       "[0] {{args.list}} may be a list, which must be a separate item",
     ],
     ["an object", ["ok", "{{args.at}}"], "[1] {{args.at}} may be an object"],
-    [
-      "a field nobody declared",
-      ["{{args.zzz}}"],
-      "[0] {{args.zzz}} names no field of input_schema",
-    ],
+    ["an undeclared field", ["{{args.zzz}}"], "[0] {{args.zzz}} names no field of input_schema"],
     ["any other template", ["{{zzz}}"], '[0] has "{{zzz}}"'],
   ])("%s is refused when the tool is loaded", (_, args, message) => {
     verifies("DECL-3");

@@ -106,7 +106,7 @@ export function compileShell(
   return problems.length === 0 ? compiled : undefined;
 }
 
-/** No or several words fit only where a whole word stands. */
+/** No or several words fit only in place of a whole word. */
 function placeProblem(field: SchemaField, place: ShellPlace): string | undefined {
   const what = field.list ? "may be a list" : field.optional ? "may be absent" : undefined;
   if (what === undefined) return undefined;
@@ -124,7 +124,7 @@ export function renderShell(parts: ShellTemplate, input: JsonObject): string {
   return checkLength(script.join(""));
 }
 
-/** The texts a field stands for: none when it is absent, several for a list. */
+/** The texts of a field: none when it is absent, several for a list. */
 function fieldTexts({ path }: SchemaField, input: JsonObject): string[] {
   let value: JsonValue | undefined = input;
   for (const step of path) {

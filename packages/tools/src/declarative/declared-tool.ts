@@ -43,7 +43,7 @@ export interface DeclaredToolOptions {
   readonly sandbox?: Sandbox;
 }
 
-/** `directory`: where the declaration stands, canonical. */
+/** `directory`: where the declaration is, canonical. */
 export function createDeclaredTool(
   file: string,
   directory: string,

@@ -169,7 +169,7 @@ function checkProgram(command: string, args: readonly string[], report: Report):
   const [script = ""] = args;
   if (script === "" || /^[-{]/.test(script) || isAbsolute(script)) return;
   if (!INTERPRETERS.test(basename(command))) return;
-  // `node tool.js` would run whatever file of that name the project has.
+  // `node tool.js` would run any file of that name that the project has.
   report(
     ["args", 0],
     `${JSON.stringify(script)} would be looked for in the project; write the whole path, or make the script executable and name it in command as "./${basename(script)}"`,

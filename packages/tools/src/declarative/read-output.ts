@@ -40,7 +40,7 @@ export function readOutput(stdout: Uint8Array): ReadOutput {
     return refuseOutput(
       `printed a result in which artifacts${listed.startsWith("[") ? "" : " "}${listed}`,
     );
-  // Any word of a failure is one, whatever is beside it.
+  // A record with any sign of a failure is one, regardless of its other fields.
   const isFailure = is_error === true && !isHandlerErrorStatus(result["status"]);
   return {
     ok: true,

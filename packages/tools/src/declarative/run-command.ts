@@ -64,7 +64,7 @@ export async function runCommand(
   });
   const streams = [stderr, stdout];
   const stopProgress = reportProgress(clock, undefined, streams, context, { atOnce: false });
-  // The signal comes first: afterwards nothing a handler says is heard.
+  // The signal comes first: afterwards nothing a handler reports is used.
   const keepPartial = (): void => {
     const blocks = streamBlocks(context, [stdout, stderr]);
     if (blocks.length > 0) context.output(blocks.map(({ text }) => text).join("\n"));

@@ -1,4 +1,4 @@
-// Where in an author's script a template stands (DECL-3). A value is put there in single quotes, which hold
+// Where in an author's script a template is (DECL-3). A value is put there in single quotes, which hold
 // only in plain words; so every place that is not proven to be one is refused. This is no parser: what it
 // cannot follow (a here-document, a substitution inside double quotes) ends in a refusal, never a guess.
 

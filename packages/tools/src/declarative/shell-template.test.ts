@@ -124,7 +124,7 @@ describe("values in a script", () => {
     ["a comment", "echo a # {{args.x}}", "in a comment"],
     ["a comment at the beginning", "#{{args.x}}\necho", "in a comment"],
     ["a comment behind an operator", "echo;#{{args.x}}", "in a comment"],
-    ["a comment behind a line that goes on", "echo \\\n#{{args.x}}", "in a comment"],
+    ["a comment behind a line that continues", "echo \\\n#{{args.x}}", "in a comment"],
     ["backticks", "echo `cat {{args.x}}`", "no template can be quoted safely"],
     ["a here-document", "cat <<E\n{{args.x}}\nE", "here-document"],
     ["the line of a here-document", "cat <<E {{args.x}}\nE", "here-document"],
@@ -200,7 +200,7 @@ describe("values in a script", () => {
     ],
     ["a list beside another value", "echo {{args.x}}{{args.list}}", "may be a list"],
     ["a list as a target", "echo > {{args.list}}", "which a redirection cannot take"],
-    ["a field nobody declared", "echo {{args.zz}}", "names no field"],
+    ["an undeclared field", "echo {{args.zz}}", "names no field"],
     ["another template", "echo {{x}}", "between double braces"],
   ])("%s is refused when the tool is loaded", (_, script, message) => {
     verifies("DECL-3");
@@ -256,7 +256,7 @@ test("every shell reads back exactly the values that were given", () => {
 });
 
 /**
- * Scripts put together from the signs that matter, most of them nonsense. Whatever is let through must be
+ * Scripts put together from the signs that matter, most of them nonsense. What is let through must be
  * safe: no value may create the file it tries to create.
  */
 test("in no script that is accepted does a value become anything but a value", () => {

@@ -1,5 +1,5 @@
-// Finds every place of a text in a file's bytes, and writes a new text into one. A line feed in the text stands
-// for a line break of either kind, because whoever wrote the text never saw a carriage return (EDIT-4).
+// Finds every place of a text in a file's bytes, and writes a new text into one. A line feed in the text means
+// a line break of either kind, because the author of the text never saw a carriage return (EDIT-4).
 
 import {
   bytesToFind,

@@ -59,7 +59,7 @@ const TOO_COSTLY: Explained = {
 function explain(miss: PatchMiss): Explained {
   const { hunk, lines, image, fixed } = miss;
   const { before, after, oldStart } = hunk;
-  /** Some line of the file stands for the place that the hunk says. */
+  /** Some line of the file is at the place that the hunk names. */
   const expected = (differs: string): NearPlace[] =>
     lines.count === 0
       ? []

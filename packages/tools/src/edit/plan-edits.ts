@@ -64,7 +64,7 @@ export function planEdits(
   return refusePlan("binary_file", says);
 }
 
-/** An empty old text stands for "all of a file that has nothing in it yet", and for nothing else. */
+/** An empty old text means "all of a file that has nothing in it yet", and nothing else. */
 function planNewFile(
   before: Uint8Array | undefined,
   edits: readonly TextEdit[],

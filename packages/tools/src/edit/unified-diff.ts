@@ -135,7 +135,7 @@ function escapeCharacter(character: string): string {
   return `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`;
 }
 
-/** A diff is text in UTF-8 whatever the file is in. Spans begin and end between characters. */
+/** A diff is text in UTF-8, in whichever encoding the file is. Spans begin and end between characters. */
 function inUtf8(before: Uint8Array, spans: readonly Span[]): { bytes: Buffer; spans: Span[] } {
   if (isUtf8(before)) return { bytes: asBuffer(before), spans: [...spans] };
   const file = fileText(before);

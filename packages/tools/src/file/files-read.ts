@@ -1,4 +1,4 @@
-// Which files a run has read, and as what (CODE-5): so that a model can be told that one of them is no
+// Which files a run has read, and as what (CODE-5): so that a model can be informed that one of them is no
 // longer what it saw. Memory is bounded; what was read longest ago is forgotten first.
 
 import { readStamp, type FileStamp } from "../path/index.ts";

@@ -1,6 +1,6 @@
 // The instruction files a session begins with (INSTR-2): one of the user, one of the project, read through the file
 // boundary. A project's is someone else's file: it may not lead out of the project, nor to what is sensitive, and
-// whatever is there instead of a text is passed over, with the reason.
+// anything else in their place is skipped, with the reason.
 
 import { basename, join } from "node:path";
 import { compileSensitivePaths, messageOf, type Places, type ToolFailure } from "@soong/core";
@@ -138,8 +138,8 @@ export function isInstructionFile(path: string): boolean {
 }
 
 /**
- * As much of an open file as a system block may hold. Whoever reads one for the model and whoever loads one for a
- * session read it here, alike. Why there is nothing to register, in words, where there is not.
+ * As much of an open file as a system block may hold. Used both to read one for the model and to load one for a
+ * session. Why there is nothing to register, in words, where there is not.
  */
 export async function readInstructionText(
   { handle, size }: VerifiedFile,

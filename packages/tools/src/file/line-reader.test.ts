@@ -196,7 +196,7 @@ test("bytes that do not decode are said to be, where they are shown", () => {
   const bytes = Buffer.concat([Buffer.from("a\n"), Buffer.of(0xff, 0x0a), Buffer.from("\ufffd\n")]);
   expect(read(bytes, UTF8, {})).toMatchObject({ text: "a\n\ufffd\n\ufffd\n", undecodable: true });
   expect(read(bytes, UTF8, { maxLines: 1 }).undecodable).toBe(false);
-  // The very character that stands for them may be written in a file.
+  // The very character that replaces them may be written in a file.
   expect(read(bytes, UTF8, { startLine: 3 }).undecodable).toBe(false);
   const behindTheCut = Buffer.concat([Buffer.alloc(5000, 0x61), Buffer.of(0xff)]);
   expect(read(behindTheCut, UTF8, {}).undecodable).toBe(false);

@@ -1,5 +1,5 @@
 // Finds the asked lines in bytes that come chunk by chunk, from the beginning of a file. It keeps what it
-// will return and one window of the line at hand, whatever the size of file or line.
+// will return and one window of the line at hand, for any size of file and line.
 
 import { isHighSurrogate } from "@soong/schema";
 import {
@@ -24,7 +24,7 @@ export interface LinesWanted {
 }
 
 export interface LinesRead {
-  /** Line ends are \n here, whatever they are in the file; cut lines keep theirs. */
+  /** Line ends are \n here, also if they differ in the file; cut lines keep theirs. */
   text: string;
   /** None when the file ends before startLine. */
   lineCount: number;

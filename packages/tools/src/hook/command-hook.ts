@@ -1,5 +1,5 @@
 // A command as a hook (HOOK-5): argv without a shell, the payload as JSON on stdin, the answer as JSON on
-// stdout, stderr as log. Whatever goes wrong is thrown: for a guard the kernel makes a deny or a question of it.
+// stdout, stderr as log. Every failure is thrown: for a guard the kernel makes a deny or a question of it.
 
 import type { AnyHook, Hook, HookEvent, NamePattern } from "@soong/core";
 import { isRecord, omitUndefined } from "@soong/schema";

@@ -1,5 +1,5 @@
 // JSON files and programs that grant rights (a tool, a hook), taken only where this user and root alone can change them.
-// Elsewhere than on POSIX nothing can be told. Whatever can be wrong with one comes back in words, never thrown.
+// On systems other than POSIX this is unknown. All that can be wrong with a file is returned as text, never thrown.
 
 import { isUtf8 } from "node:buffer";
 import type { Stats } from "node:fs";

@@ -26,7 +26,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Finds a name whatever its case, as such a disk does. */
+/** Finds a name in any case, as such a disk does. */
 async function foldingLook(path: string) {
   const names = readdirSync(dirname(path));
   const name = names.find((each) => each.toLowerCase() === basename(path).toLowerCase());

@@ -220,7 +220,7 @@ export async function isStill(before: PreImage, target: Target): Promise<boolean
 
 /**
  * File systems keep time in ticks: a write in the same tick as the last one before our read leaves the
- * times as they were. Only a file that had been left alone for longer than a tick is safe from that.
+ * times as they were. Only a file that was not changed for longer than a tick is safe from that.
  */
 export function couldHideAWrite({ stats, readAtMs }: PreImage): boolean {
   return Number(stats.ctimeNs / 1_000_000n) > readAtMs - LONGEST_TICK_MS;
@@ -239,7 +239,7 @@ function isUntouched(before: BigIntStats, now: BigIntStats): boolean {
 }
 
 /**
- * Replacing a file needs rights on its directory only, yet whoever made a file read-only meant it: one
+ * Replacing a file needs rights on its directory only, yet the user who made a file read-only meant it: one
  * that no one may write is refused, to root as well, and so is one that we may not write.
  */
 function checkWritable(path: string, { stats, name }: PinnedNode): void {

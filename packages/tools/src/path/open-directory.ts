@@ -59,7 +59,7 @@ export async function openDirectory(
           await handle.close();
         }
       } catch {
-        // A directory that may not be read, or a file system that cannot: what was done in it stands.
+        // A directory that may not be read, or a file system that cannot: what was done in it remains.
       }
     },
     close: async () => node.close(),

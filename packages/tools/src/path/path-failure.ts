@@ -104,7 +104,7 @@ export function toPathFailure(error: unknown, path: string): unknown {
 
 const RETRY = { recovery: "retry", retryable: true } as const;
 
-/** `{}` stands for the path. */
+/** `{}` is replaced by the path. */
 function failAt(
   path: string,
   code: string,

@@ -56,7 +56,7 @@ const MOST_ATTEMPTS = 5;
 /**
  * On Linux: an O_PATH handle on the node itself, which opens nothing (no FIFO waits, no device acts), and the
  * kernel's own name for that handle under /proc/self/fd. What is reached through the handle's name is that
- * node, whatever is renamed or linked meanwhile: there is no window.
+ * node, even if others are renamed or linked meanwhile: there is no window.
  */
 export const openingByHandle: Opening = {
   pin(name, judged) {

@@ -89,7 +89,7 @@ test.each([1, 500, 300_000])("a file that grows by %d bytes is read to its new e
   const read = await readWholeFile(path, { maxBytes: 1_000_000 }, growing(path, by));
   expect(read?.bytes.length).toBe(5 + by);
   expect(read?.bytes.equals(readFileSync(path))).toBe(true);
-  // The stamp is from before, so that whoever compares it notices.
+  // The stamp is from before, so that a comparison notices.
   expect(read?.stamp.size).toBe(5);
 });
 

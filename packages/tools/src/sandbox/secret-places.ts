@@ -34,7 +34,7 @@ function isThere(path: string): boolean {
 
 const HOMES = ["/root", "/home/*", "/Users/*"];
 
-/** The paths that a pattern with one star for a whole segment stands for. */
+/** The paths that a pattern with one star for a whole segment matches. */
 function fillIn(pattern: string): string[] {
   const [before = "", after] = pattern.split("*");
   if (after === undefined) return [pattern];

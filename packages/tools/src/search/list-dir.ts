@@ -165,7 +165,7 @@ function listEntry(
     if (type === "file") return { path, type, size: lstatSync(disk).size };
     if (type === "symlink") {
       const target = readlinkSync(disk);
-      // Where a link leads is a name, too: one that a rule keeps from being listed is not told (PERM-15).
+      // Where a link leads is a name, too: one that a rule keeps from being listed is not shown (PERM-15).
       const found = restrictedBy(resolve(root, dirname(path), target), "list");
       if (found === undefined || found.kind === "sensitive") return { path, type, target };
     }

@@ -158,7 +158,7 @@ export interface LineRow {
 
 /**
  * The rows ripgrep prints for matching lines and their neighbours: `file NUL line:column:offset:text`, and `file NUL
- * line-offset-text` for a neighbour. Whatever has no NUL is a message of its own.
+ * line-offset-text` for a neighbour. A line without a NUL is a message of ripgrep.
  */
 export function parseLineRow(row: Buffer): LineRow | undefined {
   const nul = row.indexOf(0);
@@ -184,7 +184,7 @@ const CARRIAGE_RETURN = 13;
 
 function shownRow(row: LineRow, redact: (text: string) => string): ShownRow {
   const { kind, line, offset, bytes } = row;
-  // ripgrep prints this instead of a line that is longer than it was told to print.
+  // ripgrep prints this instead of a line that is longer than its limit.
   const isLong = bytes.length < 100 && bytes.toString("latin1").startsWith("[Omitted long ");
   const about = { line, offset, isLong };
   const text = bytes.toString();

@@ -1,5 +1,5 @@
 // The glob a model gives to a listing or a search: which entries are meant. Without a slash it is about
-// names at any depth, with one about paths below the directory; `{a,b}` stands for either, a leading `!`
+// names at any depth, with one about paths below the directory; `{a,b}` matches either, a leading `!`
 // for all the others.
 
 import type { ToolFailure } from "@soong/core";

@@ -186,8 +186,8 @@ const IDLE_TICKS = 20;
 const IDLE_PROCESSOR_TIME = 30;
 
 /**
- * Whether ripgrep waits for something other than the disk and the processor: it opens whatever is named `.gitignore`
- * anywhere in the tree, and a FIFO of that name never answers. Told by the kernel (Linux); elsewhere the call's own
+ * Whether ripgrep waits for something other than the disk and the processor: it opens everything named `.gitignore`
+ * anywhere in the tree, and a FIFO of that name never answers. The kernel says so (Linux); elsewhere the call's own
  * timeout ends it. The function returned ends the watch.
  */
 function watchForStall(pid: number, onStall: () => void): () => void {

@@ -139,7 +139,7 @@ const asked = fc.record({
 
 const ripgrep = (await locateRipgrep({ project: "/nowhere", write: [] })) ?? "no ripgrep";
 
-/** As a run with these denies is told them. */
+/** The places of a run with these denies. */
 function placesUnder(paths: readonly string[], project: string) {
   const rules = paths.map((path) => ({ path, decision: "deny" as const }));
   const compiled = compilePolicy({
@@ -193,7 +193,7 @@ describe("the two ways of searching", () => {
   test("agree on files, lines, columns, context and the count of what is omitted", async () => {
     verifies("CODE-3");
     verifies("PATH-3", "PERM-15");
-    let told = 0;
+    let rulesTried = 0;
     let count = 0;
     await fc.assert(
       fc.asyncProperty(tree, asked, async (planted, { below, glob, rulePaths, ...input }) => {
@@ -204,9 +204,9 @@ describe("the two ways of searching", () => {
           { ...input, glob: glob === undefined ? undefined : parsePathGlob(glob) },
           { rulePaths, project },
         );
-        // What ripgrep cannot be told is searched plainly.
+        // What ripgrep has no option for is searched plainly.
         if (request.restricted.excluded === undefined) return;
-        told += rulePaths.length;
+        rulesTried += rulePaths.length;
         const [plain, fast] = await Promise.all([
           searchPlainly(request),
           searchWithRipgrep(ripgrep, request),
@@ -220,7 +220,7 @@ describe("the two ways of searching", () => {
       }),
       { numRuns: process.env.SOONG_TEST_FULL === "1" ? 2000 : 60 },
     );
-    expect(told).toBeGreaterThan(10);
+    expect(rulesTried).toBeGreaterThan(10);
   });
 
   test("both keep an answer within bounds where matches have many neighbours", async () => {

@@ -118,7 +118,7 @@ async function search(
     redact: context.redact,
     signal: context.signal,
   };
-  // Ripgrep can be told to leave most patterns unread and to count them, but not all.
+  // Ripgrep can skip and count most patterns, but not all.
   const ripgrep =
     request.restricted.excluded === undefined && place.kind === "directory"
       ? undefined

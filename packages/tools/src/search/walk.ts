@@ -1,5 +1,5 @@
 // Walks a directory tree in a fixed order: names bytewise, what is in a directory right after it. Links
-// are never followed. It says what it would leave out and why; whoever walks decides.
+// are never followed. It says what it would omit and why; the caller decides.
 
 import { lstatSync, type Dirent, type Stats } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // Directories and files met on a walk, opened so that a link put in their way meanwhile is noticed
 // (PATH-1) and nothing blocks (PATH-4). Synchronous, because a promise per name costs more than the
-// system call; whoever walks gives way to others in between.
+// system call; the caller yields to others in between.
 
 import type { Dirent } from "node:fs";
 import {
@@ -85,7 +85,7 @@ function toEntry(
   return { name: name.toString(), disk: joinDisk(directory, name), dirent };
 }
 
-/** Opens without following a last link; the links above are told by the kernel's name of the handle. */
+/** Opens without following a last link; the links above are found by the kernel's name of the handle. */
 function openAt(path: DiskPath, flags: number): number {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | flags);

@@ -1,5 +1,5 @@
-// A question of a worker that a grant of the dispatching session covers is answered by the process that holds that session. The
-// grants stay there: after one is revoked, the next question is put to users again.
+// The process that holds the dispatching session answers the questions of a worker that a grant of that session covers. The
+// grants stay in that process: after one is revoked, users get the next question again.
 
 import type { PermissionRequest, ToolGrant } from "@soong/core";
 import { createGrants, findGrantForQuestion } from "@soong/core/internal";
@@ -7,7 +7,7 @@ import type { QuestionRecord, Store } from "@soong/store";
 import { moveGrant } from "./move-paths.ts";
 
 export interface GrantsOfDispatch {
-  /** As they are now. */
+  /** The current grants. */
   grants(): readonly ToolGrant[];
   readonly project: string | undefined;
 }
@@ -45,7 +45,7 @@ export function findCoveringGrant(
   const asked = request?.["request"] as PermissionRequest | undefined;
   if (!Array.isArray(asked?.scopes)) return undefined;
   const { project: here } = asked;
-  // What would be meant on that machine is not known.
+  // Without a project of the worker, it is unknown what a path of the grant means there.
   if (there !== undefined && here === undefined) return undefined;
   const book = createGrants();
   for (const grant of given.grants()) {
@@ -55,7 +55,7 @@ export function findCoveringGrant(
   try {
     return findGrantForQuestion(book, asked);
   } catch {
-    // A newer Soong may ask for what no grant of this one can mean.
+    // A newer Soong may use scopes that this version does not know.
     return undefined;
   }
 }

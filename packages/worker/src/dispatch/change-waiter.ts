@@ -3,9 +3,9 @@
 import type { Store } from "@soong/store";
 
 export interface ChangeWaiter {
-  /** To this topic, too. */
+  /** Adds a topic to wait for. */
   listen(topic: string): void;
-  /** Whether it was woken, also since the last time, or aborted. */
+  /** Returns whether a topic was woken since the last call, or the signal aborted. */
   wait(): Promise<boolean>;
   close(): void;
 }

@@ -1,5 +1,5 @@
-// What the dispatching process does for the run of a worker while it lasts: what its session uses of models is charged to the
-// dispatching run, and what the grants of the dispatching session cover is answered.
+// Follows the run of a worker in the dispatching process: charges its model usage to the dispatching run, and answers the
+// questions that grants of the dispatching session cover.
 
 import {
   chargeUsage,
@@ -13,14 +13,14 @@ import { answerFromGrants } from "./answer-from-grants.ts";
 
 export interface ChildFollower {
   look(session_id: string): Promise<ChildLook>;
-  /** As of the last look, of all runs of that session. */
+  /** The usage of all runs of that session, as of the last look. */
   usageOf(session_id: string): UsageTotal;
 }
 
 export interface ChildLook {
-  /** A sentence: no more may be used. */
+  /** Why no more may be used, as a sentence. Undefined: the budget is not exceeded. */
   readonly exceeded: string | undefined;
-  /** Its questions that users have to answer. */
+  /** The open questions that users have to answer. */
   readonly questions: readonly QuestionRecord[];
 }
 

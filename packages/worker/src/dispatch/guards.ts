@@ -4,22 +4,22 @@
 import type { AnyHook, HookEvent } from "@soong/core";
 import {
   compilePathPattern,
-  foldCase,
   globsInside,
   isWithin,
   literalPrefix,
   type PatternPlaces,
 } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
+import { chooseFold } from "./move-paths.ts";
 
-/** What a hook is about, in words that mean the same on every machine. What executes it may differ. */
+/** What a hook applies to, in terms that mean the same on every machine. Its command may differ. */
 export interface Guard extends Pick<AnyHook, "id" | "event" | "tool" | "on_failure"> {
   readonly tags?: readonly string[];
-  /** Absolute patterns; those of the project and of the home from there (`./`, `~/`). */
+  /** Path patterns: relative to the project (`./`) or the home (`~/`) if they are inside of these, else absolute. */
   readonly paths?: readonly string[];
 }
 
-/** The others add context or watch. */
+/** The events whose hooks can stop a call or withhold a result. Hooks of other events add context or watch. */
 const WITHHOLDING: ReadonlySet<string> = new Set<HookEvent>([
   "UserPromptSubmit",
   "PreToolUse",
@@ -45,12 +45,12 @@ export function listGuards(hooks: readonly AnyHook[], here: PatternPlaces): Guar
 }
 
 function listPlaces(pattern: string, here: PatternPlaces): string[] {
-  const { project, home, caseInsensitive } = here;
+  const { project, home } = here;
   const { globs } = compilePathPattern(pattern, "restricts", here);
   const fromHome = (glob: string): string =>
     home !== undefined && glob.startsWith(`${home}/`) ? `~${glob.slice(home.length)}` : glob;
   if (project === undefined) return globs.map(fromHome).toSorted();
-  const fold = caseInsensitive === true ? foldCase : (text: string) => text.normalize("NFC");
+  const fold = chooseFold(here);
   const places = globs.flatMap((glob) => {
     const inside = globsInside(glob, project, fold).map((rest) => `./${rest}`);
     return isWithin(project, literalPrefix(glob).path) ? inside : [fromHome(glob), ...inside];
@@ -58,7 +58,7 @@ function listPlaces(pattern: string, here: PatternPlaces): string[] {
   return [...new Set(places)].toSorted();
 }
 
-/** A sentence that continues "because". Undefined: all are here. */
+/** Returns a clause that follows "because". Undefined: this worker has all wanted guards. */
 export function findMissingGuard(
   wanted: readonly Guard[],
   own: readonly Guard[],

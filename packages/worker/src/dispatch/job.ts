@@ -1,4 +1,4 @@
-// What a job says, written by a dispatch and read by a worker of perhaps another version.
+// The content of a job. A dispatch writes it, and a worker of perhaps another version reads it.
 
 import { createHash } from "node:crypto";
 import type { RemoteWork } from "@soong/agent";
@@ -16,7 +16,10 @@ export interface JobWork extends RemoteWork {
   readonly number?: number;
 }
 
-/** A job that another dispatch left in the queue is another one: the worker that takes it finds that it is not wanted any more. */
+/**
+ * The id is unique for each dispatch, so a job that another dispatch left in the queue does not count as this one. A worker that
+ * takes a leftover job finds that it is not wanted any more.
+ */
 export function toJob(
   work: JobWork,
   { attempts }: Pick<StepRecord, "attempts">,
@@ -31,7 +34,7 @@ export function toJob(
   };
 }
 
-/** Text says what is wrong with it. */
+/** Returns a text that says what is wrong, if the job cannot be used. */
 export function readJob({ data }: Job): JobWork | string {
   const missing = TEXTS.find((name) => !isText(data[name]));
   if (missing !== undefined) return `it has no ${missing}`;

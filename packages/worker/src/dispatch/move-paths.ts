@@ -1,8 +1,8 @@
-// What is said of the project of the dispatch means the project of the worker; all other paths mean what they say. So it is for
-// the rules of a ceiling and for grants.
+// Moves paths from the project of the dispatch to the project of the worker; all other paths stay as they are. Used for the rules
+// of a ceiling and for grants.
 
 import type { ToolGrant } from "@soong/core";
-import { joined, type GrantScope } from "@soong/core/internal";
+import { foldCase, joined, type GrantScope, type PatternPlaces } from "@soong/core/internal";
 
 /** The project directories of the two machines. */
 export interface Projects {
@@ -18,7 +18,12 @@ export function movePath(path: string, { there, here }: Projects): string {
   return path.startsWith(below) ? joined(here, path.slice(below.length)) : path;
 }
 
-/** Without the scopes that mean something else in the worker's project. */
+/** How the disk of the project compares names. */
+export function chooseFold({ caseInsensitive }: PatternPlaces): (name: string) => string {
+  return caseInsensitive === true ? foldCase : (name) => name.normalize("NFC");
+}
+
+/** Omits scopes that would mean something else in the worker's project. */
 export function moveGrant(grant: ToolGrant, projects: Projects): ToolGrant {
   return { ...grant, scopes: grant.scopes.flatMap((scope) => moveScope(scope, projects) ?? []) };
 }
@@ -34,7 +39,7 @@ function moveScope(scope: GrantScope, projects: Projects): GrantScope | undefine
     case "argv":
     case "argv_prefix": {
       const { executable, cwd, argv } = scope;
-      // From another place, a way upwards leads elsewhere.
+      // In another directory, `..` leads elsewhere.
       const isElsewhere = move(cwd) !== cwd || argv.some((word) => move(word) !== word);
       if (isElsewhere && argv.some((word) => word.includes(".."))) return undefined;
       return { ...scope, executable: move(executable), cwd: move(cwd), argv: argv.map(move) };

@@ -1,4 +1,4 @@
-// Puts a step into the queue of its pool, and again as long as it is ready: a queue may lose a job or keep it back.
+// Puts a step into the queue of its pool, and does so again while the step is ready: a queue may lose or delay a job.
 
 import type { RemoteWatch } from "@soong/agent";
 import { inTime } from "@soong/platform";
@@ -7,16 +7,16 @@ import { QueueError, type Job, type JobQueue } from "../queue/index.ts";
 import { toJob, type JobWork } from "./job.ts";
 
 export interface JobOfferOptions extends Pick<RemoteWatch, "signal"> {
-  /** For a user: what is waited for. */
+  /** Receives a text for users: what the dispatch waits for. */
   readonly onWaiting: (what: string) => void;
-  /** How long the queue may be out of reach before it has a job. */
+  /** How long the queue may be unreachable before it has a job. */
   readonly absentMs: number;
   readonly everyMs: number;
 }
 
 /**
- * Call it whenever the step is ready. A queue that is away is asked again: as long as a job may be in it, the store says what
- * becomes of the step.
+ * Call it whenever the step is ready. An unreachable queue is no failure once it may have a job: the store shows what happens to
+ * the step.
  */
 export function createJobOffer(
   openQueue: () => Promise<JobQueue>,
@@ -48,7 +48,7 @@ export function createJobOffer(
     }
   };
 
-  /** Whether it was added; one that still waits in the queue keeps its place. */
+  /** Returns whether the job was added. An earlier job that still waits in the queue keeps its place. */
   async function putJob(job: Job): Promise<boolean> {
     const queue = await openQueue();
     if (offered !== undefined) return queue.replace(pool, offered, job);

@@ -1,16 +1,16 @@
-// Whether anyone may still take a step: workers that are there may all be busy, and that may take long. A pool without any that
-// can take it is waited for only as long as it takes to start one again.
+// Finds out whether any worker may still take a step. While workers are running but busy, a dispatch waits. If no worker of the
+// pool can take the step, it waits only for as long as a restart of one takes.
 
 import type { RemoteWork } from "@soong/agent";
 import type { DeclinedStep, Store } from "@soong/store";
 
-/** How often a worker reports that it is there. */
+/** How often a worker reports that it runs. */
 export const REPORT_MS = 10_000;
-/** One that missed two reports is probably gone. */
+/** A worker that missed two reports is probably gone. */
 export const LOST_AFTER_MS = 25_000;
 
 export interface PoolWatch {
-  /** Fresh: not what a look a moment ago has seen. */
+  /** `isFresh`: asks the store, and does not return the cached result. */
   look(how: { readonly isFresh: boolean }): Promise<PoolLook>;
 }
 

@@ -1,10 +1,10 @@
-// How the run of a worker ended, read from its own session.
+// Reads from the session of a worker how its run ended.
 
 import { readEndUsage, sumUsage, type EndReason, type RemoteEnd } from "@soong/agent";
 import type { ConversationNode, Fact } from "@soong/core";
 import type { RunRecord, Store } from "@soong/store";
 
-/** Undefined while it is under way. */
+/** Undefined while the run is under way. */
 export async function readChildEnd(
   store: Store,
   run: RunRecord,
@@ -40,7 +40,7 @@ interface EndData {
   readonly error?: { readonly code?: string; readonly message?: string };
 }
 
-/** The text of the last message of its model. */
+/** The text of the last message of the model. */
 function readAnswer(path: readonly ConversationNode[], run_id: string): string {
   const last = path.findLast(
     (node) =>

@@ -1,11 +1,11 @@
-// A worker that is killed between the end of its step in the task and the record of that leaves a step that is done and a journal
-// that does not say so. The dispatching run, which sees both, records it then.
+// A step is first completed in the task, then recorded in the journal of its worker. If the worker is killed in between, the
+// dispatching run records the completion.
 
 import type { RemoteWork } from "@soong/agent";
 import type { Store } from "@soong/store";
 import { toCompletionFact, type StepRecord, type TaskCaller } from "@soong/tasks";
 
-/** Call it when the run of the step can write nothing more. */
+/** Call it when the run of the step cannot write any more. */
 export async function recordMissingCompletion(
   store: Store,
   { from }: Pick<RemoteWork, "from">,
@@ -15,7 +15,7 @@ export async function recordMissingCompletion(
   if (step?.status !== "completed" || step.last_run_id === undefined) return;
   const { task_id, step_id } = step;
   const run = await store.findRun(step.last_run_id);
-  // Someone in the dispatching session may have completed it, too.
+  // A run of the dispatching session may also have completed it.
   const sessions = [from.session_id, ...(run === undefined ? [] : [run.session_id])];
   const facts = await store.factsOfTypes(sessions, ["task.step.completed"]);
   const isRecorded = facts.some(({ data }) => {

@@ -1,5 +1,5 @@
-// The dispatching side: puts a step into the queue of a pool and waits until the task says what became of it. The queue is only
-// transport, so a step that is ready is added again and again; the claim in the store decides who works on it.
+// The dispatching side: puts a step into the queue of a pool and waits until the task shows its end. The queue is only transport,
+// so a ready step is added repeatedly; the claim in the store decides which worker does it.
 
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -35,17 +35,17 @@ export interface RemoteWorkersOptions {
   readonly store: () => Promise<Store>;
   /** Opened with the first dispatch. */
   readonly queue: () => Promise<JobQueue>;
-  /** Of this process. A worker takes a step only if it has those that can stop or change calls, too. */
+  /** The hooks of this process. A worker takes a step only if it also has those that can stop or change calls. */
   readonly hooks: readonly AnyHook[];
-  /** What their paths mean. */
+  /** The directories to which the path patterns of the hooks refer. */
   readonly places: PatternPlaces;
 }
 
-/** Besides being woken; of a short lease, a part of it. */
+/** How often the step is read without a notification; more often if the lease is short. */
 const POLL_MS = 2_000;
-/** How long a pool may be without any worker, and the queue out of reach. */
+/** How long a pool may be without any worker, and the queue unreachable. */
 const ABSENT_MS = 30_000;
-/** Until its run says how it ended. */
+/** The interval at which an ended step's run is read until its end is recorded. */
 const LAST_WORDS_MS = 100;
 /** How long a worker may take to stop. */
 const STOP_WITHIN_MS = 10_000;
@@ -57,7 +57,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
   return {
     async dispatch(work, watch) {
       const step = `${work.task_id}/${work.step_id}`;
-      // The two would follow one run, charge it twice, and either would stop it.
+      // Two dispatches would follow the same run: both would charge it, and either could stop it.
       if (dispatched.has(step)) throw refuseTwice(work);
       dispatched.add(step);
       try {
@@ -73,7 +73,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const store = await options.store();
     const first = await findStep(work, watch);
     if (first?.status !== "ready") throw refuseUnready(work, first);
-    /** Runs that came to nothing, with their use and their end on record. */
+    /** Runs of lost attempts that were reported already, with their usage. */
     const settled = new Set<string>();
     const withdrawn = new Set<string>();
     const absentMs = Math.min(ABSENT_MS, watch.startWithinMs / 2);
@@ -133,14 +133,14 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       }
     } catch (error) {
       const left = await stopClaim(store, work, messageOf(error));
-      // What cannot be read now is charged to no one.
+      // If the usage cannot be read now, it is not charged.
       await settleLost(left).catch(() => {});
       throw error;
     } finally {
       changes.close();
     }
 
-    /** Attempts that came to nothing, also between two looks. `kept`: one whose end is the end of the dispatch. */
+    /** Reports attempts that ended without a result, also between two looks. `kept`: the run whose end is the end of the dispatch. */
     async function settleLost(step: StepRecord | undefined, kept?: string): Promise<void> {
       for (const { run_id, worker } of findEnded(step, first)) {
         if (run_id === kept || settled.has(run_id)) continue;
@@ -163,7 +163,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     }
   }
 
-  /** What lost workers held is ready again. */
+  /** The query also releases steps whose lease has expired. */
   async function findStep(
     { task_id, step_id }: RemoteWork,
     { caller }: RemoteWatch,
@@ -181,10 +181,10 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const nothing = { child: undefined, result: nothingDone(step), answer: "" };
     const { last_run_id, last_worker } = step ?? {};
     if (last_run_id === undefined || settled.has(last_run_id)) return nothing;
-    // It says its last words after the step is done.
+    // The worker records the end of its run after the step is done.
     for (;;) {
       const run = await findRemoteRun(store, work, last_run_id);
-      // Its worker was lost between the claim and the first fact, or is none of a remote pool.
+      // The worker was lost between the claim and its first fact, or it is not of a remote pool.
       if (run === undefined) return nothing;
       const end = await readChildEnd(store, run);
       const isHeld = (await store.heldSessions([run.session_id])).length > 0;
@@ -194,7 +194,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     }
   }
 
-  /** Until no one has the step: a worker that claims it gives it back, and one that has it, with or without a run, stops. */
+  /** Withdraws the dispatch, so that a worker that has or gets the step gives it back, and waits until no one has it. */
   async function stopClaim(
     store: Store,
     { task_id, step_id, from: { run_id, tool_call_id } }: RemoteWork,
@@ -213,7 +213,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         if (step?.claim === undefined) return step;
       } catch (error) {
         if (error instanceof StoreError && error.code === "store_closed") return step;
-        // The database is away: there is time to ask again.
+        // The database is unreachable: the loop tries again.
       }
       await delay(STOP_POLL_MS);
     }
@@ -221,7 +221,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
   }
 }
 
-/** Nothing more comes of this dispatch. A step whose worker was lost or stopped goes to another one. */
+/** Whether the dispatch has ended. A step whose worker was lost or stopped goes to another worker. */
 function isOver(step: StepRecord, first: StepRecord): boolean {
   if (step.status === "claimed" || step.status === "running") return false;
   if (step.status !== "ready") return true;
@@ -252,7 +252,7 @@ async function findChild(
   return run && toChild(run, worker);
 }
 
-/** A worker of the dispatching process may have claimed the step, too: it has its own session, and charges that itself. */
+/** Ignores a run of the dispatching session: a worker of that process has claimed the step, and its usage is charged already. */
 async function findRemoteRun(
   store: Store,
   { from }: RemoteWork,
@@ -289,7 +289,7 @@ function endExceeded(child: RemoteChild, message: string, usage: UsageTotal): Re
   return { child, result, answer: "" };
 }
 
-/** Each thing is reported once. */
+/** Reports each text once. */
 function createWaitingReporter(watch: RemoteWatch): (what: string) => void {
   const reported = new Set<string>();
   return (what) => {

@@ -1,4 +1,4 @@
-// What both engines of BullMQ have to offer: connected backends, and a way back after a failure.
+// The interface of both engines of BullMQ: connected backends, and a repair after a failure.
 
 import type * as bullmq from "bullmq";
 import type { IQueueBackend } from "bullmq";
@@ -9,14 +9,14 @@ export const POLL_SECONDS = 2;
 
 export type Bull = typeof bullmq;
 
-/** What a queue or a worker of BullMQ is made with, apart from its connection. */
+/** The options of a queue or a worker of BullMQ, without its connection. */
 export type BackendOptions = Readonly<Record<string, number>>;
 
 export interface ConnectedBackend {
   readonly backend: IQueueBackend;
-  /** BullMQ wants it in its options, too. */
+  /** BullMQ also requires it in its options. */
   readonly connection: object;
-  /** After the queue or worker it was given to. */
+  /** Call it after the queue or worker that uses the backend is closed. */
   close(): Promise<void>;
 }
 
@@ -26,12 +26,12 @@ export interface BullBackends {
     options: BackendOptions,
     use: { readonly takes: boolean },
   ): Promise<ConnectedBackend>;
-  /** Whether the tables were missing; then they have been created again. */
+  /** Creates missing tables again. Returns whether some were missing. */
   repair(failure: unknown): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Fails where the server cannot be reached. */
+/** Rejects if the server cannot be reached. */
 export type OpenBullBackends = (
   address: QueueAddress,
   bull: Bull,

@@ -12,15 +12,15 @@ import {
 import { loadPackage } from "./load-package.ts";
 import { QueueError, type QueueAddress } from "./queue-error.ts";
 
-/** One listens, one is for commands. A third made a worker no faster, and would come and go with each poll. */
+/** One listens, one is for commands. A third made a worker no faster, and would be opened and closed with each poll. */
 const CONNECTIONS_OF_TAKER = 2;
 const CONNECTIONS_TO_ADD = 2;
 const CONNECT_MS = 5000;
-/** Where the network swallows everything, a command fails after this time instead of never. */
+/** If the network drops everything, a command fails after this time instead of never. */
 const QUERY_MS = 10_000;
 const IDLE_MS = 2000;
 
-/** Undefined table, function, schema, object. */
+/** SQLSTATE of an undefined table, function, schema and object. */
 const MISSING = new Set(["42P01", "42883", "3F000", "42704"]);
 
 export async function openPostgresBackends(
@@ -64,21 +64,21 @@ export async function openPostgresBackends(
     const backend = bull.createPostgresBackend(name, { ...options, connection }, use);
     backend.on("error", report);
     try {
-      // Before BullMQ uses it: it would remember a failure for ever.
+      // Wait before BullMQ uses the backend: BullMQ would keep a failure forever.
       await backend.waitUntilReady();
     } catch (error) {
       await end();
       throw error;
     }
-    // After an error it would wait an hour for a notification that may have been lost.
+    // After an error BullMQ would wait an hour for a notification that may have been lost.
     Object.defineProperty(backend, "maximumBlockTimeout", { value: POLL_SECONDS });
     return { backend, connection, close: end };
   }
 
-  function openPool(max: number): { readonly pool: Pool; end(): Promise<void> } {
+  function openPool(max: number): { readonly pool: Pool; readonly end: () => Promise<void> } {
     const pool = new Pool({
       connectionString: address.url.href,
-      // By a statement: a pooler drops or refuses what it does not know of when it is connected to. The pool waits for it.
+      // A statement, because a pooler ignores or refuses unknown startup parameters. The pool waits for it.
       // oxlint-disable-next-line typescript/no-misused-promises
       onConnect: (client) => client.query("SET search_path TO bullmq"),
       max,
@@ -91,7 +91,7 @@ export async function openPostgresBackends(
     // Each queue listens to the errors of its pool.
     pool.setMaxListeners(0);
     pool.on("error", (error) => report(error));
-    // The pool handles errors of idle clients only: one of a client in use would end the process.
+    // The pool handles errors of idle clients only: an error of a client in use would end the process.
     pool.on("connect", (client) => client.on("error", (error) => report(error)));
     return { pool, end: preparePoolEnd(pool) };
   }
@@ -103,7 +103,7 @@ async function migrate(pool: Pool, bull: Bull): Promise<void> {
     await bull.runMigrations(client);
     client.release();
   } catch (error) {
-    // It may be inside of a transaction.
+    // The connection may be in a transaction, so it is closed.
     client.release(true);
     throw error;
   }
@@ -114,7 +114,7 @@ function isMissing(error: unknown): boolean {
   return MISSING.has(String(code)) || name === "SchemaMigrationRequiredError";
 }
 
-/** They were created again, and something is missing still: the list of what was created remains. */
+/** Tables can be missing after a repair: BullMQ skips a migration that its own list has as applied. */
 export function refuseIncompleteTables(error: unknown): void {
   if (!isMissing(error)) return;
   throw new QueueError(

@@ -1,4 +1,4 @@
-// The job queue on BullMQ, whose tables are in PostgreSQL or whose keys are in Redis.
+// The job queue on BullMQ, with tables in PostgreSQL or keys in Redis.
 
 import { setMaxListeners } from "node:events";
 import { inTime } from "@soong/platform";
@@ -14,7 +14,7 @@ import { encodeJobId, encodePool, storeJob, type StoredJob } from "./queue-names
 
 const DEFAULT_LOCK_MS = 10_000;
 const MIN_LOCK_MS = 500;
-/** For an answer, of a queue that cannot be reached as well. */
+/** How long an answer is waited for, also from an unreachable queue. */
 const ANSWER_MS = 10_000;
 /** An ended job is removed, so that its id can be added again; one that fails is delivered again without end. */
 const JOB_OPTIONS = {
@@ -24,9 +24,9 @@ const JOB_OPTIONS = {
   backoff: { type: "fixed", delay: 1000 },
   stackTraceLimit: 0,
 };
-/** For a queue that is being opened when all are closed. */
+/** How long closing waits for a queue that is being opened. */
 const OPENED_MS = 2_000;
-/** We read none of them. */
+/** BullMQ keeps this many events for each queue. Soong reads none. */
 const KEPT_EVENTS = 100;
 
 type AnyQueue = Queue<StoredJob, void, string, StoredJob, void, string, IQueueBackend>;
@@ -47,7 +47,7 @@ export async function openBullQueue(
   const queues = new Map<string, Promise<AnyQueue>>();
   const takers = new Set<JobTaker>();
   const closing = new AbortController();
-  // Each question of a time listens to it.
+  // Each request under way adds a listener.
   setMaxListeners(0, closing.signal);
   let closed: Promise<void> | undefined;
 
@@ -59,7 +59,7 @@ export async function openBullQueue(
       askQueue(pool, "could not replace a job", async (queue) => {
         const jobId = encodeJobId(id);
         if ((await queue.getJobState(jobId)) === "waiting") return false;
-        // One that a worker has stays; when it is delivered again, the store says that it is not wanted.
+        // A job that a worker has cannot be removed; if it is delivered again, the store shows that it is not wanted.
         await queue.remove(jobId);
         await addTo(queue, job);
         return true;
@@ -74,7 +74,7 @@ export async function openBullQueue(
           const taker = await startBullTaker(options);
           takers.add(taker);
           if (isAwaited && closed === undefined) return taker;
-          // No one else would ever close it.
+          // The caller has given up, so no one else closes the taker.
           await taker.close();
           throw refuseClosed();
         });
@@ -151,7 +151,7 @@ export async function openBullQueue(
 
   async function closeAll(): Promise<void> {
     await Promise.allSettled(Array.from(takers, (taker) => taker.close()));
-    // One that is being opened would wait for a connection that does not come any more.
+    // A queue that is being opened may wait for a connection that never comes.
     await inTime(Promise.allSettled(queues.values()), { ms: OPENED_MS });
     const ended = backends.close();
     const ending = Array.from(queues.values(), async (queue) => (await queue).close());
@@ -163,7 +163,7 @@ function refuseClosed(): QueueError {
   return new QueueError("queue_closed", "The job queue is closed.");
 }
 
-/** Not longer than the queue is open: nothing answers after that. */
+/** Ends when the queue is closed: nothing answers after that. */
 async function inAnswerTime<Answer>(
   work: () => Promise<Answer>,
   closing: AbortSignal,

@@ -6,7 +6,7 @@ import type { QueueAddress } from "./queue-error.ts";
 
 const CONNECT_MS = 5000;
 const RECONNECT_MS = 1000;
-/** Longer than a taker waits for a job in one command. */
+/** When a silent connection is closed: longer than a taker waits for a job in one command. */
 const SILENT_MS = 15_000;
 
 export async function openRedisBackends(
@@ -21,7 +21,7 @@ export async function openRedisBackends(
     connectTimeout: CONNECT_MS,
     retryStrategy: () => RECONNECT_MS,
     socketTimeout: SILENT_MS,
-    // What cannot be sent or answered fails at once. Else it would be collected for as long as the server is away.
+    // Commands fail at once if they cannot be sent or answered. Otherwise they would pile up while the server is away.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
   });
@@ -33,12 +33,12 @@ export async function openRedisBackends(
     await connection.connect();
   } catch (error) {
     connection.disconnect();
-    // What `connect` throws is only that the connection is closed.
+    // The error of `connect` only says that the connection is closed.
     throw failure ?? error;
   }
   return {
     async connect(name, options, { takes }) {
-      // BullMQ would wait until it is connected, and then forever if it is closed meanwhile.
+      // BullMQ would wait for the connection, and forever if it is closed meanwhile.
       if (connection.status !== "ready") throw new Error("it is not connected");
       const use = { withBlockingConnection: takes };
       const backend = bull.createRedisBackend(name, { ...options, connection }, use);
@@ -46,7 +46,7 @@ export async function openRedisBackends(
       await backend.waitUntilReady();
       return { backend, connection, close: async () => {} };
     },
-    // Keys are made on use.
+    // Redis has no tables: keys are created on use.
     repair: async () => false,
     async close() {
       connection.disconnect();

@@ -1,4 +1,4 @@
-// Takes jobs of one pool with a worker of BullMQ: runs the handler, and moves the job to where its end says.
+// Takes jobs of one pool with a worker of BullMQ: runs the handler, then ends the job, puts it back or delays it.
 
 import { setMaxListeners } from "node:events";
 import { inTime } from "@soong/platform";
@@ -9,11 +9,11 @@ import type { Job, JobEnd, JobTaker, TakeOptions } from "./job-queue.ts";
 import { QueueError } from "./queue-error.ts";
 import { readStoredJob } from "./queue-names.ts";
 
-/** Between a failure and the next try, of a handler as of the queue. */
+/** Between a failure of a handler or of the queue and the next attempt. */
 const RETRY_MS = 1000;
-/** How often jobs of killed workers are looked for. */
+/** How often BullMQ looks for jobs of killed workers. */
 const CHECK_MS = 1000;
-/** For a handler to end after it was aborted. */
+/** How long an aborted handler may take to end. */
 const GRACE_MS = 5000;
 const CLOSE_MS = 10_000;
 const ALWAYS = 2 ** 31 - 1;
@@ -40,7 +40,7 @@ export async function startBullTaker(given: BullTakerOptions): Promise<JobTaker>
   const { backend, connection } = connected;
   const ending = new AbortController();
   const aborting = new AbortController();
-  // Each job listens to it.
+  // Each job adds a listener.
   setMaxListeners(0, aborting.signal);
   pauseAfterFailure(backend, given, ending.signal);
   const worker = new bull.Worker(
@@ -72,7 +72,7 @@ export async function startBullTaker(given: BullTakerOptions): Promise<JobTaker>
   async function processJob(taken: BullJob, token: string): Promise<void> {
     const job = readStoredJob(taken.data);
     if (job === undefined) throw new bull.UnrecoverableError("This is not a job of Soong.");
-    // BullMQ takes one more when it is closed while it waits for a job.
+    // If BullMQ is closed while it waits for a job, it takes one more.
     const jobEnd = ending.signal.aborted ? "back" : await runHandler(job, given, aborting.signal);
     if (jobEnd === "done") return;
     if (jobEnd === "back") {
@@ -84,7 +84,7 @@ export async function startBullTaker(given: BullTakerOptions): Promise<JobTaker>
   }
 }
 
-/** `back`: it was aborted, and another worker can have the job at once. */
+/** `back`: the handler was aborted, and another worker may take the job at once. */
 async function runHandler(
   job: Job,
   { handle, report }: BullTakerOptions,
@@ -110,12 +110,12 @@ function checkEnd(end: JobEnd): JobEnd {
   );
 }
 
-/** The dispatch has added another job instead of one that was kept here. */
+/** Whether the error means that the dispatch has replaced the job while it was delayed here. */
 function isReplaced({ message }: Error): boolean {
   return message.startsWith("Missing key for job ");
 }
 
-/** BullMQ itself would ask a failing database again at once, without end. */
+/** Without a pause, BullMQ would query a failing database in an endless loop. */
 function pauseAfterFailure(
   backend: IQueueBackend,
   { backends, report }: BullTakerOptions,

@@ -1,11 +1,11 @@
-// What goes wrong in the background, sent on: without secrets, and not again and again while a database is away.
+// Reports errors of the background work: without secrets, and the same message at most every 30 seconds.
 
 import { asQueueError, type QueueAddress } from "./queue-error.ts";
 
 const SILENT_MS = 30_000;
 const MAX_KNOWN = 100;
 
-/** `what` the queue does with it, as the middle of a sentence. */
+/** `what`: what the queue does about the error, as the predicate of "the job queue at …". */
 export type ReportError = (error: unknown, what?: string) => void;
 
 export function createErrorReporter(

@@ -1,5 +1,5 @@
 // The port to a job queue. A queue is only transport: it delivers each job at least once, sometimes twice, and what a
-// worker may do is decided by its claim in the store. So a queue may lose its tables; the driver adds what is ready again.
+// worker may do is decided by its claim in the store. So a queue may lose its tables: the driver adds ready steps again.
 
 import type { JsonObject } from "@soong/schema";
 
@@ -17,7 +17,7 @@ export type HandleJob = (job: Job, signal: AbortSignal) => Promise<JobEnd>;
 export interface TakeOptions {
   /** How many jobs run at a time, at most. */
   readonly concurrency: number;
-  /** Where it throws, the job is delivered again a second later. */
+  /** If it throws, the job is delivered again a second later. */
   readonly handle: HandleJob;
 }
 
@@ -25,18 +25,18 @@ export interface JobQueue {
   /** After an error the job may have been added nevertheless. */
   add(pool: string, job: Job): Promise<void>;
   /**
-   * Adds `job` in place of one that waits no more: its worker was lost, or has put it off by a wrong clock. One that waits
-   * keeps its place. Returns whether the job was added.
+   * Adds `job` in place of the job `id`, unless that one still waits in the queue. It may be missing there because its worker was
+   * lost, or has delayed it by a wrong clock. Returns whether `job` was added.
    */
   replace(pool: string, id: string, job: Job): Promise<boolean>;
   take(pool: string, options: TakeOptions): Promise<JobTaker>;
   count(pool: string): Promise<JobCount>;
-  /** Closes its takers, too. */
+  /** Also closes its takers. */
   close(): Promise<void>;
 }
 
 export interface JobCount {
-  /** Including those that are delivered again later. */
+  /** Includes delayed jobs. */
   readonly waiting: number;
   readonly active: number;
 }

@@ -1,4 +1,4 @@
-// Packages that are optional, because each engine needs others: loaded on use, and named when they are missing.
+// Loads optional packages on use: each engine needs others. An error names a missing one.
 
 import { QueueError } from "./queue-error.ts";
 
@@ -11,7 +11,7 @@ export async function loadPackage<Loaded>(
     return await load();
   } catch (error) {
     const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-    // A package that is there but lacks one of its own is another matter.
+    // If a dependency of the package is missing, the original error is better.
     const isMissing =
       (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") &&
       String(message).includes(`'${name}'`);

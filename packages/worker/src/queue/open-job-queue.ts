@@ -1,4 +1,4 @@
-// Opens the queue that a url names. All engines so far are BullMQ's; another one is another case here.
+// Opens the queue that a url names. All engines are BullMQ's so far; a further engine is a further case here.
 
 import { openPostgresBackends } from "./bull-postgres.ts";
 import { openBullQueue } from "./bull-queue.ts";

@@ -21,7 +21,7 @@ test("an error names the server and the reason, and no secret in any form", () =
   expect(inspect(error, { showHidden: true })).not.toMatch(/s3cr3t|hidden/);
 });
 
-test("a user without rights is told which ones", () => {
+test("the error for a user without rights names them", () => {
   const thrown = Object.assign(new Error("permission denied for database work"), { code: "42501" });
   expect(asQueueError(thrown, readQueueUrl("postgres://h/work"), "cannot be opened").message).toBe(
     "The job queue at postgres://h/work cannot be opened: permission denied for database work. GRANT this user CONNECT and CREATE on the database: the queue has a schema of its own",

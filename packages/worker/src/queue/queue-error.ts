@@ -13,7 +13,7 @@ export class QueueError extends SoongError<QueueErrorCode> {
   override readonly name = "QueueError";
 }
 
-/** The queue's address as it may be shown, and its secrets, which may not. */
+/** The address of a queue, the part of it that may be shown, and its secrets. */
 export interface QueueAddress {
   readonly url: URL;
   /** Without user, password and parameters. */
@@ -58,14 +58,14 @@ export function asQueueError(
   return new QueueError("queue_failed", `The job queue at ${shown} ${what}: ${reason}`);
 }
 
-/** Of PostgreSQL. */
+/** SQLSTATE. */
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-/** In the words of ioredis. */
+/** Messages of ioredis. */
 const NOT_CONNECTED = /enableOfflineQueue|max retries per request/;
 
 function explain(thrown: unknown): string {
-  // Of a host with several addresses, each of which failed.
+  // A host with several addresses, each of which failed.
   if (thrown instanceof AggregateError && thrown.message === "") {
     return [...new Set(thrown.errors.map(messageOf))].join("; ");
   }

@@ -1,5 +1,5 @@
-// Pools and ids as the engines take them. They refuse ":" and ids that are numbers, so a prefix is added and all but a few
-// characters are percent-encoded: two names stay two names.
+// Encodes pools and ids for the engines, which refuse ":" and numeric ids: a prefix is added and all but a few characters are
+// percent-encoded, so different names stay different.
 
 import type { JsonObject } from "@soong/schema";
 import type { Job } from "./job-queue.ts";
@@ -7,7 +7,7 @@ import { QueueError } from "./queue-error.ts";
 
 const MAX_CHARS = { pool: 100, id: 500 };
 
-/** `schema`: another store in the same database may have a pool of the same name. */
+/** `schema`: keeps apart pools of the same name, of several stores in one database. */
 export function encodePool(pool: string, schema?: string): string {
   if (schema !== undefined && !/^\w{1,63}$/.test(schema)) {
     throw new QueueError("queue_url", "The schema in the url of the job queue is no plain name.");
@@ -19,7 +19,7 @@ export function encodeJobId(id: string): string {
   return `job/${encode(id, "id").replaceAll("%2F", "/")}`;
 }
 
-/** Text, because PostgreSQL's JSON has no U+0000. */
+/** The job is a text, because PostgreSQL's JSON cannot hold U+0000. */
 export interface StoredJob {
   readonly job: string;
 }
@@ -28,7 +28,7 @@ export function storeJob({ id, data }: Job): StoredJob {
   return { job: JSON.stringify({ id, data }) };
 }
 
-/** Undefined for what another program has put into the queue. */
+/** Undefined for a job that another program has put into the queue. */
 export function readStoredJob(stored: unknown): Job | undefined {
   const { job } = (stored ?? {}) as { readonly job?: unknown };
   if (typeof job !== "string") return undefined;

@@ -1,5 +1,5 @@
-// The policy of the run that dispatched the work, as the ceiling of the worker's (PERM-12), and the tools it is denied. Both are
-// read from the record of that run. What a policy says of the project holds for the project of this machine.
+// Reads the policy of the dispatching run, which is the ceiling of the worker's policy (PERM-12), and the tools that its task
+// denies. Both come from the record of that run. Rules about its project apply to the project of this machine.
 
 import { SoongError, type Fact } from "@soong/core";
 import { compileRecordedPolicy } from "@soong/core/internal";

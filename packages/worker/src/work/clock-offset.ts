@@ -1,9 +1,9 @@
-// How far this machine's clock is from the database's. Leases end by the database's clock, and a queue's locks by the
-// worker's: a worker whose clock is far off would take over jobs that are being worked on.
+// Refuses a machine whose clock differs too much from the database's. Leases end by the database's clock, and a queue's locks by
+// the worker's: a worker with a wrong clock would take jobs that other workers have.
 
 import { SoongError } from "@soong/core";
 
-/** A third of the lease is what a heartbeat leaves as reserve. */
+/** Heartbeats leave a third of the lease as reserve. */
 export function refuseClockOffset(offsetMs: number, leaseMs: number): void {
   const mostMs = leaseMs / 3;
   if (Math.abs(offsetMs) <= mostMs) return;

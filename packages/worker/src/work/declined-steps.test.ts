@@ -27,7 +27,7 @@ test("a step that it takes after all is not declined any more", () => {
   expect(declined.list()).toEqual([]);
 });
 
-test("a step is told of once for each reason, and of no reason more than a line or two", () => {
+test("a step is reported once for each reason, and a reason is cut to a line or two", () => {
   verifies("DIST-1");
   const declined = createDeclinedSteps();
   declined.add(work("a", 1), "one");

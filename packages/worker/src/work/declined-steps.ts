@@ -1,27 +1,27 @@
-// The steps that were given to this worker and that it leaves to others, for the runs that dispatched them.
+// The steps that this worker was offered and leaves to others. The dispatching runs read them.
 
 import type { DeclinedStep } from "@soong/store";
 import type { JobWork } from "../dispatch/index.ts";
 
 export interface DeclinedSteps {
   add(work: JobWork, why: string): Declined;
-  /** It takes the step after all. */
+  /** Call it when the worker takes the step after all. */
   remove(work: JobWork): void;
-  /** Of the last minute. */
+  /** The steps that were declined in the last minute. */
   list(): DeclinedStep[];
 }
 
 export interface Declined {
   readonly isNewStep: boolean;
   readonly isNewReason: boolean;
-  /** A later job of the same dispatch was here: this one is not needed. */
+  /** A later job of the same dispatch was here before, so this one is not needed. */
   readonly isOutdated: boolean;
 }
 
-/** A step that is still wanted comes again every second. */
+/** A job for a step that is still wanted is delivered again every second. */
 const KEPT_MS = 60_000;
 const MOST = 200;
-/** A reason may repeat what a job says. */
+/** A reason may quote text of a job, of any length. */
 const MOST_CHARS = 500;
 
 export function createDeclinedSteps(): DeclinedSteps {
@@ -39,7 +39,7 @@ export function createDeclinedSteps(): DeclinedSteps {
       const newest = Math.max(known?.newest ?? 0, number);
       const about = { task_id, step_id, run_id, tool_call_id, why };
       const step = isNewStep ? { ...about, since: new Date().toISOString() } : known.step;
-      // Behind all others: the ones that were not seen for longest are forgotten first.
+      // Moved behind all others: the step that was not seen for the longest time is removed first.
       steps.delete(key);
       steps.set(key, { step, seenAt: performance.now(), newest });
       forgetOld();

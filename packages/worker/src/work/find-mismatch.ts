@@ -1,4 +1,4 @@
-// Whether this machine can work on a job: with the same definition, what its config allows the pool, its tools, hooks and models.
+// Checks whether this machine can do a job: same definition, tools that its config allows the pool, hooks and models.
 
 import {
   digestDefinition,
@@ -10,7 +10,10 @@ import { messageOf } from "@soong/core";
 import { findMissingGuard, type JobWork } from "../dispatch/index.ts";
 import type { WorkerHost } from "./worker-host.ts";
 
-/** Who can write the queue can write anything into a job: what this machine says of the pool bounds it. */
+/**
+ * Returns why not, as a clause. Anyone who can write to the queue can put anything into a job, so this machine's own config of the
+ * pool bounds it.
+ */
 export async function findMismatch(
   host: WorkerHost,
   work: JobWork,
@@ -29,7 +32,7 @@ export async function findMismatch(
   if (id !== own) {
     return `it is for the agent ${id}, and the pool ${name} has ${own} on this worker. Give all machines the same config, and start this worker again.`;
   }
-  // Servers are connected when someone needs their tools, and may have been away.
+  // Servers are connected on demand, and may have been unreachable before.
   if (findUnknownTools(host, asked) !== undefined) await host.toolProvider?.ready(signal);
   for (const [most, whose] of [
     [pool.allowed_tools, `the pool ${name}`],
@@ -52,7 +55,7 @@ export async function findMismatch(
   }
 }
 
-/** A run with a tool that is not there ends at once, and would use up an attempt. */
+/** A run with an unknown tool would fail at once and use up an attempt. */
 function findUnknownTools(host: WorkerHost, asked: readonly string[]): string | undefined {
   const unknown = asked.filter((name) => !name.includes("*") && !host.hasTool(name));
   if (unknown.length === 0) return undefined;

@@ -1,5 +1,5 @@
-// The policy of another machine on this one. What it says of the project there holds for the project here; all other paths mean
-// what they say.
+// Moves the policy of another machine to this one. Rules about the project there apply to the project here; all other paths stay
+// as they are.
 
 import {
   compilePolicy,
@@ -12,7 +12,6 @@ import {
 import {
   compilePathPattern,
   escapeGlob,
-  foldCase,
   globsInside,
   isWithin,
   joined,
@@ -21,19 +20,19 @@ import {
   readLinks,
 } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
-import { movePath } from "../dispatch/index.ts";
+import { chooseFold, movePath } from "../dispatch/index.ts";
 
-/** What a policy says about a machine. */
+/** The inputs of a policy that depend on the machine. */
 export interface MachinePlaces extends Pick<
   PolicyInput,
   "home" | "tmp_dir" | "protected_roots" | "case_insensitive_paths"
 > {
   readonly roots: Roots;
-  /** Where a path leads, through links. */
+  /** Resolves links. */
   readonly resolvePath: (path: string) => string | undefined;
 }
 
-/** All of its ceilings, too. */
+/** Also moves all ceilings of the policy. */
 export function movePolicy({ input, rules, ceiling }: Policy, here: MachinePlaces): CompiledPolicy {
   const above = ceiling && movePolicy(ceiling, here);
   if (above?.ok === false) return above;
@@ -43,7 +42,7 @@ export function movePolicy({ input, rules, ceiling }: Policy, here: MachinePlace
   const moved: PolicyInput = {
     ...rest,
     ...places,
-    // Where writing to it is ordinary on both machines.
+    // Only if both machines allow ordinary writes to it.
     ...(tmp_dir !== undefined && tmpThere !== undefined && { tmp_dir }),
     roots: { ...roots, write: roots.write.filter((root) => there?.write.includes(root) === true) },
     rules: rules.flatMap(({ rule }) => move.rule(rule)),
@@ -57,18 +56,18 @@ export function movePolicy({ input, rules, ceiling }: Policy, here: MachinePlace
 
 interface Move {
   rule(rule: PermissionRule): PermissionRule[];
-  /** Of a pattern that restricts, those that restrict as much here. */
+  /** Returns the patterns that restrict as much here as `pattern` does there. */
   pattern(pattern: string): string[];
 }
 
 function createMove(input: PolicyInput, there: string | undefined, here: string): Move {
   if (there === undefined) return { rule: (rule) => [rule], pattern: (pattern) => [pattern] };
   const places = patternPlaces(input);
-  const fold = places.caseInsensitive === true ? foldCase : (text: string) => text.normalize("NFC");
+  const fold = chooseFold(places);
   return {
     rule(rule) {
       const { path, project, argv, decision } = rule;
-      // Of another project: it did not hold for the dispatch.
+      // A rule for another project did not apply to the dispatch.
       if (project !== undefined && trimSlash(project) !== there) return [];
       const own = project === undefined ? rule : { ...rule, project: here };
       const isAllowed = decision === "allow";
@@ -86,7 +85,7 @@ function createMove(input: PolicyInput, there: string | undefined, here: string)
     pattern: (pattern) => movePattern(pattern, there),
   };
 
-  /** As it is, and all that it says of the project there, also through links, said of the project here. */
+  /** The pattern as it is, and, if it matches in the project there, also through links, the same for the project here. */
   function movePattern(pattern: string, project: string): string[] {
     const moved = compilePathPattern(pattern, "restricts", places).globs.flatMap((glob, index) => {
       const given = index === 0 ? pattern : glob;
@@ -101,7 +100,7 @@ function createMove(input: PolicyInput, there: string | undefined, here: string)
   }
 }
 
-/** Not relative to the project. */
+/** A pattern that is not relative to the project. */
 const ANCHORED = /^~?\//;
 
 function trimSlash(path: string): string {

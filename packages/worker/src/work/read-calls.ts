@@ -1,4 +1,4 @@
-// What earlier attempts at a step did, each in the session of its own worker.
+// Reads what earlier attempts at a step did, each from the session of its worker.
 
 import { readEarlierCalls } from "@soong/agent";
 import type { SessionReader, Store } from "@soong/store";

@@ -1,11 +1,11 @@
-// A worker process: takes jobs of its pool until it is stopped, and says every few seconds that it is there and what it does.
+// A worker process: takes jobs of its pool until it is stopped, and reports every few seconds that it runs and what it does.
 
 import { hostname } from "node:os";
 import { messageOf } from "@soong/core";
 import { inTime } from "@soong/platform";
 import type { ClusterStorage, WorkerStep } from "@soong/store";
 import { refuseClockOffset } from "./clock-offset.ts";
-import { readJob, REPORT_MS } from "../dispatch/index.ts";
+import { REPORT_MS, type JobWork } from "../dispatch/index.ts";
 import type { JobQueue, JobTaker } from "../queue/index.ts";
 import { createDeclinedSteps } from "./declined-steps.ts";
 import { workOnJob } from "./work-on-job.ts";
@@ -24,7 +24,7 @@ export interface WorkerOptions {
   readonly version: string;
   /** Accepts no new steps; the current ones are finished. `soong workers drain` does the same. */
   readonly drain: AbortSignal;
-  /** How long they may take from then on; after that they are stopped and given back. */
+  /** How long the current steps may take after `drain`. Then they are stopped and given back. */
   readonly graceMs: number;
 }
 
@@ -33,7 +33,7 @@ export interface WorkerEnd {
   readonly stopped: number;
 }
 
-/** Settles when it has ended, and nothing of it is left at work. */
+/** Settles when the worker has ended, with all of its work. */
 export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const { host, cluster, queue, pool, concurrency, graceMs } = options;
   refuseClockOffset(await cluster.clockOffsetMs(), host.tasks.leaseMs);
@@ -41,7 +41,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const declined = createDeclinedSteps();
   const started_at = new Date().toISOString();
   let isAway = false;
-  /** One after the other: an earlier one that arrived late would undo a later one, or the end. */
+  /** Reports are sent one after the other: a late one would overwrite a later one, or undo the removal. */
   let reporting = Promise.resolve();
   /** Has not begun, so it will say what is true then: more of them would pile up while the store is away. */
   let nextReport: Promise<void> | undefined;
@@ -75,8 +75,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     clearTimeout(grace);
     unlisten();
     forget();
-    await taker.close();
-    await reportEnd();
+    await taker.close().finally(reportEnd);
   }
   return { stopped };
 
@@ -84,16 +83,12 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     return queue.take(pool, {
       concurrency,
       async handle(job, signal) {
-        const work = readJob(job);
         let step: WorkerStep | undefined;
-        const onDeclined = (): void => {
-          if (typeof work === "string") return;
-          // The dispatch that waits for it looks at what was reported.
-          void reportSelf().then(() => cluster.wake(`step/${work.task_id}/${work.step_id}`));
+        const onDeclined = ({ task_id, step_id }: JobWork): void => {
+          // Wakes the dispatch, which reads the report.
+          void reportSelf().then(() => cluster.wake(`step/${task_id}/${step_id}`));
         };
-        const onBegun = (): void => {
-          if (typeof work === "string") return;
-          const { task_id, step_id } = work;
+        const onBegun = ({ task_id, step_id }: JobWork): void => {
           step = { task_id, step_id, since: new Date().toISOString() };
           doing.add(step);
           void reportSelf();
@@ -148,7 +143,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
       isAway = false;
       if (draining) drain.abort();
     } catch (error) {
-      // Its claims say how long that may last.
+      // The leases of its claims decide how long that may last.
       if (!isAway) host.report(`The store does not answer; it is asked again. ${messageOf(error)}`);
       isAway = true;
     }

@@ -5,7 +5,7 @@ import type { CallRecord, Store } from "@soong/store";
 import type { JobWork } from "../dispatch/index.ts";
 import type { WorkerHost } from "./worker-host.ts";
 
-/** The call that dispatched it has not ended and was not withdrawn, and its session is held by someone. */
+/** Whether the dispatching call is open and not withdrawn, and a process holds its session. */
 export async function isWanted(store: Store, { from }: JobWork): Promise<boolean> {
   const { session_id, run_id, tool_call_id } = from;
   const [held, withdrawal, calls] = await Promise.all([
@@ -25,7 +25,7 @@ export async function isWanted(store: Store, { from }: JobWork): Promise<boolean
   }
 }
 
-/** The dispatching run does not know of a run that has not begun and cannot stop it, so the worker looks. */
+/** The dispatching run cannot stop a run that it does not know of yet, so the worker looks for a withdrawal. */
 export function watchWithdrawal(
   { store: { cluster }, tasks: { leaseMs } }: WorkerHost,
   { from: { run_id, tool_call_id } }: JobWork,
@@ -36,7 +36,7 @@ export function watchWithdrawal(
     const reason = await cluster.readWithdrawal({ run_id, tool_call_id });
     if (reason !== undefined) onWithdrawn(reason);
   };
-  // A database that is away is asked again.
+  // If the database is unreachable, the next look tries again.
   const lookSafely = (): void => void look().catch(() => {});
   const timer = setInterval(lookSafely, leaseMs / 3);
   const unlisten = cluster.listen(`dispatch/${run_id}`, lookSafely);

@@ -18,6 +18,19 @@ const DEFINITION = {
 /** The one that dispatched it, under way. */
 const CALL = { tool_call_id: "c" };
 
+function startedRun() {
+  const compiled = compilePolicy({ rules: [] });
+  if (!compiled.ok) throw new Error("It does not compile.");
+  const data = { policy: describePolicy(compiled.policy), request: {} };
+  return { type: "run.started", data };
+}
+
+const PLACES = {
+  roots: { project: "/here", write: [] },
+  home: "/home/worker",
+  resolvePath: () => undefined,
+};
+
 async function refuse(): Promise<never> {
   throw new SoongError("session_unknown", "There is no such session.");
 }
@@ -26,7 +39,7 @@ function stage(
   checkModel: WorkerHost["checkModel"] = async () => [],
   own: Partial<WorkerPool> = {},
   said: object = {},
-  { isWanted = true } = {},
+  { isWanted = true, facts = [startedRun()] as readonly object[] } = {},
 ) {
   const lines: string[] = [];
   const declined = createDeclinedSteps();
@@ -41,13 +54,14 @@ function stage(
     store: {
       heldSessions: async () => (isWanted ? ["s"] : []),
       readSession: isWanted
-        ? async () => ({ calls: async () => [CALL], facts: async () => [] })
+        ? async () => ({ calls: async () => [CALL], facts: async () => facts })
         : refuse,
     },
     tasks: {
       leaseMs: 3_000,
       reader: { get: async () => ({ task: { session_id: "s", title: "T" } }) },
     },
+    places: PLACES,
     checkModel,
     defaultTools: () => ["code.read_file"],
     hasTool: (name: string) => name !== "my.tool" && (isConnected || name !== "mcp.git.log"),
@@ -92,6 +106,16 @@ test("a model that this machine does not have leaves the work to others, and is 
   expect(lines).toEqual(["Step plan of task_1 is left to other workers: There is no model fast."]);
   const about = { task_id: "task_1", step_id: "plan", why: "There is no model fast." };
   expect(declined.list()).toMatchObject([about]);
+});
+
+test("a dispatch without a policy on record leaves the work to others, and is told why", async () => {
+  verifies("PERM-12", "DIST-1");
+  const { lines, deliver, declined } = stage(undefined, {}, {}, { facts: [] });
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
+  expect(await deliver()).toEqual({ retryInMs: 1_000 });
+  const why = "The work was not taken: run r has no policy on record.";
+  expect(lines).toEqual([`Step plan of task_1 is left to other workers: ${why}`]);
+  expect(declined.list()).toMatchObject([{ step_id: "plan", why }]);
 });
 
 test("where a definition was written does not matter", async () => {
@@ -239,23 +263,12 @@ test("a worker that cannot open a session for a step gives it back and leaves it
 
 /** A worker that is free and claims the step. No session can be opened. */
 function stageFree(look: () => Promise<string | undefined>) {
-  const compiled = compilePolicy({ rules: [] });
-  if (!compiled.ok) throw new Error("It does not compile.");
-  const started = {
-    type: "run.started",
-    data: { policy: describePolicy(compiled.policy), request: {} },
-  };
   const staged = stage();
   const { host } = staged;
   const left: unknown[] = [];
   let isClaimed = false;
   let opened = 0;
   Object.assign(host, {
-    places: {
-      roots: { project: "/here", write: [] },
-      home: "/home/worker",
-      resolvePath: () => undefined,
-    },
     keeper: {
       async claim() {
         isClaimed = true;
@@ -269,7 +282,7 @@ function stageFree(look: () => Promise<string | undefined>) {
     },
   });
   Object.assign(host.store, {
-    readSession: async () => ({ calls: async () => [CALL], facts: async () => [started] }),
+    readSession: async () => ({ calls: async () => [CALL], facts: async () => [startedRun()] }),
     cluster: {
       readWithdrawal: async () => (isClaimed ? look() : undefined),
       listen: () => () => {},

@@ -1,8 +1,8 @@
-// One job, from its delivery to its end: checked, claimed, worked on in a session of its own, given back where it was not
-// finished. Delivered twice, it is claimed once.
+// One job from its delivery to its end: check it, claim the step, do it in a new session, give it back if it was not finished. A
+// job that is delivered twice is claimed once.
 
 import { bufferFacts, type Agents, type RunEnd, type WorkCeiling } from "@soong/agent";
-import { messageOf, randomIds, systemClock } from "@soong/core";
+import { messageOf, randomIds, SoongError, systemClock } from "@soong/core";
 import { TaskRefused } from "@soong/tasks";
 import { readJob, type JobWork } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
@@ -15,13 +15,13 @@ import { createReadCalls } from "./read-calls.ts";
 
 export interface JobWatch {
   readonly declined: DeclinedSteps;
-  /** A step that it had not declined before, or not for this reason. */
-  readonly onDeclined: () => void;
-  /** It has claimed the step, and executes it now. */
-  readonly onBegun: () => void;
+  /** The worker has declined a step, for the first time or for a new reason. */
+  readonly onDeclined: (work: JobWork) => void;
+  /** The worker has claimed the step and begins. */
+  readonly onBegun: (work: JobWork) => void;
 }
 
-/** Another worker may be able to: it has other definitions. This one may be the first to see it again. */
+/** When a declined job is delivered again. Another worker may be able to do it, but this one may get it first. */
 const ELSEWHERE_MS = 1_000;
 
 export async function workOnJob(
@@ -43,16 +43,16 @@ export async function workOnJob(
   const ids = randomIds();
   const { task_id, step_id } = work;
   const ceiling = readCeiling(host.store, work.from, host.places);
-  // Where the work is not wanted, it does not matter.
+  // If the work is not wanted, this is not awaited, and a rejection must not count as unhandled.
   ceiling.catch(() => {});
   const [isStillWanted, found] = await Promise.all([
     isWanted(host.store, work),
     host.tasks.reader.get(task_id),
   ]);
   const task = found?.task;
-  // The dispatch may have ended, and the job was late.
+  // The dispatch may have ended before the job was delivered.
   if (!isStillWanted || task === undefined) return "done";
-  const why = await findMismatch(host, work, pool, signal);
+  const why = (await findMismatch(host, work, pool, signal)) ?? (await findNoCeiling(ceiling));
   if (why !== undefined) return decline(host, work, why, watch);
   const taken = host.agents.workers.take(
     { pool: pool.name },
@@ -67,20 +67,31 @@ export async function workOnJob(
   if (taken.kind !== "taken") return { retryInMs: ELSEWHERE_MS };
   const { assignment } = taken;
   try {
-    const taken = { work, assignment, title: task.title };
-    return await claimAndWork(host, taken, await ceiling, signal, watch);
+    const step = { work, assignment, title: task.title };
+    return await claimAndWork(host, step, await ceiling, signal, watch);
   } finally {
     host.agents.workers.free(assignment);
   }
 }
 
-/** It comes again every second, until another worker has it or this one can take it. */
+/** A sentence: without the policy of the dispatch nothing may be done. */
+function findNoCeiling(ceiling: Promise<WorkCeiling>): Promise<string | undefined> {
+  return ceiling.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof SoongError && error.code === "no_ceiling") return error.message;
+      throw error;
+    },
+  );
+}
+
+/** The job is delivered again every second until another worker has the step or this one can take it. */
 function decline(host: WorkerHost, work: JobWork, why: string, watch: JobWatch): JobEnd {
   const { isNewStep, isNewReason, isOutdated } = watch.declined.add(work, why);
   if (isNewReason) {
     host.report(`Step ${work.step_id} of ${work.task_id} is left to other workers: ${why}`);
   }
-  if (isNewStep) watch.onDeclined();
+  if (isNewStep) watch.onDeclined(work);
   return isOutdated ? "done" : { retryInMs: ELSEWHERE_MS };
 }
 
@@ -108,12 +119,12 @@ async function claimAndWork(
   const stop = new AbortController();
   const unwatch = watchWithdrawal(host, work, (reason) => stop.abort(reason));
   try {
-    // The dispatch may have ended between the look before and the claim, and then no one knows of the claim.
+    // If the dispatch ended between the first look and the claim, no one knows of the claim.
     if (!(await isWanted(host.store, work))) {
       await keeper.leave(run_id, "aborted", facts.record);
       return "done";
     }
-    watch.onBegun();
+    watch.onBegun(work);
     opened = await host.openSession({
       title: `${taken.title}: ${step.title}`,
       dispatchedBy: { ...work.from, task_id, step_id },
@@ -137,7 +148,7 @@ async function claimAndWork(
     );
     host.report(`← ${step_id} of ${task_id}: ${describeEnd(end)}`);
   } catch (error) {
-    // Given back unused: another worker may be able to.
+    // The step is given back: another worker may be able to do it.
     await keeper.leave(run_id, "aborted", facts.record).catch(() => {});
     if (opened === undefined) return decline(host, work, messageOf(error), watch);
     host.report(`← ${step_id} of ${task_id} failed: ${messageOf(error)}`);
@@ -160,7 +171,7 @@ async function claimAndWork(
     }
     const step = await host.tasks.reader.step(task_id, step_id);
     const until = step?.claim?.lease_expires_at;
-    // Held by another: delivered again when that lease may have ended.
+    // Another worker has the step: the job is delivered again when that lease may have ended.
     const end: JobEnd =
       until === undefined
         ? "done"

@@ -1,4 +1,4 @@
-// What a worker process works with.
+// What a worker process gives to its work: stores, agents, models, tools, sessions.
 
 import type { Agents, LoopLimits, Model, ToolProvider } from "@soong/agent";
 import type { Session, SessionDispatch } from "@soong/core";
@@ -18,28 +18,28 @@ export interface WorkerHost {
   readonly places: MachinePlaces;
   /** The hooks of its sessions that can stop or change calls. */
   readonly guards: readonly Guard[];
-  /** The name of a tool, of an alias the one it is for. */
+  /** Resolves an alias to the name of its tool. */
   canonicalTool(name: string): string;
-  /** What a worker has where a job names no tools. */
+  /** The tools of a worker if its job names none. */
   defaultTools(): readonly string[];
-  /** Whether there is such a tool now, by any of its names. */
+  /** Whether a tool of this name or alias is registered now. */
   hasTool(name: string): boolean;
-  /** Throws where this machine has no such model. */
+  /** Throws if this machine has no such model. */
   checkModel(reference: string): Promise<unknown>;
-  /** A session of this process, for one step. */
+  /** Opens a session for one step. */
   openSession(about: {
     readonly title: string;
     readonly dispatchedBy: SessionDispatch;
   }): Promise<WorkerSession>;
-  /** What the user of the worker should know. */
+  /** Prints a line for the user of the worker. */
   report(line: string): void;
 }
 
 export interface WorkerSession {
   readonly session: Session;
-  /** Someone wants its runs ended. */
+  /** Calls `listener` when a user wants to end the runs of this session. */
   onAbort(listener: (reason: string) => void): () => void;
-  /** Another process may have it by now. */
+  /** Aborts when the session is lost: another process may have it. */
   readonly lost: AbortSignal;
   close(): Promise<void>;
 }

@@ -89,7 +89,7 @@ const PLAN: ScriptTurn = {
         title: "Prepare the market",
         goal: "Every stall is checked, and one list says what they need.",
         steps: [
-          { step_id: "plan", title: "Draw the plan", instructions: "Where each stall stands." },
+          { step_id: "plan", title: "Draw the plan", instructions: "Where each stall is." },
           ...STALLS.map((stall) => ({
             step_id: stall,
             title: `Check the ${stall} stall`,

@@ -170,7 +170,7 @@ interface ByHand {
   readonly socket: Socket;
   push(event: string, data: object): void;
   /** Before its answer is sent. */
-  on(method: string, heard: (params: Record<string, unknown>) => void): void;
+  on(method: string, listener: (params: Record<string, unknown>) => void): void;
 }
 
 async function runtime(
@@ -187,7 +187,7 @@ async function runtime(
     speak({
       socket,
       push: (event, data) => send({ event, data }),
-      on: (method, heard) => void listeners.set(method, heard),
+      on: (method, listener) => void listeners.set(method, listener),
     });
     createInterface({ input: socket }).on("line", (line) => {
       const { id, method, params } = JSON.parse(line) as Asked;

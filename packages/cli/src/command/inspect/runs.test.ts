@@ -34,7 +34,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("two tabs that continue a session at the same moment are both heard", async () => {
+test("two tabs that continue a session at the same moment are both answered", async () => {
   verifies("UI-4");
   const runs = openRunsPort(place, store, async () => {});
   const { session_id } = await runs.start({ prompt: "first", model });

@@ -106,7 +106,7 @@ function describeFailedCall(fact: Fact | undefined): string | undefined {
   return `${tool_name}: ${summary}`;
 }
 
-/** By what it was opened for; whoever asked a model had a conversation, whatever its title. */
+/** By what it was opened for; a session that used a model is a conversation, regardless of its title. */
 function findKind({ title = "", usage, worker_of }: ListedSession): SessionSummary["kind"] {
   if (worker_of !== undefined) return "worker";
   if (usage.requests > 0) return "conversation";

@@ -1,5 +1,5 @@
-// What is done to a session that a process of another machine holds: an abort and a revocation are commands to its holder, sent
-// through the store. The inspector and `soong attach` do it here.
+// Aborts runs and revokes grants in a session that a process of another machine holds, by commands through the store. Used by the
+// inspector and by `soong attach`.
 
 import { ControlError } from "@soong/control";
 import type { Store } from "@soong/store";
@@ -22,7 +22,7 @@ export async function revokeRemotely(
   }
 }
 
-/** Without a run, all that are under way. */
+/** Without `run_id`, aborts all runs that are under way. */
 export async function abortRemotely(
   { cluster }: Pick<Store, "cluster">,
   session_id: string,

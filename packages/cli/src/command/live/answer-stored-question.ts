@@ -1,5 +1,5 @@
-// An answer to a question that is stored: a row, which the process that asked finds. `soong questions answer`, the inspector and
-// `soong attach` do it here, so that the same answers are refused.
+// Answers a stored question: writes a row, which the asking process finds. Used by `soong questions answer`, the inspector and
+// `soong attach`, so that all of them refuse the same answers.
 
 import {
   ControlError,
@@ -44,7 +44,7 @@ export async function answerStoredQuestion(
   if (!taken) throw refuseSettled(kept);
 }
 
-/** The question, if an answer to it reaches someone. */
+/** Returns the question if an answer would be used; throws otherwise. */
 export async function requireAnswerable(
   store: AnswerStore,
   question: QuestionRecord | undefined,
@@ -54,7 +54,7 @@ export async function requireAnswerable(
   if ((await store.heldSessions([session_id])).length > 0) return question;
   const step = (await readWorkedSteps(store, [session_id])).get(session_id);
   if (step === undefined) return question;
-  // The step of a worker that is gone is done again in another session, which takes no answers of this one.
+  // The worker is gone. Its step is done again in another session, which does not use answers of this one.
   await store.questions().settle(session_id, question_id, "withdrawn");
   throw new ControlError(
     "unreachable",
@@ -62,7 +62,7 @@ export async function requireAnswerable(
   );
 }
 
-/** A yes needs the whole question in front of the user (PERM-19). */
+/** Only a question that is shown whole can be approved (PERM-19). */
 export function refuseUnseen(question: QuestionRecord): void {
   if (readStoredRequest(question).shows_all) return;
   throw new ControlError(

@@ -1,5 +1,5 @@
-// A live session as someone sees it who is attached: a program gets records and answers in lines of JSON, a user at a
-// second terminal gets lines of what happens, and its questions one after the other.
+// The two views of `soong attach`: a program reads records and writes answers in lines of JSON; a user at a second terminal reads
+// what happens, and gets the questions one after the other.
 
 import { createInterface } from "node:readline";
 import type { Fact } from "@soong/core";
@@ -25,7 +25,7 @@ export interface AttachedView {
   end(how: "ended" | "left"): void;
 }
 
-/** When stdin ends, questions are left to others. */
+/** When stdin ends, it no longer answers questions. */
 export async function openProgramView(
   { stdin, print }: CommandContext,
   { runtime, client, left }: Attached,
@@ -59,7 +59,7 @@ export async function openProgramView(
     }
   }
 
-  /** The runtime looks at what is in it; here it only has to be an object. */
+  /** The runtime validates the answer; here it only has to be an object. */
   async function answerOne(given: unknown): Promise<void> {
     if (!isRecord(given)) {
       return record({ event: "refused", message: "An answer is an object in JSON." });
@@ -82,7 +82,7 @@ export async function openProgramView(
       return record({ event: "refused", method, message });
     }
     try {
-      // What is in them is looked at where it is done.
+      // The runtime validates the params.
       const result = await client.request<Method>(known, params);
       record({ event: "result", method, ...result });
     } catch (error) {
@@ -108,15 +108,15 @@ const MAX_HELD = 1000;
 const THROUGH_THE_STORE =
   "Reached through the store: a call that is sensitive or very long can only be denied here, and a run that no one attends on its own machine denies what requires approval without asking, unless it is a worker's.";
 
-/** Where no one sits, it is watched only. */
+/** Without an interactive terminal, it only shows what happens. */
 export async function openTerminalView(
   { output, isInteractive, stdin }: CommandContext,
   { runtime, client, left }: Attached,
 ): Promise<AttachedView> {
   const questions = createTerminalQuestions(stdin, output, { edits: false });
-  /** Open here, each with what ends the wait for its answer. */
+  /** The open questions, each with a controller that ends the wait for its answer. */
   const open = new Map<string, { question: ListedQuestion; settled: AbortController }>();
-  /** Not to be said into an open question. */
+  /** Facts that are shown after the current question. */
   const held: Fact[] = [];
   let isAsking = false;
   let isLineOpen = false;
@@ -173,7 +173,7 @@ export async function openTerminalView(
       question.kind === "permission"
         ? await questions.ask(question.request, { signal })
         : await questions.elicit(question.request, { signal });
-    // Someone was faster, or we leave: this is no answer.
+    // The question was answered elsewhere, or we leave: this is no answer.
     if (signal.aborted) return;
     try {
       await client.request("questions.answer", { question_id, ...answer });

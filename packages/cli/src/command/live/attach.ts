@@ -4,12 +4,10 @@
 import { connectControl, type ControlClient, type ControlEvent } from "@soong/control";
 import type { SessionHolder, Store } from "@soong/store";
 import { CommandError, UsageError, visibleLine, type Output } from "../../output/index.ts";
-import { findStoreOptions } from "../../runtime/home.ts";
-import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { filterById } from "../match-id.ts";
 import { withInterrupt } from "../signals.ts";
-import { readFactPages, withReadOnlyStore, withStore } from "../stored.ts";
+import { isStoreShared, readFactPages, withReadOnlyStore, withStore } from "../stored.ts";
 import { openProgramView, openTerminalView } from "./attach-views.ts";
 import { connectRemote, toHello } from "./connect-remote.ts";
 import {
@@ -23,7 +21,7 @@ import { findRemoteHolders } from "./remote-grants.ts";
 
 type OnEvent = (event: ControlEvent) => void;
 
-/** One that can be connected to. */
+/** A live session with a way to connect to it. */
 interface Reachable extends LiveTarget {
   connect(onEvent: OnEvent): Promise<ControlClient>;
 }
@@ -37,8 +35,7 @@ export const attachToSession: Handler<"attach"> = async (context, { session }, o
   }));
   const found = pick(context.output, here, session);
   if (found !== undefined) return work(context, found);
-  const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
-  if (url === undefined) throw refuseNone(session);
+  if (!(await isStoreShared(context))) throw refuseNone(session);
   const reached = new Set(live.map(({ hello }) => hello.session_id));
   await withStore(context, async (store) => {
     const holders = await findRemoteHolders(store, reached);
@@ -90,7 +87,7 @@ async function watchSession(context: CommandContext, runtime: Reachable): Promis
   }
 }
 
-/** All that are under way. */
+/** Aborts all runs that are under way. */
 async function abortRuns({ output, print }: CommandContext, runtime: Reachable): Promise<void> {
   const client = await connectTo(runtime, () => {});
   try {
@@ -109,7 +106,7 @@ async function abortRuns({ output, print }: CommandContext, runtime: Reachable):
   }
 }
 
-/** Undefined: none of them is meant. */
+/** Returns undefined if no session matches. */
 function pick(
   output: Output,
   live: readonly Reachable[],
@@ -143,7 +140,7 @@ async function connectTo(target: Reachable, onEvent: OnEvent): Promise<ControlCl
   });
 }
 
-/** Shows a run from its first fact; without one under way, what comes from now on. */
+/** A run that is under way is shown from its first fact. Without one, only new facts are shown. */
 function findFirstSeq(context: CommandContext, { hello }: LiveTarget): Promise<number> {
   const noneStored = (): number => 0;
   return withReadOnlyStore<number>(context, noneStored, async (store) => {
@@ -155,7 +152,7 @@ function findFirstSeq(context: CommandContext, { hello }: LiveTarget): Promise<n
   });
 }
 
-/** What the runtime could not say any more when it ended. */
+/** Reads the last facts from the store: the runtime may have ended before it sent them. */
 function readRemaining(
   context: CommandContext,
   { hello }: LiveTarget,

@@ -1,5 +1,5 @@
-// A session that a process of another machine holds, as a client sees it: what a socket gives, through the store. It is followed
-// until no one holds it any more.
+// A control client for a session that a process of another machine holds: the protocol of the socket, through the store. It follows
+// the session until no one holds it any more.
 
 import {
   CONTROL_PROTOCOL,
@@ -24,7 +24,7 @@ import { answerStoredQuestion } from "./answer-stored-question.ts";
 import { listRemoteGrants } from "./remote-grants.ts";
 
 export interface RemoteConnection extends ConnectOptions {
-  /** Of the process that is connected. */
+  /** The environment of the process that connects. */
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -36,11 +36,11 @@ type Methods = {
 
 interface Attendance {
   stop(): void;
-  /** The answer was none: if the question is still open, it is put again. */
+  /** Call it when an answer was refused: if the question is still open, it is sent again. */
   showAgain(question_id: string): void;
 }
 
-/** Besides being notified. */
+/** How often open questions are read without a notification. */
 const LOOK_MS = 5_000;
 
 /** `store`: open for writing, and closed by its owner after the client. */
@@ -56,7 +56,7 @@ export function connectRemote(
   const closed = new Promise<void>((resolve) => {
     ended.signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  /** While it is paused. */
+  /** Set while the client is paused. */
   let pausing: { readonly over: Promise<void>; end(): void } | undefined;
   let attending: ({ readonly name: string } & Attendance) | undefined;
 
@@ -99,7 +99,7 @@ export function connectRemote(
       void follow(after);
       return { after };
     },
-    // Text is not sent through the store: its answers are there when they are whole.
+    // The store has no partial text: messages appear when they are complete.
     "text.follow": async () => ({}),
     async "run.abort"({ run_id, reason = "aborted from another terminal" }) {
       const holders = (await store.cluster?.holders()) ?? [];
@@ -127,6 +127,7 @@ export function connectRemote(
     close() {
       attending?.stop();
       ended.abort();
+      pausing?.end();
     },
   };
 
@@ -143,42 +144,39 @@ export function connectRemote(
   async function follow(after: number): Promise<void> {
     const news = awaitFacts(store, session_id);
     const { signal } = ended;
-    const left = new Promise<void>((resolve) => {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
     let last = after;
     while (!signal.aborted) {
       try {
-        // Asked first: what its last holder wrote is there then.
+        // Ask before reading, so that all facts of the last holder are read.
         const isHeld = (await store.heldSessions([session_id])).length > 0;
         const reader = await store.readSession(session_id);
         for await (const page of readFactPages(reader, { after: last })) {
           for (const fact of page) {
             await pausing?.over;
-            if (signal.aborted) break;
+            if (signal.aborted) return news.close();
             last = fact.seq;
             connection.onEvent?.({ event: "fact", data: fact });
           }
         }
         if (!isHeld) break;
       } catch {
-        // The database is away: it is looked at again.
+        // The database is unreachable: the next look tries again.
       }
-      await Promise.race([news.next(), left]);
+      await Promise.race([news.next(), closed]);
     }
     news.close();
     attending?.stop();
     ended.abort();
   }
 
-  /** Those that are open, and what becomes of them. */
+  /** Sends the open questions, and their ends. */
   function attend(kinds: readonly ListedQuestion["kind"][] | undefined): Attendance {
     const shown = new Map<string, QuestionRecord>();
     let looking: Promise<void> | undefined;
     let isStopped = false;
     const look = (): void => {
       looking ??= showChanges()
-        // It is looked at again.
+        // The next look tries again.
         .catch(() => {})
         .finally(() => {
           looking = undefined;
@@ -222,7 +220,7 @@ export function connectRemote(
 
 export function toHello({ session_id, pid, project = "", runs }: SessionHolder): ControlHello {
   const listed = runs.map(({ role = "", ...run }) => ({ ...run, role }));
-  // How many attend there is known there only.
+  // The store does not have the version and the number of attendants of the holder.
   const rest = { version: "", attendants: 0 };
   return { protocol: CONTROL_PROTOCOL, pid, session_id, project, runs: listed, ...rest };
 }

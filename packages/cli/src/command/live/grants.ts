@@ -1,13 +1,11 @@
-// `soong grants`: what was allowed "for this session" in the sessions that are live, here and on other machines that share the
-// store, and taking it back (CLI-7).
+// `soong grants`: lists and revokes what was allowed "for this session" in live sessions, here and on other machines that share the
+// store (CLI-7).
 
 import type { ListedGrant, LiveRuntime } from "@soong/control";
 import { CommandError, describeAge, visibleLine, wrap } from "../../output/index.ts";
-import { findStoreOptions } from "../../runtime/home.ts";
-import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
-import { withReadOnlyStore, withStore } from "../stored.ts";
+import { isStoreShared, withReadOnlyStore, withStore } from "../stored.ts";
 import { liveRuntimes, withClient } from "./live-runtimes.ts";
 import {
   findRemoteHolders,
@@ -88,7 +86,7 @@ const GRANT: IdSubject<LiveGrant> = {
 };
 
 interface LiveGrant {
-  /** Of this machine; else `host` says where it is. */
+  /** For a grant on this machine. Otherwise `host` is set. */
   readonly runtime?: LiveRuntime;
   readonly host?: string;
   readonly pid: number;
@@ -106,7 +104,7 @@ async function findGrants(
 ): Promise<LiveGrant[]> {
   const listed = await Promise.all(
     live.map(async (runtime) => {
-      // None, when it has ended since.
+      // Undefined if the runtime has ended since.
       const answer = await withClient(runtime, (client) => client.request("grants.list", {}));
       const { pid, project } = runtime.hello;
       return (answer?.grants ?? []).map((grant) => ({ runtime, pid, project, grant }));
@@ -119,8 +117,7 @@ async function findRemote(
   context: CommandContext,
   live: readonly LiveRuntime[],
 ): Promise<RemoteGrant[]> {
-  const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
-  if (url === undefined) return [];
+  if (!(await isStoreShared(context))) return [];
   const reached = new Set(live.map(({ hello }) => hello.session_id));
   const noneStored = (): RemoteGrant[] => [];
   return withReadOnlyStore(context, noneStored, async (store) =>

@@ -1,4 +1,4 @@
-// The runtimes of this home that are live now, for commands that talk to them through their sockets (CLI-8).
+// Finds the live runtimes of this home, for commands that connect to their sockets (CLI-8).
 
 import {
   connectControl,
@@ -13,7 +13,7 @@ import type { CommandContext } from "../handler.ts";
 
 /** A session that can be attached to. */
 export interface LiveTarget extends Pick<LiveRuntime, "hello"> {
-  /** Where it is, of one that is reached through the store. */
+  /** The host of a session that is reached through the store. */
   readonly host?: string;
 }
 
@@ -22,7 +22,7 @@ export function describeTarget({ hello, host }: LiveTarget): string {
   return `${hello.session_id}, ${hello.project} (process ${hello.pid}${on})`;
 }
 
-/** What is there and does not answer is noted. */
+/** Prints a note for each runtime that does not answer. */
 export async function liveRuntimes(context: CommandContext): Promise<readonly LiveRuntime[]> {
   if (!hasControlSockets()) {
     throw new CommandError(
@@ -39,7 +39,7 @@ export async function liveRuntimes(context: CommandContext): Promise<readonly Li
   }
 }
 
-/** Undefined when the runtime has ended meanwhile. */
+/** Returns undefined if the runtime has ended meanwhile. */
 export async function withClient<T>(
   { path }: LiveRuntime,
   work: (client: ControlClient) => Promise<T>,

@@ -1,11 +1,11 @@
-// The open questions of a store: where each was asked, and which step of a task waits for it.
+// Reads the open questions of a store, where each was asked, and which step of a task waits for it.
 
 import type { Redactor } from "@soong/core";
 import type { QuestionRecord, RunRecord, Store } from "@soong/store";
 import type { StepRecord } from "@soong/tasks";
 import { readWorkedSteps, type WorkedStep } from "../sessions/session-summary.ts";
 
-/** Without secrets of this home. */
+/** Redacts secrets of this home. */
 export async function readOpenQuestions(
   store: Pick<Store, "questions">,
   redactor: Redactor,
@@ -19,7 +19,7 @@ export interface QuestionPlace {
   readonly worker_of?: WorkedStep | undefined;
 }
 
-/** By session. Of one that was removed meanwhile nothing is known. */
+/** Returns the places by session. A session that was removed meanwhile has no project. */
 export async function readQuestionPlaces(
   store: Pick<Store, "readSession" | "factsOfTypes">,
   questions: readonly QuestionRecord[],
@@ -38,7 +38,7 @@ export async function readQuestionPlaces(
   return new Map(await Promise.all(places));
 }
 
-/** By step. A worker on another machine has a session of its own; workers of one process share the session of who drives them. */
+/** Returns the questions by step. A remote worker has its own session; workers of the driving process share its session. */
 export async function findStepQuestions(
   store: Pick<Store, "runs" | "factsOfTypes">,
   steps: readonly StepRecord[],

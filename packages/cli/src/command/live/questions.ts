@@ -1,5 +1,5 @@
-// `soong questions`: the open questions, also those of a runtime that is gone, and answering one (PERM-20). A yes needs a
-// terminal, and the whole question on it (PERM-19): a command that a model runs cannot answer for the user.
+// `soong questions`: lists and answers open questions, also those of a runtime that is gone (PERM-20). An approval needs a terminal
+// that shows the whole question (PERM-19): a command that a model runs cannot answer for the user.
 
 import type { ElicitationAnswer, PermissionAnswer } from "@soong/core";
 import { describeStoredQuestion } from "@soong/core/internal";
@@ -52,7 +52,7 @@ interface OpenQuestion {
   readonly place: QuestionPlace | undefined;
 }
 
-/** Two workers may ask the same. */
+/** Tells apart the same question of two workers. */
 function describePlace({ project, worker_of }: QuestionPlace = {}): string {
   const where = project === undefined ? "" : `, ${visibleLine(project)}`;
   return `${where}${worker_of === undefined ? "" : `, ${describeWorkedStep(worker_of)}`}`;
@@ -66,7 +66,7 @@ const DECISIONS = new Map([
 const TERMINAL = "terminal";
 const NEVER = { signal: new AbortController().signal };
 
-/** Without a decision the question is put at the terminal. */
+/** Without a decision the user is asked at the terminal. */
 export const answerQuestion: Handler<"questions answer"> = async (
   context,
   { id, decision },

@@ -1,5 +1,5 @@
-// What was allowed "for this session" in sessions that other machines hold, and taking it back (CLI-7). Grants are in the memory
-// of the process that holds the session: its facts say which there are, and a command through the store takes one back.
+// Lists and revokes what was allowed "for this session" in sessions that other machines hold (CLI-7). Grants are in the memory of
+// the process that holds the session: its facts show which exist, and a command through the store revokes one.
 
 import type { Fact, ToolGrant } from "@soong/core";
 import { describeScopes } from "@soong/core/internal";
@@ -38,7 +38,7 @@ export async function listRemoteGrants(
     facts.flatMap((fact) => {
       if (fact.type !== "grant.created" || fact.session_id !== session_id) return [];
       const grant = readGrant(fact);
-      // Those of an earlier holder ended with it.
+      // Grants of an earlier holder ended with its process.
       if (grant === undefined || revoked.has(grant.grant_id) || grant.granted_at < since) return [];
       return [{ host, pid, project, grant }];
     }),
@@ -88,5 +88,5 @@ export async function revokeRemoteGrant(
   }
 }
 
-/** The last look says what is wrong. */
+/** If the store cannot be read, the last look throws. */
 function ignoreUnread(): void {}

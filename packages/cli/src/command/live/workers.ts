@@ -1,13 +1,11 @@
-// `soong workers`: the workers of all machines that share the store, what each does, and letting one end (DIST-1).
+// `soong workers`: lists the workers of all machines that share the store, with their steps, and drains one (DIST-1).
 
 import type { ClusterStorage, DeclinedStep, Store, WorkerRecord, WorkerStep } from "@soong/store";
 import { LOST_AFTER_MS } from "@soong/worker";
 import { CommandError, describeAge, visibleLine } from "../../output/index.ts";
-import { findStoreOptions } from "../../runtime/home.ts";
-import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
-import { withReadOnlyStore, withStore } from "../stored.ts";
+import { isStoreShared, withReadOnlyStore, withStore } from "../stored.ts";
 
 export const listWorkers: Handler<"workers"> = async (context) => {
   const { output, print, json } = context;
@@ -51,14 +49,13 @@ export const drainWorker: Handler<"workers drain"> = async (context, { id }) => 
 };
 
 interface SeenWorker extends WorkerRecord {
-  /** By the database's clock, which may differ from this machine's. */
+  /** Measured by the database's clock, which may differ from this machine's. */
   readonly seen_ms_ago: number;
 }
 
-/** None where nothing was ever stored. */
+/** Returns an empty list if there is no store yet. */
 export async function readWorkers(context: CommandContext): Promise<SeenWorker[]> {
-  const { url } = await findStoreOptions({ home: resolveHome(context), env: context.env });
-  if (url === undefined) throw refuseOneMachine();
+  if (!(await isStoreShared(context))) throw refuseOneMachine();
   const noneStored = (): SeenWorker[] => [];
   return withReadOnlyStore(context, noneStored, async (store) => {
     const cluster = requireCluster(store);

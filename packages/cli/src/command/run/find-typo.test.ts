@@ -42,7 +42,7 @@ describe("words that begin with no command", () => {
     expect(findTypo(typed.split(" "), NAMES)).toBeUndefined();
   });
 
-  it("a quoted sentence is a prompt, whatever it begins with", () => {
+  it("a quoted sentence is a prompt, with any first word", () => {
     expect(findTypo(["sesions are slow"], NAMES)).toBeUndefined();
   });
 });

@@ -71,7 +71,7 @@ export async function writeExportFile(
   } catch (error) {
     if (signal.aborted) return false;
     const { cause } = error as Error;
-    // What the reading of the session failed with is told as that.
+    // If reading the session failed, that error is reported.
     if (cause instanceof Error && readErrno(cause) === undefined) throw cause;
     if (readErrno(cause) === "ENOENT") {
       const folder = visibleLine(dirname(file));

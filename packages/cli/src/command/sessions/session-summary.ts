@@ -136,8 +136,8 @@ function readEnd({ type, data }: Fact): SessionStatus {
 function readReason(end: Fact | undefined): string | undefined {
   if (end?.type !== "run.failed") return undefined;
   const { error, message, reason } = end.data;
-  const told = error?.message ?? message ?? (reason === "failed" ? undefined : reason);
-  return told?.replaceAll("_", " ");
+  const why = error?.message ?? message ?? (reason === "failed" ? undefined : reason);
+  return why?.replaceAll("_", " ");
 }
 
 /** `done · 3 min ago · 2 turns · cost 0.02 USD`, in parts. */

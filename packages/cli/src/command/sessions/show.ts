@@ -118,7 +118,7 @@ function readArguments(facts: readonly Fact[] = []): string {
   return typeof model_input === "string" ? model_input : JSON.stringify(model_input);
 }
 
-/** What was asked about a call, what was answered, and what users see of its result. */
+/** Adds the questions about a call, their answers, and what users see of its result. */
 function withQuestions(entry: TranscriptEntry, facts: readonly Fact[]): TranscriptEntry & Asked {
   const questions = facts.flatMap((fact) => readQuestion(fact) ?? []);
   const summary = facts.find(isTerminalFact)?.data.result?.summary;

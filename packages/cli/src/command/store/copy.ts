@@ -1,4 +1,4 @@
-// `soong store copy`: sessions from one store to another, one after the other, each whole or not at all.
+// `soong store copy`: copies sessions from one store to another, one after the other, each completely or not at all.
 
 import { createRedactor } from "@soong/core";
 import {
@@ -51,7 +51,7 @@ interface Stop {
   readonly exitCode: () => number;
 }
 
-/** Ctrl-C and signals that end the process: what is being copied is given up. */
+/** Ctrl-C and signals that end the process abort the current copy. */
 function withStop<T>(context: CommandContext, work: (stop: Stop) => Promise<T>): Promise<T> {
   return withInterrupt(context, async (interrupted) => {
     const ended = new AbortController();
@@ -80,7 +80,7 @@ async function hideSecrets(context: CommandContext, stores: readonly NamedStore[
   context.output.hide(createRedactor({ secrets }));
 }
 
-/** The tables of a home may be of an older version, which only who writes can change. */
+/** Opens for writing if possible: the tables of a home may have an older version, and readers do not migrate. */
 async function openSource({ options }: NamedStore): Promise<Store> {
   if (options.url !== undefined) return openStore({ ...options, readOnly: true });
   try {
@@ -91,7 +91,7 @@ async function openSource({ options }: NamedStore): Promise<Store> {
   }
 }
 
-/** Last used last, as they came. */
+/** Without `only`, all sessions, the last used one last. */
 async function listIds(
   context: CommandContext,
   source: Store,
@@ -141,7 +141,7 @@ type Result =
   | SessionCopy
   | { readonly session_id: string; readonly state: "refused"; readonly reason: string };
 
-/** Another session may well be copied. */
+/** Errors that concern one session only: the next one may be copied. */
 const REFUSALS: ReadonlySet<string> = new Set([
   "session_in_use",
   "session_exists",
@@ -150,7 +150,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "store_corrupted",
 ]);
 
-/** Undefined: it was given up. */
+/** Returns undefined if the copy was aborted. */
 async function copyOne(
   { context, source, target, stop }: Copying,
   session_id: string,
@@ -188,7 +188,7 @@ function describeResult(result: Result): string {
   return `copied   ${id}  ${facts} facts, ${artifacts} artifacts, ${formatBytes(bytes)}, verified`;
 }
 
-/** The readable folders of its runs. They follow from the facts and can be written at any time, so nothing fails for them. */
+/** Writes the readable folders of the runs. They are made from facts and can be made again later, so errors are ignored. */
 async function writeFolders(target: Store, { options }: NamedStore, session_id: string) {
   if (options.url !== undefined) return;
   const reader = await target.readSession(session_id);

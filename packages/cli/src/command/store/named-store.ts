@@ -1,4 +1,4 @@
-// A store as it is named on the command line: a home directory, or the address of a database, with its password in a variable.
+// Reads the name of a store on the command line: a home directory, or the address of a database, whose password may be in a variable.
 
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
@@ -20,10 +20,10 @@ import type { CommandContext } from "../handler.ts";
 export interface NamedStore {
   /** Without credentials. */
   readonly label: string;
-  /** The same for the same store. */
+  /** Two names of the same store have the same identity. */
   readonly identity: string;
   readonly options: Pick<StoreOptions, "directory" | "url">;
-  /** Whether there may be one: of a database that is not known before it is opened. */
+  /** Whether the store may exist. For a database this is known only after opening it, so it is true. */
   readonly isThere: boolean;
   readonly secrets: readonly KnownSecret[];
 }
@@ -52,7 +52,7 @@ export async function readNamedStore(
   };
 }
 
-/** Also with a typing error, as a directory of its name would show the password. */
+/** Also matches a mistyped address: taken for the name of a directory, it would show the password. */
 const ADDRESS = /^\w+:\/\/|^postgres(?:ql)?:|^[^./~\\][^/\\]*:[^\\].*@/i;
 
 async function nameDatabase(
@@ -91,7 +91,7 @@ async function findWholeUrl(context: CommandContext, text: string, home: string)
   return findStoreUrl(values, { ...context.env, [STORE_URL_NAME]: undefined }) ?? text;
 }
 
-/** `$NAME`, which no shell has filled in, so that the value is in no list of processes. */
+/** Resolves `$NAME` if it was quoted for the shell, so that the value is not in the list of processes. */
 function readVariable({ env }: CommandContext, text: string): string {
   const name = /^\$(\w+)$/.exec(text)?.[1];
   if (name === undefined) return text;

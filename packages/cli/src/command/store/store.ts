@@ -1,4 +1,4 @@
-// `soong store`: which database keeps the sessions of this home, and how much is in it.
+// `soong store`: shows which database has the sessions of this home, and its size.
 
 import { describeStore, type StoreDescription } from "@soong/store";
 import { visibleLine } from "../../output/index.ts";
@@ -19,14 +19,14 @@ export const showStore: Handler<"store"> = async (context) => {
   ]);
 };
 
-/** `schema` is the name of the record. */
+/** Renames `schema`: in a record, that field names the schema of the record. */
 function toRecord(described: StoreDescription, sessions: number) {
   if (described.kind === "sqlite") return { ...described, sessions };
   const { schema: database_schema, ...rest } = described;
   return { ...rest, database_schema, sessions };
 }
 
-/** Its kind, and its address without credentials. */
+/** Renders the kind of a database and its address without credentials. */
 export function describeDatabase(described: StoreDescription): string {
   const address = visibleLine(described.address);
   if (described.kind === "sqlite") return `SQLite, ${address}`;

@@ -1,5 +1,5 @@
-// `soong tasks cancel` and `retry`: a change of a task by the user. On record in the session of the task, unless another
-// process works in that session; then the task alone says so.
+// `soong tasks cancel` and `retry`: the user changes a task. The change is recorded in the session of the task, unless another
+// process holds that session; then only the task shows it.
 
 import { TaskRefused, type TaskCaller, type TaskRecord, type Tasks } from "@soong/tasks";
 import type { FactData } from "@soong/core";
@@ -10,7 +10,7 @@ import { withRuntime } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { findTask, listSteps, withoutClaimToken } from "./stored-task.ts";
 
-/** A task takes so many operations in one update. */
+/** How many operations a task accepts in one update. */
 const MOST_AT_ONCE = 500;
 
 export const cancelTask: Handler<"tasks cancel"> = (
@@ -23,7 +23,7 @@ export const cancelTask: Handler<"tasks cancel"> = (
     context.print({ task }, () => `${visibleLine(task_id)} is cancelled.`);
   });
 
-/** Without steps: all that failed or are blocked. */
+/** Without steps it retries all that failed or are blocked. */
 export const retrySteps: Handler<"tasks retry"> = (context, { task: given, step: step_ids }) =>
   changeTask(context, given, async (tasks, caller, { task_id, status: now }) => {
     const { output, json, print } = context;
@@ -44,7 +44,7 @@ export const retrySteps: Handler<"tasks retry"> = (context, { task: given, step:
     const operations = [
       ...(isBlocked ? [{ op: "unblock_task" } as const] : []),
       ...wanted.flatMap(({ step_id, status, attempts, max_attempts }) => [
-        // One attempt more, where they are used up.
+        // Allow one more attempt if all are used up.
         ...(attempts >= max_attempts
           ? [{ op: "update_step", step_id, max_attempts: attempts + 1 } as const]
           : []),

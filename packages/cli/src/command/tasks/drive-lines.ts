@@ -1,4 +1,4 @@
-// What happens while a task is driven, as lines for users.
+// Renders the events of `soong tasks drive` as lines for users.
 
 import type { DriveEvent } from "@soong/agent";
 import type { StepStatus } from "@soong/tasks";
@@ -24,10 +24,10 @@ export function renderDriveEvent(event: DriveEvent, { colours }: Pick<Output, "c
   }
 }
 
-/** Steps that their worker leaves, and that have not ended. */
+/** The words for steps that have not ended when their worker leaves them. */
 const UNFINISHED: Readonly<Partial<Record<StepStatus, string>>> = {
   ready: "given back",
-  // Its worker has been asked to stop, and has not stopped yet.
+  // The worker was asked to stop and has not stopped yet.
   claimed: "is being stopped",
   running: "is being stopped",
 };

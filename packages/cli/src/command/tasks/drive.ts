@@ -1,5 +1,5 @@
-// `soong tasks drive`: a task worked on to its end by the workers of the config (TASK-6). Ctrl-C stops the workers and
-// gives their steps back; what is finished stays finished.
+// `soong tasks drive`: lets the workers of the config do a task until it ends (TASK-6). Ctrl-C stops the workers and gives their
+// steps back; finished steps stay finished.
 
 import { driveTask, scriptedModel, type DriveEnd, type WorkerPool } from "@soong/agent";
 import { messageOf } from "@soong/core";
@@ -26,12 +26,12 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
   const { env, output, json } = context;
   const { pool: pools } = options;
   const config = await loadUserConfig(context);
-  // What workers ask and report is stored without the secrets of their homes. Facts are redacted when they are recorded.
+  // Questions and reports of workers are stored without the secrets of their homes only. Facts are redacted when they are recorded.
   if (!json) output.hide(await createHomeRedactor(config.home, env));
   refuseUnknownPools(pools, buildWorkerPools(config.values));
   const models = await openModels(config.values, env, options.model).catch((error: unknown) => {
     if (options.model !== undefined || !areAllRemote(config.values, pools)) throw error;
-    // Remote workers have models of their own.
+    // Remote workers use their own models.
     return [scriptedModel({ turns: [] })] as const;
   });
   const wish = { config, agents: true, ...createUserQuestions(context) };
@@ -77,7 +77,7 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
     } catch (error) {
       const { lost } = held.kept;
       if (!lost.aborted) throw error;
-      // Its end cannot be recorded, which would be reported instead.
+      // Closing fails too, because the end cannot be recorded. The loss is the error to report.
       await held.close().catch(() => {});
       throw new CommandError(
         `${messageOf(lost.reason)} \`soong tasks drive ${task.task_id}\` continues the task.`,
@@ -96,7 +96,7 @@ function areAllRemote(
   return wanted.length > 0 && wanted.every((name) => remote.includes(name));
 }
 
-/** Someone started workers for a pool that this process keeps to itself. */
+/** Warns if there are worker processes for a pool whose steps this process does itself. */
 async function warnOfLocalPools(
   { cluster }: Store,
   pools: readonly WorkerPool[],

@@ -1,4 +1,4 @@
-// A stored task, by its id or unique prefix, and its steps.
+// Finds a stored task by its id or unique prefix, and lists its steps.
 
 import type { StepRecord, TaskReader, TaskRecord, TaskWithCounts } from "@soong/tasks";
 import { describeAge, visibleLine } from "../../output/index.ts";
@@ -24,7 +24,7 @@ const TASK: IdSubject<TaskRecord> = {
   hint: "`soong tasks` lists them.",
 };
 
-/** All of them, by position. */
+/** Lists all steps by position. */
 export async function listSteps(reader: TaskReader, task_id: string): Promise<StepRecord[]> {
   const steps: StepRecord[] = [];
   const pages = readPages<StepRecord>(PAGE, (last) =>
@@ -34,7 +34,7 @@ export async function listSteps(reader: TaskReader, task_id: string): Promise<St
   return steps;
 }
 
-/** As a record for programs: the token of a claim is its holder's alone. */
+/** Makes a record for programs, without the token of the claim, which only its holder may have. */
 export function withoutClaimToken({ claim, ...step }: StepRecord): object {
   if (claim === undefined) return step;
   const { token: _token, ...shown } = claim;

@@ -1,4 +1,4 @@
-// A task as lines for users: its steps by level, each below those it waits for, with who works on it and why it failed.
+// Renders a task as lines for users: its steps by level, each below those it waits for, with its worker and the reason of a failure.
 
 import { describeOpenQuestion } from "@soong/core/internal";
 import type { QuestionRecord } from "@soong/store";
@@ -19,7 +19,7 @@ interface TaskLinesOptions {
 }
 
 interface StepLinesOptions extends TaskLinesOptions {
-  /** Those that are open, by step. */
+  /** The open questions by step. */
   readonly questions: ReadonlyMap<string, readonly QuestionRecord[]>;
 }
 
@@ -70,7 +70,7 @@ export function renderTask(
   ];
 }
 
-/** What a step is now, in a line, for a user who follows a task. */
+/** Renders the state of a step in one line, for `--follow`. */
 export function renderStep(step: StepRecord): string {
   const { step_id, status } = step;
   return `${SIGNS[status]} ${visibleLine(step_id)} ${describeStep(step)}`;
@@ -123,7 +123,7 @@ function describeStep(step: StepRecord): string {
   return `${parts.join(", ")}${why === undefined ? "" : `: ${visibleLine(why)}`}${before}`;
 }
 
-/** Its name has a host in it: those of one process need no telling apart when they are done. */
+/** The name of a remote worker has a host in it. After the end of a step, the name of a local worker is of no interest. */
 function isElsewhere(worker: string | undefined): worker is string {
   return worker?.includes("@") === true;
 }
@@ -149,7 +149,7 @@ function renderProgress(counts: StepCounts): string {
   ].join(", ");
 }
 
-/** Each step one level below the lowest it waits for; by position within a level. */
+/** Each step is one level below the lowest one that it waits for. Steps of a level are in order of position. */
 function sortIntoLevels(steps: readonly StepRecord[]): StepRecord[][] {
   const byId = new Map(steps.map((step) => [step.step_id, step]));
   const depths = new Map<string, number>();

@@ -1,4 +1,4 @@
-// `soong tasks`: the stored tasks, one of them with its steps, and the same as it continues in any process.
+// `soong tasks`: lists the stored tasks, shows one with its steps, and follows it while any process works on it.
 
 import { setTimeout } from "node:timers/promises";
 import { taskReader, type StepRecord, type TaskReader, type TaskWithCounts } from "@soong/tasks";
@@ -35,7 +35,7 @@ export const showTasks: Handler<"tasks"> = async (context, { task: given }, { fo
   });
 };
 
-/** Returns how many there were. */
+/** Returns the number of tasks. */
 async function listTasks({ output, print }: CommandContext, reader: TaskReader): Promise<number> {
   let count = 0;
   const pages = readPages<{ readonly task_id: string }>(PAGE, (last) =>
@@ -54,7 +54,7 @@ async function listTasks({ output, print }: CommandContext, reader: TaskReader):
   return count;
 }
 
-/** Until it has ended, or no one reads any more. */
+/** Follows the task until it has ended or the output is closed. */
 function followTask(
   context: CommandContext,
   reader: TaskReader,
@@ -102,7 +102,7 @@ function isOpen({ task: { status } }: TaskWithCounts): boolean {
   return status === "pending" || status === "running" || status === "blocked";
 }
 
-/** What is news about it: a lease that begins anew is none. */
+/** The state of a step for which a change is printed. The renewal of a lease is not. */
 function renderNews({ status, attempts, claim, note }: StepRecord): string {
   return JSON.stringify([status, attempts, claim?.token, note]);
 }

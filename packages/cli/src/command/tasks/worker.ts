@@ -1,5 +1,5 @@
-// `soong worker`: a process that works on the steps of a pool, dispatched on any machine with the same store (DIST-1). A signal
-// lets it finish what it has begun; what takes longer than the grace is stopped and given back.
+// `soong worker`: a process that does the steps of a pool, dispatched on any machine with the same store (DIST-1). After a signal it
+// finishes the steps it has; those that take longer than `--grace` are stopped and given back.
 
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -49,7 +49,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
   }
   refuseUnknownPool(pool, config.values);
   const models = await openModels(config.values, env, options.model);
-  // Of this process: there may be several on one machine.
+  // Unique for each process: there may be several on one machine.
   const place = `${hostname()}-${randomUUID().slice(0, 8)}`;
   const wish = {
     config,
@@ -68,7 +68,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
     const startDrain = (): void => drain.abort();
     const stopListening = [context.interrupts.on(startDrain), onTermination(startDrain)];
     const queue = await openJobQueue(url, {
-      // One that is killed before it has claimed a step keeps it from others no longer than a claim would.
+      // A worker that is killed before its claim delays the step no longer than a claim would.
       lockMs: Math.min(MOST_LOCK_MS, config.values.task.lease_ms),
       onError: (error) => output.note(`warning: ${visibleLine(messageOf(error))}`),
     });
@@ -143,7 +143,7 @@ export const runWorkerProcess: Handler<"worker"> = async (context, _arguments, o
   }
 };
 
-/** Without it there would be no bound here on what a job may ask for. */
+/** The config of the pool bounds what a job may ask for. */
 function refuseUnknownPool(pool: string, values: SoongConfig): void {
   const remote = listRemotePools(values);
   if (remote.includes(pool)) return;
@@ -156,8 +156,8 @@ function refuseUnknownPool(pool: string, values: SoongConfig): void {
 }
 
 function readNumber(name: string, given: string, [least, most]: readonly [number, number]): number {
-  const number = Number(given);
-  if (Number.isInteger(number) && number >= least && number <= most) return number;
+  const number = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+  if (number >= least && number <= most) return number;
   throw new UsageError(
     `${name} is ${visibleLine(given)}; it is a number from ${least} to ${most}.`,
   );

@@ -127,7 +127,7 @@ describe("known values", () => {
       fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
     );
     const piece = fc.string({ unit: char, maxLength: 12 });
-    // Ends in a letter: a last backslash or percent sign would run into whatever follows.
+    // Ends in a letter: a last backslash or percent sign would run into what follows.
     const secret = fc.string({ unit: char, minLength: 6, maxLength: 24 }).map((text) => `${text}x`);
     fc.assert(
       fc.property(

@@ -118,7 +118,7 @@ function runByShell({ words, open }: KnownCommand): InnerCommands {
     if (!name.test(words[at] ?? "")) opaque = true;
   }
   const operand = words[at];
-  // A file of commands, or whatever is on standard input.
+  // A file of commands, or standard input.
   if (!hasScript)
     return { ...ANYTHING, runArguments: operand !== undefined && at === 1 ? [1] : "all" };
   return runByScript(operand, indexes(1, at + 1), { opaque, by_nature: true });
@@ -226,7 +226,7 @@ const SIMPLE_SED = new RegExp(
   String.raw`^(?:${SED_ADDRESS}(?:,[+~]?${SED_ADDRESS})?)?!?\s*(?:[pdqQ=nNgGhHxD]|s([\/|#,:@])(?:\\.|(?!\1)[^\\\n])*\1(?:\\[^\n]|(?!\1)[^\\\n])*\1[gpiI0-9]*)$`,
 );
 
-/** Variables for whatever is run afterwards. */
+/** Variables for all that is run afterwards. */
 function runByExport({ words, open }: KnownCommand): InnerCommands {
   return words.slice(1).every(isHarmlessAssignment) && !open ? RUNS_NOTHING : NOT_UNDERSTOOD;
 }

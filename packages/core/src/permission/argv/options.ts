@@ -175,7 +175,7 @@ export interface PossibleOption extends Option {
   readonly isDoubtful: boolean;
 }
 
-/** The options of a table that a word may be, whatever other options the program has. */
+/** The options of a table that a word may be, regardless of the program's other options. */
 export function possibleOptions(table: OptionTable, word: string): PossibleOption[] {
   const [, long, value] = /^(--[^=]+)(?:=(.*))?$/s.exec(word) ?? [];
   return [...table.options.values()].flatMap((option) => {

@@ -1,4 +1,4 @@
-// Programs that run no other program, whatever their arguments: the only ones of which a session grant
+// Programs that run no other program, with any arguments: the only ones of which a session grant
 // covers any arguments (PERM-16). What is not listed here may run anything, which costs one more question.
 
 import { baseName } from "../path.ts";
@@ -49,7 +49,7 @@ const WRITE = `rm rmdir mkdir touch cp mv ln link unlink chmod chown chgrp tee t
 /** Of those, what may write a file that an operand names. */
 const READ_AND_WRITE: ReadonlySet<string> = new Set(["uniq", "xxd", "tree", "ptx", "base64"]);
 
-/** A plain program that writes no file, whatever its arguments. */
+/** A plain program that writes no file, with any arguments. */
 export function isReadingProgram(name: string): boolean {
   return READING.has(name) && !READ_AND_WRITE.has(name);
 }

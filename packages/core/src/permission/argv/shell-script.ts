@@ -1,6 +1,6 @@
 // Reads the commands of a shell script without running any of it (PERM-16). It knows words, quotes,
 // substitutions, redirections and what separates commands. A word that only the shell could tell (a
-// variable, a pattern) ends what is known of its command; whatever else is not understood is opaque.
+// variable, a pattern) ends what is known of its command; all else that is not understood is opaque.
 
 import type { KnownCommand, ShellWord } from "./known-command.ts";
 import { isAssignment, isHarmlessAssignment } from "./known-command.ts";
@@ -145,7 +145,7 @@ class ScriptReader implements ScriptCommands {
       // A subscript to zsh, which evaluates it.
       if (this.#peek() === "[") this.opaque = true;
     } else if (rest.startsWith("(")) {
-      // Arithmetic: the names in it are evaluated, whatever is in them.
+      // Arithmetic: the names in it are evaluated, with any value.
       if (rest.startsWith("((")) this.opaque = true;
       this.#at += 1;
       this.#takeSubstitution(place);

@@ -54,7 +54,7 @@ export function runByWrapper({ words, open }: KnownCommand, row: string): InnerC
     commands.push(...script.commands);
     opaque ||= script.opaque || open;
   } else {
-    // A text that stands for arguments of the command.
+    // A text that is replaced by arguments of the command.
     const replaced = byKind("replaced").at(-1);
     const known = rest.findIndex(
       (word) => replaced !== undefined && word.includes(replaced.value || "{}"),

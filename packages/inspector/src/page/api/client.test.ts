@@ -20,31 +20,31 @@ describe("a request", () => {
   });
 
   it("is answered", async () => {
-    const { api, told } = apiWith(() => Promise.resolve(json(200, { tasks: [] })));
+    const { api, events } = apiWith(() => Promise.resolve(json(200, { tasks: [] })));
     expect(await api.ask("GET /api/tasks", {})).toEqual({ tasks: [] });
-    expect(told).toEqual(["reached"]);
+    expect(events).toEqual(["reached"]);
   });
 
   it("fails with the sentence of the server", async () => {
     const problem = { error: { code: "settled", message: "Somebody else answered." } };
-    const { api, told } = apiWith(() => Promise.resolve(json(409, problem)));
+    const { api, events } = apiWith(() => Promise.resolve(json(409, problem)));
     await expect(api.ask("GET /api/tasks", {})).rejects.toMatchObject({
       code: "settled",
       message: "Somebody else answered.",
     });
-    expect(told).toEqual(["reached"]);
+    expect(events).toEqual(["reached"]);
   });
 
   it("reports a wrong token", async () => {
-    const { api, told } = apiWith(() => Promise.resolve(new Response("no", { status: 401 })));
+    const { api, events } = apiWith(() => Promise.resolve(new Response("no", { status: 401 })));
     await expect(api.ask("GET /api/tasks", {})).rejects.toMatchObject({ code: "unauthorized" });
-    expect(told).toEqual(["unauthorized"]);
+    expect(events).toEqual(["unauthorized"]);
   });
 
   it("reports when no one answers", async () => {
-    const { api, told } = apiWith(() => Promise.reject(new TypeError("Failed to fetch")));
+    const { api, events } = apiWith(() => Promise.reject(new TypeError("Failed to fetch")));
     await expect(api.ask("GET /api/tasks", {})).rejects.toBeInstanceOf(RequestFailed);
-    expect(told).toEqual(["unreachable"]);
+    expect(events).toEqual(["unreachable"]);
   });
 
   it("reports when no one answers in time, and not when it was given up", async () => {
@@ -52,7 +52,7 @@ describe("a request", () => {
     await expect(late.api.ask("GET /api/tasks", {})).rejects.toMatchObject({ code: "unreachable" });
     const given = apiWith(() => Promise.reject(new DOMException("", "AbortError")));
     await expect(given.api.ask("GET /api/tasks", {})).rejects.toMatchObject({ name: "AbortError" });
-    expect(given.told).toEqual([]);
+    expect(given.events).toEqual([]);
   });
 
   it("fails in words when the answer is none that this page understands", async () => {
@@ -100,15 +100,15 @@ describe("the token", () => {
 });
 
 function apiWith(fetch: () => Promise<Response>) {
-  const told: string[] = [];
+  const events: string[] = [];
   const api = createApi({
     token: "secret",
     fetch,
-    onReached: () => told.push("reached"),
-    onUnreachable: () => told.push("unreachable"),
-    onUnauthorized: () => told.push("unauthorized"),
+    onReached: () => events.push("reached"),
+    onUnreachable: () => events.push("unreachable"),
+    onUnauthorized: () => events.push("unauthorized"),
   });
-  return { api, told };
+  return { api, events };
 }
 
 function json(status: number, body: unknown): Response {

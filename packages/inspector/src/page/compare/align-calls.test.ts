@@ -25,7 +25,7 @@ describe("the calls of two runs", () => {
     );
   });
 
-  it("are all the same beside themselves, and what was added or removed stands alone", () => {
+  it("are all the same beside themselves, and what was added or removed is alone", () => {
     fc.assert(
       fc.property(calls, calls, calls, (before, added, after) => {
         const whole = [...before, ...added, ...after];

@@ -102,7 +102,7 @@ describe("the questions that are shown", () => {
 });
 
 describe("an address", () => {
-  test("shows its host separately, whatever precedes it", () => {
+  test("shows its host separately, after any prefix", () => {
     expect(shownAddress("https://bank.example@evil.example/x?y#z")).toEqual({
       ok: true,
       href: "https://bank.example@evil.example/x?y#z",

@@ -31,13 +31,13 @@ describe("the session that is shown", () => {
 describe("a store", () => {
   it("notifies its listeners of another value, and no one else", () => {
     const store = createStore(1);
-    const heard: number[] = [];
-    const end = store.subscribe(() => heard.push(store.get()));
+    const received: number[] = [];
+    const end = store.subscribe(() => received.push(store.get()));
     store.set(1);
     store.set(2);
     end();
     store.set(3);
-    expect(heard).toEqual([2]);
+    expect(received).toEqual([2]);
   });
 });
 
