@@ -222,7 +222,7 @@ test.each<[string, (url: URL) => void, string, RegExp]>([
     "a wrong password",
     (url) => (url.password = "hunter2-wrong"),
     "store_unavailable",
-    /does not accept the user or password of the URL; check them/,
+    /does not accept the user or password; check those of the URL/,
   ],
   [
     "a list of hosts",

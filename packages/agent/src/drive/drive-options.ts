@@ -1,7 +1,7 @@
 // What a drive of a task is given, what it reports, and how it ends.
 
 import type { Clock, IdSource, Session } from "@soong/core";
-import type { StepStatus, Tasks } from "@soong/tasks";
+import type { StepRecord, StepStatus, Tasks } from "@soong/tasks";
 import type { Agents } from "../child/agents.ts";
 import type { LoopLimits, ToolProvider } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
@@ -23,6 +23,10 @@ export interface DriveOptions {
   /** Stops the workers and gives their steps back; what was finished stays finished. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: DriveEvent) => void;
+  /** What the workers of an earlier drive wait for, in words, by step: that drive has ended, and cannot report it. */
+  readonly describeWaits?: (
+    steps: readonly StepRecord[],
+  ) => Promise<ReadonlyMap<string, readonly string[]>>;
   readonly clock?: Clock;
   readonly ids?: IdSource;
 }
@@ -50,6 +54,9 @@ export type DriveEvent =
       /** As the task has it now: a step that is ready will be tried again. */
       readonly status: StepStatus;
       readonly summary: string;
+      /** How many steps are completed, and how many there are. */
+      readonly completed: number;
+      readonly of_steps: number;
     }
   | {
       readonly kind: "retried";

@@ -76,6 +76,8 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   /** By pool, why its workers cannot be put to work. */
   const unusable = new Map<string, string>();
   const returned = new Map<string, number>();
+  /** Of steps that others have. */
+  const reported = new Set<string>();
   let failure: Error | undefined;
   let stopReason = "the drive has ended";
 
@@ -92,6 +94,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       }
       if (state.counts.failed > 0) await retryFailed();
       await dispatchReady();
+      if (state.counts.claimed + state.counts.running > atWork.size) await reportOthers();
       if (atWork.size === 0) {
         const verdict = await conclude(state);
         if (verdict !== undefined) return verdict;
@@ -142,6 +145,24 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     }
   }
 
+  /** Steps that workers of an earlier drive, or of another process, still have: this one waits for them. */
+  async function reportOthers(): Promise<void> {
+    const { onEvent } = options;
+    if (onEvent === undefined) return;
+    const all = await tasks.querySteps(caller, { task_id, statuses: ["claimed", "running"] });
+    const others = all.filter(({ step_id }) => !atWork.has(step_id));
+    const waits = others.length === 0 ? undefined : await options.describeWaits?.(others);
+    for (const { step_id, claim, last_worker } of others) {
+      const worker = claim?.worker ?? last_worker ?? "a worker";
+      for (const message of [`is at work on ${worker} already`, ...(waits?.get(step_id) ?? [])]) {
+        const key = JSON.stringify([step_id, claim?.run_id, message]);
+        if (reported.has(key)) continue;
+        reported.add(key);
+        onEvent({ kind: "waiting", step_id, worker, message });
+      }
+    }
+  }
+
   function isUsable(pool: string): boolean {
     return (options.pools?.includes(pool) ?? true) && !unusable.has(pool);
   }
@@ -166,7 +187,11 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       // A remote worker has a name of its own.
       const last = now.last_run_id === last_run_id ? undefined : now.last_worker;
       const by = last ?? worker;
-      options.onEvent?.({ kind: "step_ended", step_id, worker: by, status, summary });
+      const { counts } = await tasks.get(caller, task_id);
+      const of_steps = Object.values(counts).reduce((sum, count) => sum + count, 0);
+      const { completed } = counts;
+      const end = { step_id, worker: by, status, summary, completed, of_steps };
+      options.onEvent?.({ kind: "step_ended", ...end });
     }
     if (signal.aborted || !result.is_error) return;
     if (!couldStart(result)) unusable.set(pool, summary);

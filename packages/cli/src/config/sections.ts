@@ -486,7 +486,7 @@ export const SECTIONS = {
           "With PostgreSQL: how long a session stays with a process that cannot reach the database. Then the process stops, and another may continue the session.",
         ),
         busy_timeout_ms: milliseconds(120_000).says(
-          "How long a command waits while another process holds the database, or while a database of `url` cannot be reached.",
+          "How long a command waits while another process holds the database, or, once it has begun, while a database of `url` cannot be reached. At its start it waits for that at most 10 s.",
         ),
         durability: choice(["standard", "full"], "standard").says(
           "Which records wait for the disk. `standard`: starts and results of calls that may change something, decisions, grants, answers, claims. What calls that only read leave survives a killed process, and its end may be lost with the power. `full`: all of them. In PostgreSQL all of them do in any case.",

@@ -19,6 +19,7 @@ import {
   type Roots,
   type Session,
   type SessionOptions,
+  visibleLine,
 } from "@soong/core";
 import { statSync } from "node:fs";
 import type { McpServersOptions } from "@soong/mcp";
@@ -245,6 +246,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
               title: about.title && createRedactor({ secrets }).text(about.title),
             });
       try {
+        if ("resume" in which) await warnOfOtherProject(kept);
         return await hold(kept, dispatchedBy);
       } catch (error) {
         await kept.close();
@@ -287,6 +289,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       hooksFile: "hooks.json",
       disk: patternDisk,
     });
+  }
+
+  /** It may be a session of another machine. */
+  async function warnOfOtherProject({ reader }: OpenSession): Promise<void> {
+    const { project = roots.project } = await reader.record();
+    if (project === roots.project) return;
+    note(
+      `warning: this session was begun in ${visibleLine(project)}, and continues in ${visibleLine(roots.project)}.`,
+    );
   }
 
   async function hold(

@@ -30,7 +30,7 @@ export function findStoreUrl(
 export function checkStoreUrl(url: string, what: string): string {
   const problem = STORE_ADDRESS.problem(stripPassword(url));
   if (problem === undefined) return checkServerToo(url);
-  throw invalid(`${what} ${problem}.`);
+  throw invalid(`${what} ${problem}${problem.endsWith("?") ? "" : "."}`);
 }
 
 /** The driver reads these modes so, too, and warns of it: a mode that only encrypts would trust any server. */

@@ -18,6 +18,8 @@ export interface PostgresDescription {
   readonly schema: string;
   /** Of the tables; undefined where there are none yet. */
   readonly version: number | undefined;
+  /** Whether the user may make the tables. */
+  readonly may_create: boolean;
   readonly server_version: string;
   readonly is_encrypted: boolean;
   /** Of one question, there and back. */

@@ -19,12 +19,14 @@ export async function describePostgres(
     const [clock] = await ask<{ now: number }>(connections, CLOCK);
     const latency_ms = performance.now() - sentAt;
     const version = await readVersion(connections, schema, Infinity);
+    const [rights] = await ask<{ may_create: boolean }>(connections, RIGHTS, [schema]);
     const [size] = await ask<{ bytes: number }>(connections, SIZE, [schema]);
     return {
       kind: "postgres",
       address: name,
       schema,
       version: version === 0 ? undefined : version,
+      may_create: rights?.may_create ?? false,
       server_version: server?.version ?? "",
       is_encrypted: server?.ssl ?? false,
       latency_ms,
@@ -45,6 +47,8 @@ const SERVER = `SELECT current_setting('server_version') AS version,
   (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS ssl`;
 const CLOCK =
   "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision) AS now";
+const RIGHTS = `SELECT coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'CREATE'),
+  has_database_privilege(current_database(), 'CREATE')) AS may_create`;
 const SIZE = `SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint) AS bytes
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'`;
 

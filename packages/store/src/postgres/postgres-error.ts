@@ -11,7 +11,7 @@ const AWAY: Meaning = [
 ];
 const REFUSED: Meaning = [
   "store_unavailable",
-  "it does not accept the user or password of the URL; check them",
+  "it does not accept the user or password; check those of the URL, or the variable that store.password_env names",
 ];
 /** Nothing was sent yet, so this can be retried. */
 const BUSY: Meaning = [

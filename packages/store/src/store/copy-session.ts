@@ -42,8 +42,8 @@ export interface CopyProgress {
 
 export interface SessionCopy {
   readonly session_id: string;
-  /** `already_there`: with the same facts, or removed there with the same facts. */
-  readonly state: "copied" | "already_there";
+  /** `already_there`: with the same facts. `removed_there`: it was there with the same facts, and was removed. */
+  readonly state: "copied" | "already_there" | "removed_there";
   readonly facts: number;
   /** How many were read. */
   readonly artifacts: number;
@@ -60,7 +60,8 @@ export async function copySession(
 ): Promise<SessionCopy> {
   const [source, target] = [findCopyPort(from), findCopyPort(to)];
   const first = await source.database.run(source.tables.knownRow(session_id));
-  if (await target.database.run(isThere(target, first))) return report(first, "already_there");
+  const there = await target.database.run(findThere(target, first));
+  if (there !== undefined) return report(first, there);
   const read = await readSession(source, target, session_id, options);
   try {
     const state = await findWriter(target).transaction(() => addCopy(target, read, options));
@@ -99,15 +100,17 @@ function findWriter({ writing, database }: CopyPort) {
   throw new StoreError("store_read_only", message);
 }
 
-/** Throws where it is there with another history. */
-function* isThere(
+/** Undefined where it is not. Throws where it is there with another history. */
+function* findThere(
   { tables, database }: CopyPort,
   { session_id, last_seq, head_hash }: SessionRow,
-): Steps<boolean> {
+): Steps<"already_there" | "removed_there" | undefined> {
   const row = yield* tables.row(session_id);
   const there = row ?? (yield* tables.tombstone(session_id));
-  if (there === undefined) return false;
-  if (there.last_seq === last_seq && there.head_hash === head_hash) return true;
+  if (there === undefined) return undefined;
+  if (there.last_seq === last_seq && there.head_hash === head_hash) {
+    return row === undefined ? "removed_there" : "already_there";
+  }
   const how =
     row === undefined
       ? `was removed from ${database.name} with another history`
@@ -255,7 +258,8 @@ function* addCopy(
 ): Steps<SessionCopy["state"]> {
   const { rows, spool, pages, staged } = read;
   // Another copy may have been faster.
-  if (yield* isThere(target, rows.session)) return "already_there";
+  const there = yield* findThere(target, rows.session);
+  if (there !== undefined) return there;
   yield* refuseTaken(rows);
   const row = yield* addSession(rows.session);
   for (const { add, offset, length } of pages) {

@@ -10,11 +10,11 @@ export function describeDeclined(declined: PoolLook["declined"]): string {
 }
 
 export function refuseUnready({ step_id }: RemoteWork, step: StepRecord | undefined): ToolFailure {
-  const how = step === undefined ? "not there" : step.status;
+  const how = step === undefined ? "not there" : `${step.status}, not ready`;
   return new ToolFailure({
     code: "step_not_ready",
     error_class: "invalid_arguments",
-    message: `No worker was dispatched. Step ${step_id} is ${how}, not ready.`,
+    message: `No worker was dispatched. Step ${step_id} is ${how}.`,
     recovery: "change_arguments",
     details: { started: false },
   });

@@ -16,6 +16,8 @@ export interface PoolWatch {
 
 export interface PoolLook {
   readonly isDeserted: boolean;
+  /** No worker of the pool is there. */
+  readonly isEmpty: boolean;
   /** Why workers of the pool do not take the step. */
   readonly declined: readonly (Pick<DeclinedStep, "why"> & { readonly worker_id: string })[];
   /** The pools that have workers. */
@@ -29,7 +31,7 @@ export function watchPool(
 ): PoolWatch {
   let presentAt = performance.now();
   let lookAt = presentAt;
-  let last: PoolLook = { isDeserted: false, declined: [], pools: [] };
+  let last: PoolLook = { isDeserted: false, isEmpty: false, declined: [], pools: [] };
   return {
     async look({ isFresh }) {
       const now = performance.now();
@@ -51,6 +53,7 @@ export function watchPool(
       if (own.length > declined.length) presentAt = now;
       last = {
         isDeserted: now - presentAt > absentMs,
+        isEmpty: own.length === 0,
         declined,
         pools: [...new Set(present.map((one) => one.pool))].toSorted(),
       };

@@ -78,7 +78,8 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const withdrawn = new Set<string>();
     const absentMs = Math.min(ABSENT_MS, watch.startWithinMs / 2);
     const everyMs = tasks.leaseMs / 3;
-    const onWaiting = createWaitingReporter(watch);
+    const reporter = createWaitingReporter(watch);
+    const { onWaiting } = reporter;
     const job = { ...work, guards: listGuards(options.hooks, options.places) };
     const offerJob = createJobOffer(options.queue, job, { absentMs, everyMs, signal, onWaiting });
     const pool = watchPool(store, work, absentMs);
@@ -91,8 +92,8 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
         await settleLost(step, step && isOver(step, first) ? step.last_run_id : undefined);
         await withdrawQuestions((step?.earlier ?? []).map(({ run_id }) => run_id));
-        for (const { outcome, message } of findEnded(step, first)) {
-          if (isGivenBack(outcome)) onWaiting(`goes to another worker: ${message}`);
+        for (const { at, outcome, message } of findEnded(step, first)) {
+          if (isGivenBack(outcome)) reporter.reportAttempt(at, `is ready again: ${message}`);
         }
         const child = await findChild(store, work, step);
         if (child !== undefined) {
@@ -122,9 +123,14 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         }
         if (step.status === "ready") {
           await offerJob(step);
-          const { isDeserted, declined, pools } = await pool.look({ isFresh });
+          const { isDeserted, isEmpty, declined, pools } = await pool.look({ isFresh });
           const wasBegun = findEnded(step, first).length > 0;
           if (isDeserted) throw refuseDeserted(work, { wasBegun, pools, declined });
+          if (isEmpty) {
+            onWaiting(
+              `has no worker yet: \`soong worker --pool ${work.pool}\` starts one; the dispatch waits ${Math.ceil(absentMs / 1_000)} s`,
+            );
+          }
           for (const one of declined) {
             onWaiting(`waits for a worker that can take it: ${describeDeclined([one])}`);
           }
@@ -289,12 +295,20 @@ function endExceeded(child: RemoteChild, message: string, usage: UsageTotal): Re
   return { child, result, answer: "" };
 }
 
-/** Reports each text once. */
-function createWaitingReporter(watch: RemoteWatch): (what: string) => void {
+/** Reports what a step waits for: each thing once an attempt. */
+function createWaitingReporter(watch: RemoteWatch) {
   const reported = new Set<string>();
-  return (what) => {
+  const attempts = new Set<string>();
+  const onWaiting = (what: string): void => {
     if (reported.has(what)) return;
     reported.add(what);
     watch.onWaiting(what);
   };
+  const reportAttempt = (at: string, what: string): void => {
+    if (attempts.has(at)) return;
+    attempts.add(at);
+    reported.clear();
+    onWaiting(what);
+  };
+  return { onWaiting, reportAttempt };
 }

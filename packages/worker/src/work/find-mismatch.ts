@@ -30,7 +30,7 @@ export async function findMismatch(
     return `the agent definition ${id} is not the dispatcher's on this worker. Give all machines the same file, and start this worker again.`;
   }
   if (id !== own) {
-    return `it is for the agent ${id}, and the pool ${name} has ${own} on this worker. Give all machines the same config, and start this worker again.`;
+    return `the step is for the agent ${id}, and the pool ${name} has ${own} on this worker. Give all machines the same config, and start this worker again.`;
   }
   // Servers are connected on demand, and may have been unreachable before.
   if (findUnknownTools(host, asked) !== undefined) await host.toolProvider?.ready(signal);
@@ -40,7 +40,7 @@ export async function findMismatch(
   ] as const) {
     const beyond = most && findToolsBeyond(most, asked, (tool) => host.canonicalTool(tool));
     if (most === undefined || beyond?.length === 0) continue;
-    return `it allows ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} on this worker. Give all machines the same config, and start this worker again.`;
+    return `the step may use ${beyond?.join(", ")}, and ${whose} allows ${most.length === 0 ? "none" : `only ${most.join(", ")}`} on this worker. Give all machines the same config, and start this worker again.`;
   }
   const unknown = skipsMissingTools(definition, asked) ? undefined : findUnknownTools(host, asked);
   const lacking = unknown ?? findMissingGuard(work.guards, host.guards);
@@ -59,5 +59,5 @@ export async function findMismatch(
 function findUnknownTools(host: WorkerHost, asked: readonly string[]): string | undefined {
   const unknown = asked.filter((name) => !name.includes("*") && !host.hasTool(name));
   if (unknown.length === 0) return undefined;
-  return `it may use ${unknown.join(", ")}, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.`;
+  return `the step may use ${unknown.join(", ")}, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.`;
 }

@@ -75,7 +75,11 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     clearTimeout(grace);
     unlisten();
     forget();
-    await taker.close().finally(reportEnd);
+    try {
+      await taker.close();
+    } finally {
+      await reportEnd();
+    }
   }
   return { stopped };
 

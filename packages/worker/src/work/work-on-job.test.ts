@@ -138,22 +138,22 @@ test.each([
   [
     { allowed_tools: ["code.read_file"] },
     { allowed_tools: ["code.read_file", "code.run_command"] },
-    "it allows code.run_command, and the pool builders allows only code.read_file on this worker. Give all machines the same config, and start this worker again.",
+    "the step may use code.run_command, and the pool builders allows only code.read_file on this worker. Give all machines the same config, and start this worker again.",
   ],
   [
     { allowed_tools: [] },
     { allowed_tools: ["code.*"] },
-    "it allows code.*, and the pool builders allows none on this worker. Give all machines the same config, and start this worker again.",
+    "the step may use code.*, and the pool builders allows none on this worker. Give all machines the same config, and start this worker again.",
   ],
   [
     { allowed_tools: ["agent.inspect_agent"] },
     {},
-    "it allows code.read_file, and the pool builders allows only agent.inspect_agent on this worker. Give all machines the same config, and start this worker again.",
+    "the step may use code.read_file, and the pool builders allows only agent.inspect_agent on this worker. Give all machines the same config, and start this worker again.",
   ],
   [
     { agent_definition_id: "other" },
     {},
-    "it is for the agent builder, and the pool builders has other on this worker. Give all machines the same config, and start this worker again.",
+    "the step is for the agent builder, and the pool builders has other on this worker. Give all machines the same config, and start this worker again.",
   ],
 ])("what this machine says of its pool bounds any job (%j)", async (own, said, why) => {
   verifies("DIST-1");
@@ -188,7 +188,7 @@ test("a job with a tool that is not here is left to other workers, and uses up n
   const { lines, deliver } = stage(undefined, {}, { allowed_tools: ["my.tool", "web.fetch"] });
   expect(await deliver()).toEqual({ retryInMs: 1_000 });
   expect(lines).toEqual([
-    "Step plan of task_1 is left to other workers: it may use my.tool, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.",
+    "Step plan of task_1 is left to other workers: the step may use my.tool, and there is no such tool on this worker. Add it, or remove it from the pool's allowed_tools.",
   ]);
 });
 

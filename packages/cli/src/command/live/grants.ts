@@ -18,7 +18,7 @@ export const listGrants: Handler<"grants"> = async (context) => {
   const { output, print } = context;
   const { bold, dim } = output.colours;
   const live = await liveRuntimes(context);
-  const granted = await findGrants(context, live);
+  const { granted, sessions } = await findGrants(context, live);
   for (const { runtime: _runtime, grant, ...place } of granted) {
     print({ ...place, ...grant }, () => {
       const { grant_id, tool_name, covers, granted_at, granted_by } = grant;
@@ -33,9 +33,11 @@ export const listGrants: Handler<"grants"> = async (context) => {
     });
   }
   if (granted.length > 0) return;
-  const sessions = live.length === 1 ? "one session that is" : `${live.length} sessions that are`;
-  if (live.length === 0) output.note("No session is live, so nothing is granted.");
-  else output.note(`Nothing is granted in the ${sessions} live.`);
+  if (sessions === 0) output.note("No session is live, so nothing is granted.");
+  else
+    output.note(
+      `Nothing is granted in the ${sessions === 1 ? "one session" : `${sessions} sessions`} that ${sessions === 1 ? "is" : "are"} live.`,
+    );
 };
 
 export const findAndRevokeGrant: Handler<"grants revoke"> = async (context, { id }) => {
@@ -95,13 +97,13 @@ interface LiveGrant {
 }
 
 export async function listLiveGrants(context: CommandContext): Promise<LiveGrant[]> {
-  return findGrants(context, await liveRuntimes(context));
+  return (await findGrants(context, await liveRuntimes(context))).granted;
 }
 
 async function findGrants(
   context: CommandContext,
   live: readonly LiveRuntime[],
-): Promise<LiveGrant[]> {
+): Promise<{ readonly granted: LiveGrant[]; readonly sessions: number }> {
   const listed = await Promise.all(
     live.map(async (runtime) => {
       // Undefined if the runtime has ended since.
@@ -110,17 +112,26 @@ async function findGrants(
       return (answer?.grants ?? []).map((grant) => ({ runtime, pid, project, grant }));
     }),
   );
-  return [...listed.flat(), ...(await findRemote(context, live))];
+  const remote = await findRemote(context, live);
+  return {
+    granted: [...listed.flat(), ...remote.granted],
+    sessions: live.length + remote.sessions,
+  };
 }
 
 async function findRemote(
   context: CommandContext,
   live: readonly LiveRuntime[],
-): Promise<RemoteGrant[]> {
-  if (!(await isStoreShared(context))) return [];
+): Promise<{ readonly granted: RemoteGrant[]; readonly sessions: number }> {
+  const none = { granted: [], sessions: 0 };
+  if (!(await isStoreShared(context))) return none;
   const reached = new Set(live.map(({ hello }) => hello.session_id));
-  const noneStored = (): RemoteGrant[] => [];
-  return withReadOnlyStore(context, noneStored, async (store) =>
-    listRemoteGrants(store, await findRemoteHolders(store, reached)),
+  return withReadOnlyStore<{ granted: RemoteGrant[]; sessions: number }>(
+    context,
+    () => none,
+    async (store) => {
+      const holders = await findRemoteHolders(store, reached);
+      return { granted: await listRemoteGrants(store, holders), sessions: holders.length };
+    },
   );
 }

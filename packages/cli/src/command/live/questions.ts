@@ -9,7 +9,7 @@ import { describeAnswer, readStoredRequest } from "@soong/control";
 import { describeAge, describeRequest, UsageError, visibleLine } from "../../output/index.ts";
 import type { Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
-import { describeWorkedStep } from "../sessions/session-summary.ts";
+import { describeWorkedStep, readWorkedSteps } from "../sessions/session-summary.ts";
 import { withReadOnlyStore, withStore } from "../stored.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
 import { answerStoredQuestion, refuseUnseen, requireAnswerable } from "./answer-stored-question.ts";
@@ -94,8 +94,11 @@ export const answerQuestion: Handler<"questions answer"> = async (
       { answered_by: TERMINAL, env },
     );
     output.line(`answered ${visibleLine(question_id)}: ${describeAnswer(asJson(answer))}`);
+    const step = (await readWorkedSteps(store, [session_id])).get(session_id);
     output.note(
-      `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless what the call would do has changed.`,
+      step === undefined
+        ? `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless what the call would do has changed.`
+        : `The worker of step ${visibleLine(step.step_id)} uses it now; if that is gone, the step asks again when another worker has it: \`soong questions\`.`,
       "dim",
     );
   });

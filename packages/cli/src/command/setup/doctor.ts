@@ -39,7 +39,7 @@ import { resolvePlaces } from "../../runtime/places.ts";
 import { STORE_URL_NAME } from "../../runtime/store-url.ts";
 import { resolveHome } from "../context.ts";
 import type { CommandContext, Handler } from "../handler.ts";
-import { describeDatabase } from "../store/store.ts";
+import { describeDatabase, findStoreProblem } from "../store/store.ts";
 import { openForReading } from "../stored.ts";
 
 const OLDEST_NODE = [20, 19] as const;
@@ -228,6 +228,8 @@ async function checkDatabase(
   const { latency_ms, clock_offset_ms: offset } = described;
   const clock = `its clock is ${Math.abs(offset).toFixed(0)} ms ${offset < 0 ? "behind" : "ahead"}`;
   const about = [describeDatabase(described), `answers in ${latency_ms.toFixed(1)} ms; ${clock}`];
+  const problem = findStoreProblem(described);
+  if (problem !== undefined) return fail([...about, problem].join("\n"));
   const newest = await checkNewestSession(place);
   const says = [...about, newest.says];
   if (newest.state !== "ok") return { ...newest, says: says.join("\n") };

@@ -119,7 +119,7 @@ interface Copying {
 async function copyAll(copying: Copying): Promise<number> {
   const { context, source, target, to, ids, isAll, stop } = copying;
   const { output } = context;
-  const counts = { copied: 0, already_there: 0, refused: 0 };
+  const counts = { copied: 0, already_there: 0, removed_there: 0, refused: 0 };
   for (const [index, session_id] of ids.entries()) {
     if (stop.signal.aborted) break;
     output.note(`${index + 1} of ${ids.length}: ${visibleLine(session_id)}`, "dim");
@@ -130,8 +130,9 @@ async function copyAll(copying: Copying): Promise<number> {
     if (result.state === "copied") await writeFolders(target, to, session_id);
   }
   if (!stop.signal.aborted && isAll) await copyTombstones(source, target);
+  const removed = counts.removed_there === 0 ? "" : ` ${counts.removed_there} removed there,`;
   output.note(
-    `${counts.copied} copied to ${to.label}, ${counts.already_there} already there, ${counts.refused} refused.`,
+    `${counts.copied} copied to ${to.label}, ${counts.already_there} already there,${removed} ${counts.refused} refused.`,
   );
   if (stop.signal.aborted) return stop.exitCode();
   return counts.refused === 0 ? EXIT.ok : EXIT.failed;
@@ -184,8 +185,10 @@ function describeResult(result: Result): string {
   const id = visibleLine(result.session_id);
   if (result.state === "refused") return `refused  ${id}: ${visibleLine(result.reason)}`;
   if (result.state === "already_there") return `there    ${id}`;
+  if (result.state === "removed_there") return `removed  ${id}: it was there, and was removed`;
   const { facts, artifacts, bytes } = result;
-  return `copied   ${id}  ${facts} facts, ${artifacts} artifacts, ${formatBytes(bytes)}, verified`;
+  const many = artifacts === 1 ? "1 artifact" : `${artifacts} artifacts`;
+  return `copied   ${id}  ${facts} facts, ${many}, ${formatBytes(bytes)}, verified`;
 }
 
 /** Writes the readable folders of the runs. They are made from facts and can be made again later, so errors are ignored. */

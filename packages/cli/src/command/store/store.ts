@@ -1,7 +1,7 @@
 // `soong store`: shows which database has the sessions of this home, and its size.
 
 import { describeStore, type StoreDescription } from "@soong/store";
-import { visibleLine } from "../../output/index.ts";
+import { CommandError, visibleLine } from "../../output/index.ts";
 import { findStoreOptions } from "../../runtime/home.ts";
 import { resolveHome } from "../context.ts";
 import type { Handler } from "../handler.ts";
@@ -17,7 +17,17 @@ export const showStore: Handler<"store"> = async (context) => {
     describeDatabase(described),
     `${formatBytes(described.bytes)} in ${sessions} ${sessions === 1 ? "session" : "sessions"}`,
   ]);
+  const problem = findStoreProblem(described);
+  if (problem !== undefined) throw new CommandError(problem);
 };
+
+/** The first command that writes makes the tables. */
+export function findStoreProblem(described: StoreDescription): string | undefined {
+  if (described.kind === "sqlite" || described.version !== undefined || described.may_create) {
+    return undefined;
+  }
+  return "There are no tables yet, and this user may not make them: GRANT it CREATE on the database.";
+}
 
 /** Renames `schema`: in a record, that field names the schema of the record. */
 function toRecord(described: StoreDescription, sessions: number) {

@@ -27,6 +27,9 @@ export const cancelTask: Handler<"tasks cancel"> = (
 export const retrySteps: Handler<"tasks retry"> = (context, { task: given, step: step_ids }) =>
   changeTask(context, given, async (tasks, caller, { task_id, status: now }) => {
     const { output, json, print } = context;
+    if (now === "completed" || now === "cancelled") {
+      throw new CommandError(`The task ${visibleLine(task_id)} is ${now}: it cannot be continued.`);
+    }
     const isBlocked = now === "blocked";
     const steps = await listSteps(tasks.reader, task_id);
     const wanted = steps.filter(({ step_id, status }) =>

@@ -18,7 +18,8 @@ export function renderDriveEvent(event: DriveEvent, { colours }: Pick<Output, "c
     case "step_ended": {
       const word = UNFINISHED[event.status];
       const colour = word !== undefined ? "yellow" : event.status === "completed" ? "green" : "red";
-      const line = `← ${step} ${word ?? event.status}, ${visibleLine(event.worker)}`;
+      const count = event.status === "completed" ? ` (${event.completed}/${event.of_steps})` : "";
+      const line = `← ${step} ${word ?? event.status}${count}, ${visibleLine(event.worker)}`;
       return `${colours[colour](line)}: ${visibleLine(event.summary).slice(0, 300)}`;
     }
   }

@@ -2,18 +2,21 @@
 // steps back; finished steps stay finished.
 
 import { driveTask, scriptedModel, type DriveEnd, type WorkerPool } from "@soong/agent";
-import { messageOf } from "@soong/core";
-import type { Store } from "@soong/store";
-import { taskReader } from "@soong/tasks";
+import { messageOf, type Redactor } from "@soong/core";
+import { describeOpenQuestion } from "@soong/core/internal";
+import { StoreError, type Store } from "@soong/store";
+import { taskReader, type StepRecord, type TaskReader, type TaskRecord } from "@soong/tasks";
 import { buildLoopLimits, type SoongConfig } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import { openModels } from "../../runtime/models.ts";
 import { buildWorkerPools } from "../../runtime/open-agents.ts";
+import type { Runtime } from "../../runtime/open-runtime.ts";
 import { renderSystemText } from "../../runtime/user-tools.ts";
 import { listRemotePools } from "../../runtime/worker-pools.ts";
 import { createToolProvider } from "../../runtime/servers.ts";
 import { createHomeRedactor, loadUserConfig, withRuntime, onStop, printFacts } from "../context.ts";
 import type { Handler } from "../handler.ts";
+import { findStepQuestions, readOpenQuestions } from "../live/open-questions.ts";
 import { createUserQuestions } from "../terminal-questions.ts";
 import { renderDriveEvent } from "./drive-lines.ts";
 import { findTask } from "./stored-task.ts";
@@ -27,7 +30,8 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
   const { pool: pools } = options;
   const config = await loadUserConfig(context);
   // Questions and reports of workers are stored without the secrets of their homes only. Facts are redacted when they are recorded.
-  if (!json) output.hide(await createHomeRedactor(config.home, env));
+  const redactor = await createHomeRedactor(config.home, env);
+  if (!json) output.hide(redactor);
   refuseUnknownPools(pools, buildWorkerPools(config.values));
   const models = await openModels(config.values, env, options.model).catch((error: unknown) => {
     if (options.model !== undefined || !areAllRemote(config.values, pools)) throw error;
@@ -43,12 +47,15 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
     const store = await runtime.store();
     await warnOfLocalPools(store, agents.workers.pools, output);
     const { task } = await findTask(taskReader(store.tasks()), given);
-    const held = await runtime.openSession({ resume: task.session_id });
+    const held = await openTaskSession(runtime, task);
+    const dispatched = new Set<string>();
     const stop = new AbortController();
     let endedBySignal: number | undefined;
     const stopListening = onStop(context, held, (reason, exitCode) => {
       endedBySignal ??= exitCode;
-      output.note("Stopping the workers; what they had not finished is given back.");
+      output.note(
+        "Stopping the workers of this drive; steps that they have not finished are given back.",
+      );
       stop.abort(reason);
     });
     const printing = json ? printFacts(held, output) : undefined;
@@ -65,12 +72,20 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
         signal: stop.signal,
         pools,
         toolProvider: createToolProvider(runtime, config.values.mcp),
-        onEvent: (event) => void (json || output.line(renderDriveEvent(event, output))),
+        onEvent(event) {
+          if (event.kind === "dispatched") dispatched.add(event.step_id);
+          if (!json) output.line(renderDriveEvent(event, output));
+        },
+        describeWaits: (steps) => describeWaits(store, steps, redactor),
       });
+      const left = await listOthers(taskReader(store.tasks()), task.task_id, dispatched);
       // Ends the stream of facts.
       await held.close();
       await printing;
-      if (!json) reportEnd(output, task.task_id, end);
+      if (!json) {
+        reportEnd(output, task.task_id, end);
+        reportOthers(output, task.task_id, left);
+      }
       const { kind } = end;
       if (endedBySignal !== undefined) return endedBySignal;
       return kind === "completed" ? EXIT.ok : kind === "aborted" ? EXIT.interrupted : EXIT.failed;
@@ -87,6 +102,51 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
     }
   });
 };
+
+/** The task belongs to that session, which one process at a time can hold. */
+async function openTaskSession(runtime: Runtime, { session_id, task_id }: TaskRecord) {
+  try {
+    return await runtime.openSession({ resume: session_id });
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "session_in_use") throw error;
+    const id = visibleLine(task_id);
+    throw new CommandError(
+      `The task ${id} is driven already, or its session is open. ${error.message} \`soong tasks ${id} --follow\` shows what becomes of it.`,
+    );
+  }
+}
+
+async function describeWaits(
+  store: Store,
+  steps: readonly StepRecord[],
+  redactor: Redactor,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const asked = await findStepQuestions(store, steps, await readOpenQuestions(store, redactor));
+  return new Map(
+    [...asked].map(([step_id, questions]) => [
+      step_id,
+      questions.map((one) => `waits for ${describeOpenQuestion(one)}`),
+    ]),
+  );
+}
+
+/** Steps at work that this drive did not dispatch, so that it did not stop them either. */
+async function listOthers(
+  reader: TaskReader,
+  task_id: string,
+  dispatched: ReadonlySet<string>,
+): Promise<string[]> {
+  const steps = await reader.steps(task_id, { statuses: ["claimed", "running"] });
+  return steps.flatMap(({ step_id }) => (dispatched.has(step_id) ? [] : [step_id]));
+}
+
+function reportOthers(output: Output, task_id: string, steps: readonly string[]): void {
+  if (steps.length === 0) return;
+  const continues = steps.length === 1 ? "continues on its worker" : "continue on their workers";
+  output.note(
+    `${visibleLine(steps.join(", "))} ${continues}, since another drive began it: \`soong tasks cancel ${visibleLine(task_id)}\` stops it.`,
+  );
+}
 
 function areAllRemote(
   values: SoongConfig,
