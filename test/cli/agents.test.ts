@@ -174,7 +174,7 @@ agents:
       "code.write_file",
     ]);
     expect(driven).toMatchObject({ code: 0 });
-    expect(driven.stdout).toContain("← wall completed, builders/1: Built.");
+    expect(driven.stdout).toContain("← wall completed (1/1), builders/1: Built.");
     expect(await place.read("wall.txt")).toBe("bricks");
   });
 });

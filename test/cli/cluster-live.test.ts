@@ -378,7 +378,7 @@ describe("a question of a worker", () => {
     attached.say({ question_id, decision: "allow_for_session", always });
     const driven = await driving.ended;
     expect(driven.code).toBe(0);
-    expect(driven.stdout).toMatch(/← plan completed, builders@\S+\/1: It is\./);
+    expect(driven.stdout).toMatch(/← plan completed \(1\/1\), builders@\S+\/1: It is\./);
     worker.child.kill("SIGTERM");
     const { stderr } = await worker.ended;
     expect(stderr.match(/The rule was not kept: a worker has only/g)).toHaveLength(1);
@@ -395,11 +395,10 @@ describe("a question of a worker", () => {
     await startAsking(there, script(work(writeFileCall("known-only-to-lead.txt"))));
     const env = { LEAD_TOKEN: "known-only-to-lead" };
     const driving = lead.start(["tasks", "drive", task.id, "--model", "script:none.yaml"], { env });
-    const [question] = await vi.waitFor(async () => {
-      const open = await lead.records("questions");
-      expect(open).toHaveLength(1);
-      return open;
-    }, WAIT);
+    let printed = "";
+    driving.child.stdout?.on("data", (text) => (printed += String(text)));
+    await vi.waitFor(() => expect(printed).toContain("waits for approval"), WAIT);
+    const [question] = await lead.records("questions");
     const shown = await lead.run(["tasks", task.id], { env });
     expect(shown.stdout).toContain("waits for approval");
     const answer = ["questions", "answer", String(question?.["question_id"]), "deny"];
@@ -439,6 +438,13 @@ describe("a question of a worker", () => {
     const worker = await startAsking(there, script(work(writeFileCall("w1.txt"))));
     const driving = lead.drive(task.id);
     await driving.printed("waits for approval");
+    const other = await machine();
+    expect((await other.run(["grants"])).stderr).toContain(
+      "Nothing is granted in the 2 sessions that are live.",
+    );
+    const second = await other.run(["tasks", "drive", task.id, "--model", "script:none.yaml"]);
+    expect(second).toMatchObject({ code: 1 });
+    expect(second.stderr).toContain(`The task ${task.id} is driven already`);
     worker.child.kill("SIGKILL");
     await vi.waitFor(async () => expect(await store.questions().list()).toEqual([]), WAIT);
   });

@@ -71,6 +71,23 @@ describe("soong resume without a prompt", () => {
     expect(again.stderr).toContain("Nothing was interrupted");
   });
 
+  it("names the project that the session was begun in, where it continues in another", async () => {
+    verifies("CLI-4");
+    const place = await bundle.place();
+    await place.write("s.yaml", "turns: [ { text: One. } ]");
+    await place.run(["run", "--model", "script:s.yaml", "go"]);
+    const [session] = recordsOf(await place.run(["sessions", "--json"]));
+    const resume = ["resume", String(session?.["session_id"]), "on", "--model", "script:s.yaml"];
+    expect((await place.run(resume)).stderr).not.toContain("warning");
+    await place.write(join("elsewhere", "s.yaml"), "turns: [ { text: Two. } ]");
+    const elsewhere = join(place.project, "elsewhere");
+    const moved = await place.run([...resume, "--cwd", elsewhere]);
+    expect(moved).toMatchObject({ code: 0 });
+    expect(moved.stderr).toContain(
+      `warning: this session was begun in ${place.project}, and continues in ${elsewhere}.`,
+    );
+  });
+
   it("says first that there is no such session, with the nearest", async () => {
     verifies("CLI-4");
     const place = await bundle.place();

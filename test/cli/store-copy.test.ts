@@ -107,6 +107,14 @@ describe("soong store copy", () => {
     for (const { stdout, stderr } of [copied, again, back]) {
       expect(stdout + stderr).not.toContain(password);
     }
+
+    expect((await place.run(["sessions", "rm", SESSIONS[2] ?? ""], { env })).code).toBe(0);
+    const removed = await place.run(["store", "copy", place.home, url, "--json"], { env });
+    expect(removed.code).toBe(0);
+    expect(recordsOf(removed)).toContainEqual(
+      expect.objectContaining({ session_id: SESSIONS[2], state: "removed_there" }),
+    );
+    expect(removed.stderr).toContain("1 removed there");
   });
 
   it("copies the named sessions only, and refuses one that continued elsewhere", async () => {
@@ -117,7 +125,7 @@ describe("soong store copy", () => {
     expect(await place.run([...copy, "--session", "session_b"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^copied {3}session_b {2}302 facts, 1 artifacts, .*verified\n$/,
+        /^copied {3}session_b {2}302 facts, 1 artifact, .*verified\n$/,
       ) as string,
     });
     const store = await openStore({ directory: there });
@@ -128,7 +136,7 @@ describe("soong store copy", () => {
     const all = await place.run(copy);
     expect(all).toMatchObject({ code: 1 });
     expect(all.stdout).toMatch(
-      /^refused {2}session_b: .*with another history: 303 facts there, 302 here/m,
+      /^refused {2}session_b: .*was continued in .* since it was copied: 303 facts there, 302 here/m,
     );
     expect(all.stderr).toContain("2 copied");
     const unknown = await place.run([...copy, "--session", "nothing"]);

@@ -1,10 +1,12 @@
 // What `soong doctor` says of a database elsewhere: that it answers and how, or in one sentence why not.
 
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Client } from "pg";
 import { verifies } from "#laws";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { usePostgres } from "../postgres/shared.ts";
 import { bundleCli, recordsOf, type CliBundle } from "./cli-bundle.ts";
 
@@ -56,6 +58,30 @@ describe("soong doctor about a database elsewhere", () => {
     expect(session).toBe("nothing is kept yet");
     expect(says).not.toContain(password);
     expect(says).not.toContain(`${username}:`);
+  });
+
+  it("fails where the user may not make the tables, as soong store does", async () => {
+    verifies("CONF-2", "STORE-1");
+    const url = await usePostgres();
+    const role = `limited_${randomBytes(6).toString("hex")}`;
+    const owner = new Client({ connectionString: url });
+    await owner.connect();
+    onTestFinished(async () => {
+      await owner.query(`DROP ROLE ${role}`);
+      await owner.end();
+    });
+    await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'for-a-test'`);
+    const limited = changed(url, (one) => {
+      one.username = role;
+      one.password = "for-a-test";
+    });
+    const { state, says } = await diagnose(limited);
+    expect(state).toBe("fail");
+    expect(says).toContain("this user may not make them: GRANT it CREATE on the database.");
+    const place = await bundle.place();
+    const shown = await place.run(["store"], { env: { SOONG_STORE_URL: limited } });
+    expect(shown).toMatchObject({ code: 1 });
+    expect(shown.stderr).toContain("GRANT it CREATE on the database.");
   });
 
   it("says in one sentence why it cannot be used, and what names it", async () => {

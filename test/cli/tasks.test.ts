@@ -163,13 +163,13 @@ size = 1
         "← plan failed, hands/1: no luck",
         "↻ plan: tried 1 of 2 times",
         "→ plan to hands/1 (attempt 2): Plan it",
-        "← plan completed, hands/1: It is.",
+        "← plan completed (1/4), hands/1: It is.",
         "→ left to hands/1: Do the left",
-        "← left completed, hands/1: It is.",
+        "← left completed (2/4), hands/1: It is.",
         "→ right to hands/1: Do the right",
-        "← right completed, hands/1: It is.",
+        "← right completed (3/4), hands/1: It is.",
         "→ join to hands/1: Join them",
-        "← join completed, hands/1: It is.",
+        "← join completed (4/4), hands/1: It is.",
         "The task is completed. All steps are done: 4 completed.",
         "",
       ].join("\n"),
@@ -181,6 +181,9 @@ size = 1
     const cancelled = await place.run(["tasks", "cancel", id]);
     expect(cancelled.code).toBe(1);
     expect(cancelled.stderr).toContain("completed");
+    const retried = await place.run(["tasks", "retry", id]);
+    expect(retried).toMatchObject({ code: 1 });
+    expect(retried.stderr).toContain(`The task ${id} is completed: it cannot be continued.`);
   });
 
   it("ends a task as failed with the reason, and prints facts alone with --json", async () => {
@@ -241,7 +244,7 @@ size = 1
     driving.child.kill("SIGINT");
     const stopped = await driving.ended;
     expect(stopped.code).toBe(130);
-    expect(stopped.stderr).toContain("what they had not finished is given back");
+    expect(stopped.stderr).toContain("steps that they have not finished are given back");
     expect(stopped.stderr).toContain(
       `Stopped: interrupted by the user. \`soong tasks drive ${id}\` continues.`,
     );

@@ -396,6 +396,35 @@ test("a drive waits for what others work on, and takes over when they stop", asy
   expect(await second).toMatchObject({ kind: "completed" });
 });
 
+test("a drive reports the steps that workers of an earlier one have, and what these wait for", async () => {
+  verifies("TASK-6");
+  const at = await stage({ top: [], bottom: ["top"] }, {});
+  const worker = {
+    actor: { ...at.caller.actor, kind: "worker", task_id: at.task_id, worker: "far/1" },
+  } as const;
+  await at.tasks.claim(worker, { task_id: at.task_id, step_id: "top", start: true });
+  const stop = new AbortController();
+  const asked: string[][] = [];
+  const end = at.drive({
+    signal: stop.signal,
+    async describeWaits(steps) {
+      asked.push(steps.map(({ step_id }) => step_id));
+      return new Map([["top", ["waits for approval: make"]]]);
+    },
+    onEvent(event) {
+      at.events.push(event);
+      if (at.events.length === 2) setTimeout(() => stop.abort("that was seen"), 600);
+    },
+  });
+  expect(await end).toMatchObject({ kind: "aborted" });
+  const about = { kind: "waiting", step_id: "top", worker: "far/1" };
+  expect(at.events).toEqual([
+    { ...about, message: "is at work on far/1 already" },
+    { ...about, message: "waits for approval: make" },
+  ]);
+  expect(new Set(asked.flat())).toEqual(new Set(["top"]));
+});
+
 test("a task that another session completes at the same moment is completed", async () => {
   verifies("TASK-6");
   const at = await stage({ only: [] }, {});

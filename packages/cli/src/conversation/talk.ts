@@ -220,7 +220,7 @@ export async function openTalk(options: OpenTalkOptions) {
     if (held !== undefined) return held;
     held = await runtime.openSession(
       isStored
-        ? { resume: session_id }
+        ? { resume: session_id, isConversation: true }
         : { session_id, title: visibleLine(about.trim()).slice(0, LONGEST_TITLE) },
     );
     isStored = true;

@@ -54,6 +54,12 @@ import {
 import type { RuntimeTelemetry } from "./send-telemetry.ts";
 import { loadUserHooks, loadUserTools } from "./user-tools.ts";
 
+interface ResumedSession {
+  readonly resume: string;
+  /** The user continues it: one of another project is named. */
+  readonly isConversation?: boolean;
+}
+
 export interface RuntimeOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The project. */
@@ -112,7 +118,7 @@ export interface Runtime extends Pick<OpenedServers, "mcp" | "ready"> {
   /** Opened when first asked for: looking needs none. */
   store(): Promise<Store>;
   /** A session that is stored: a new one, or one that is there, by its id. */
-  openSession(which?: OpenedSession | { readonly resume: string }): Promise<StoredSession>;
+  openSession(which?: OpenedSession | ResumedSession): Promise<StoredSession>;
   /** The session of this id that is open here. */
   heldSession(session_id: string): Session | undefined;
   /** A session of which nothing is stored and that starts nothing: to look, not to act. */
@@ -246,7 +252,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
               title: about.title && createRedactor({ secrets }).text(about.title),
             });
       try {
-        if ("resume" in which) await warnOfOtherProject(kept);
+        if ("resume" in which && which.isConversation === true) await warnOfOtherProject(kept);
         return await hold(kept, dispatchedBy);
       } catch (error) {
         await kept.close();

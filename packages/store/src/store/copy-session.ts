@@ -4,6 +4,7 @@
 
 import { refuseChangedBytes, type StagedArtifacts } from "../artifacts/artifact-bytes.ts";
 import { isArtifactId } from "../artifacts/file-artifacts.ts";
+import { hashLine } from "../chain/chain.ts";
 import { openSpool, type Spool } from "../artifacts/spool.ts";
 import { StoreError } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
@@ -111,10 +112,18 @@ function* findThere(
   if (there.last_seq === last_seq && there.head_hash === head_hash) {
     return row === undefined ? "removed_there" : "already_there";
   }
+  const line =
+    row &&
+    (yield* sqlRow<{ line: string }>`SELECT line FROM facts
+      WHERE place = ${factPlace(row.session_no, last_seq)}`);
+  const isContinued = line !== undefined && hashLine(line.line) === head_hash;
+  const counts = `${there.last_seq} facts there, ${last_seq} here`;
   const how =
     row === undefined
       ? `was removed from ${database.name} with another history`
-      : `is in ${database.name} already, with another history: ${there.last_seq} facts there, ${last_seq} here`;
+      : isContinued
+        ? `was continued in ${database.name} since it was copied: ${counts}`
+        : `is in ${database.name} already, with another history: ${counts}`;
   throw new StoreError(
     "session_exists",
     `Session ${session_id} ${how}. Neither was changed; to have both, copy it to another home, database or schema.`,

@@ -6,7 +6,7 @@ export interface ChangeWaiter {
   /** Adds a topic to wait for. */
   listen(topic: string): void;
   /** Returns whether a topic was woken since the last call, or the signal aborted. */
-  wait(): Promise<boolean>;
+  wait(ms?: number): Promise<boolean>;
   close(): void;
 }
 
@@ -26,10 +26,10 @@ export function createChangeWaiter(
     listen(topic) {
       if (!topics.has(topic)) topics.set(topic, store.cluster?.listen(topic, onWoken));
     },
-    async wait() {
+    async wait(ms = pollMs) {
       if (!isWoken && !signal.aborted) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, pollMs);
+          const timer = setTimeout(resolve, ms);
           wake = () => {
             clearTimeout(timer);
             resolve();

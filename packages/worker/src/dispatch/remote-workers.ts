@@ -43,6 +43,7 @@ export interface RemoteWorkersOptions {
 
 /** How often the step is read without a notification; more often if the lease is short. */
 const POLL_MS = 2_000;
+const BEGINNING_POLL_MS = 100;
 /** How long a pool may be without any worker, and the queue unreachable. */
 const ABSENT_MS = 30_000;
 /** The interval at which an ended step's run is read until its end is recorded. */
@@ -135,7 +136,9 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
             onWaiting(`waits for a worker that can take it: ${describeDeclined([one])}`);
           }
         }
-        isFresh = await changes.wait();
+        // Its run is on record a moment after the claim, and may ask something at once.
+        const isBeginning = step.claim !== undefined && child === undefined;
+        isFresh = await changes.wait(isBeginning ? Math.min(BEGINNING_POLL_MS, pollMs) : pollMs);
       }
     } catch (error) {
       const left = await stopClaim(store, work, messageOf(error));

@@ -115,6 +115,8 @@ async function claimAndWork(
   const claimed = await claim();
   if (claimed.kind !== "claimed") return claimed.end;
   const { step } = claimed;
+  const wakeDispatch = (): void => host.store.cluster?.wake(`step/${task_id}/${step_id}`);
+  wakeDispatch();
   let opened: WorkerSession | undefined;
   const stop = new AbortController();
   const unwatch = watchWithdrawal(host, work, (reason) => stop.abort(reason));
@@ -155,7 +157,7 @@ async function claimAndWork(
     throw error;
   } finally {
     unwatch();
-    host.store.cluster?.wake(`step/${task_id}/${step_id}`);
+    wakeDispatch();
     await opened?.close().catch((error: unknown) => {
       host.report(`The session of ${step_id} could not be closed: ${messageOf(error)}`);
     });

@@ -83,7 +83,7 @@ export async function runInSession(
   const wish = { config, agents: true, hooks, ...createUserQuestions(context) };
   return withRuntime(context, { ...options, mode }, wish, async (runtime) => {
     const held = await runtime.openSession(
-      resume === undefined ? { title: titleOf(given, prompt) } : { resume },
+      resume === undefined ? { title: titleOf(given, prompt) } : { resume, isConversation: true },
     );
     const loop = await openLoop({ held, runtime, config, models, mode, definition, expected });
     if (prompt === undefined && loop.interrupted === undefined) {
