@@ -135,6 +135,7 @@ describe("soong tasks", () => {
         "         pending, waits for 1",
         "3 · join Join them ← left, plan",
         "         pending, waits for 2",
+        `No process drives it: \`soong tasks drive ${id}\` does.`,
         "",
       ].join("\n"),
     );

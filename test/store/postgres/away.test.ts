@@ -25,6 +25,21 @@ test("a run waits for a database that is away for less than the lease, and loses
   expect(await store.verify("s1")).toMatchObject({ ok: true });
 });
 
+test("that a database is away is reported once each time, with how long it is asked", async () => {
+  verifies("STORE-1");
+  const { server, url } = await ownServer();
+  const reported: number[] = [];
+  const store = await storeAt(url, { leaseMs: 30_000, onAway: (ms) => reported.push(ms) });
+  for (const times of [1, 2]) {
+    await server.pause();
+    const listed = Promise.all([1, 2].map(() => store.tasks().list({ limit: 1 })));
+    await until(() => reported.length === times);
+    await server.resume();
+    expect(await listed).toEqual([[], []]);
+    expect(reported).toEqual(Array.from({ length: times }, () => 20_000));
+  }
+});
+
 test("a database that is away for longer ends the session with one sentence, and it opens again afterwards", async () => {
   verifies("STORE-3");
   const { server, url } = await ownServer();

@@ -40,10 +40,11 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
     retry: createRetry(busyTimeoutMs),
     onCommitted: (session_id) => cluster.wake(`facts/${session_id}`),
   });
+  // There is no use in waiting after a lease has ended.
+  const waitMs = Math.min(busyTimeoutMs, leaseMs);
   const runner = createPostgresRunner({
     connections,
-    // There is no use in waiting after a lease has ended.
-    retry: createRetry(Math.min(busyTimeoutMs, leaseMs)),
+    retry: createRetry(waitMs, () => setting.onAway?.(waitMs)),
     beforeWriting: async () => committer.flush(),
   });
   try {

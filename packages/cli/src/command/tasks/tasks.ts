@@ -1,8 +1,14 @@
 // `soong tasks`: lists the stored tasks, shows one with its steps, and follows it while any process works on it.
 
 import { setTimeout } from "node:timers/promises";
-import { taskReader, type StepRecord, type TaskReader, type TaskWithCounts } from "@soong/tasks";
-import { EXIT, visibleLine } from "../../output/index.ts";
+import {
+  taskReader,
+  type StepRecord,
+  type TaskReader,
+  type TaskRecord,
+  type TaskWithCounts,
+} from "@soong/tasks";
+import { EXIT, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { findStepQuestions, readOpenQuestions } from "../live/open-questions.ts";
 import { withInterrupt } from "../signals.ts";
@@ -29,11 +35,21 @@ export const showTasks: Handler<"tasks"> = async (context, { task: given }, { fo
     const steps = await listSteps(reader, task.task_id);
     const open = await readOpenQuestions(store, redactor);
     const questions = await findStepQuestions(store, steps, open);
-    print({ task, counts }, () => renderTask(task, counts, steps, { ...output, questions }));
+    const isDriven = (await store.heldSessions([task.session_id])).length > 0;
+    print({ task, counts }, () => [
+      ...renderTask(task, counts, steps, { ...output, questions }),
+      ...(isDriven ? [] : describeUndriven(task, output)),
+    ]);
     if (json) for (const step of steps) print({ step: withoutClaimToken(step) }, () => []);
     return follow ? followTask(context, reader, found, steps) : EXIT.ok;
   });
 };
+
+/** No new steps are given to workers, though the task looks as if it were at work. */
+function describeUndriven({ task_id, status }: TaskRecord, { colours }: Output): string[] {
+  if (status !== "pending" && status !== "running") return [];
+  return [colours.dim(`No process drives it: \`soong tasks drive ${visibleLine(task_id)}\` does.`)];
+}
 
 /** Returns the number of tasks. */
 async function listTasks({ output, print }: CommandContext, reader: TaskReader): Promise<number> {
