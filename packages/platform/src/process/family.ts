@@ -160,7 +160,7 @@ export interface Ending {
 
 const GIVE_UP_MS = 2500;
 /** Who was not killed by now is, however long the grace: there has to be time left to see that it helped. */
-const KILL_BY_MS = 2250;
+export const KILL_BY_MS = 2250;
 
 /** How often in a row a look that found no one is repeated because it was undecided. */
 const UNDECIDED_LOOKS = 20;
