@@ -76,7 +76,8 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   /** By pool, why its workers cannot be put to work. */
   const unusable = new Map<string, string>();
   const returned = new Map<string, number>();
-  /** Of steps that others have. */
+  /** Steps that others have, and what was reported of them. */
+  const others = new Set<string>();
   const reported = new Set<string>();
   let failure: Error | undefined;
   let stopReason = "the drive has ended";
@@ -93,8 +94,9 @@ async function drive(driver: Driver): Promise<DriveEnd> {
         return { kind: "blocked", reason: state.task.reason ?? "The task is blocked." };
       }
       if (state.counts.failed > 0) await retryFailed();
+      const busy = state.counts.claimed + state.counts.running;
+      if (busy > atWork.size || others.size > 0) await reportOthers();
       await dispatchReady();
-      if (state.counts.claimed + state.counts.running > atWork.size) await reportOthers();
       if (atWork.size === 0) {
         const verdict = await conclude(state);
         if (verdict !== undefined) return verdict;
@@ -150,9 +152,16 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     const { onEvent } = options;
     if (onEvent === undefined) return;
     const all = await tasks.querySteps(caller, { task_id, statuses: ["claimed", "running"] });
-    const others = all.filter(({ step_id }) => !atWork.has(step_id));
-    const waits = others.length === 0 ? undefined : await options.describeWaits?.(others);
-    for (const { step_id, claim, last_worker } of others) {
+    const now = all.filter(({ step_id }) => !atWork.has(step_id));
+    const ids = new Set(now.map(({ step_id }) => step_id));
+    for (const step_id of others) {
+      if (ids.has(step_id)) continue;
+      others.delete(step_id);
+      if (!atWork.has(step_id)) await reportStepEnd(step_id);
+    }
+    const waits = now.length === 0 ? undefined : await options.describeWaits?.(now);
+    for (const { step_id, claim, last_worker } of now) {
+      others.add(step_id);
       const worker = claim?.worker ?? last_worker ?? "a worker";
       for (const message of [`is at work on ${worker} already`, ...(waits?.get(step_id) ?? [])]) {
         const key = JSON.stringify([step_id, claim?.run_id, message]);
@@ -161,6 +170,25 @@ async function drive(driver: Driver): Promise<DriveEnd> {
         onEvent({ kind: "waiting", step_id, worker, message });
       }
     }
+  }
+
+  /** Without `given` the step was another drive's. */
+  async function reportStepEnd(
+    step_id: string,
+    given?: { readonly step: StepRecord | undefined; worker: string; summary: string },
+  ): Promise<void> {
+    const step = given === undefined ? await tasks.reader.step(task_id, step_id) : given.step;
+    if (step === undefined) return;
+    const { status, result, reason, failure, last_worker = "a worker" } = step;
+    const {
+      worker = last_worker,
+      summary = result?.summary ?? reason ?? failure?.message ?? "no reason is on record",
+    } = given ?? {};
+    const { counts } = await tasks.get(caller, task_id);
+    const of_steps = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    const { completed } = counts;
+    const end = { step_id, worker, status, summary, completed, of_steps };
+    options.onEvent?.({ kind: "step_ended", ...end });
   }
 
   function isUsable(pool: string): boolean {
@@ -182,17 +210,9 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     const result = await dispatchStep(driver, step, worker);
     const now = await tasks.reader.step(task_id, step_id);
     const summary = summarizeStep(result, now);
-    if (now !== undefined) {
-      const { status } = now;
-      // A remote worker has a name of its own.
-      const last = now.last_run_id === last_run_id ? undefined : now.last_worker;
-      const by = last ?? worker;
-      const { counts } = await tasks.get(caller, task_id);
-      const of_steps = Object.values(counts).reduce((sum, count) => sum + count, 0);
-      const { completed } = counts;
-      const end = { step_id, worker: by, status, summary, completed, of_steps };
-      options.onEvent?.({ kind: "step_ended", ...end });
-    }
+    // A remote worker has a name of its own.
+    const last = now?.last_run_id === last_run_id ? undefined : now?.last_worker;
+    await reportStepEnd(step_id, { step: now, worker: last ?? worker, summary });
     if (signal.aborted || !result.is_error) return;
     if (!couldStart(result)) unusable.set(pool, summary);
     else if (now?.status === "ready" && now.attempts <= attempts) {
