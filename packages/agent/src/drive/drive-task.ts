@@ -23,6 +23,7 @@ import { sumUsage } from "../loop/index.ts";
 import { concludeTask } from "./conclude-task.ts";
 import { buildRunOptions, dispatchStep, type Driver } from "./dispatch-step.ts";
 import type { DriveEnd, DriveOptions } from "./drive-options.ts";
+import { createOthersReporter } from "./report-others.ts";
 
 /** Other processes send no events here, so the task is polled. */
 const POLL_MS = 500;
@@ -76,9 +77,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   /** By pool, why its workers cannot be put to work. */
   const unusable = new Map<string, string>();
   const returned = new Map<string, number>();
-  /** Steps that others have, and what was reported of them. */
-  const others = new Set<string>();
-  const reported = new Set<string>();
+  const reportOthers = createOthersReporter({ options, caller, atWork, onEnded: reportStepEnd });
   let failure: Error | undefined;
   let stopReason = "the drive has ended";
 
@@ -87,15 +86,14 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       const state = await tasks.get(caller, task_id);
       const over = readTaskEnd(state.task);
       if (over !== undefined) {
-        stopReason = `the task was ${over.kind}${over.reason === "" ? "" : `: ${over.reason}`}`;
+        stopReason = describeTaskEnd(over);
         return over;
       }
       if (state.task.status === "blocked") {
         return { kind: "blocked", reason: state.task.reason ?? "The task is blocked." };
       }
       if (state.counts.failed > 0) await retryFailed();
-      const busy = state.counts.claimed + state.counts.running;
-      if (busy > atWork.size || others.size > 0) await reportOthers();
+      await reportOthers(state.counts.claimed + state.counts.running);
       await dispatchReady();
       if (atWork.size === 0) {
         const verdict = await conclude(state);
@@ -147,31 +145,6 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     }
   }
 
-  /** Steps that workers of an earlier drive, or of another process, still have: this one waits for them. */
-  async function reportOthers(): Promise<void> {
-    const { onEvent } = options;
-    if (onEvent === undefined) return;
-    const all = await tasks.querySteps(caller, { task_id, statuses: ["claimed", "running"] });
-    const now = all.filter(({ step_id }) => !atWork.has(step_id));
-    const ids = new Set(now.map(({ step_id }) => step_id));
-    for (const step_id of others) {
-      if (ids.has(step_id)) continue;
-      others.delete(step_id);
-      if (!atWork.has(step_id)) await reportStepEnd(step_id);
-    }
-    const waits = now.length === 0 ? undefined : await options.describeWaits?.(now);
-    for (const { step_id, claim, last_worker } of now) {
-      others.add(step_id);
-      const worker = claim?.worker ?? last_worker ?? "a worker";
-      for (const message of [`is at work on ${worker} already`, ...(waits?.get(step_id) ?? [])]) {
-        const key = JSON.stringify([step_id, claim?.run_id, message]);
-        if (reported.has(key)) continue;
-        reported.add(key);
-        onEvent({ kind: "waiting", step_id, worker, message });
-      }
-    }
-  }
-
   /** Without `given` the step was another drive's. */
   async function reportStepEnd(
     step_id: string,
@@ -189,6 +162,10 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     const { completed } = counts;
     const end = { step_id, worker, status, summary, completed, of_steps };
     options.onEvent?.({ kind: "step_ended", ...end });
+  }
+
+  async function findTaskEnd(): Promise<DriveEnd | undefined> {
+    return readTaskEnd((await tasks.get(caller, task_id)).task);
   }
 
   function isUsable(pool: string): boolean {
@@ -209,7 +186,9 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     options.onEvent?.({ kind: "dispatched", step_id, title, worker, attempt: attempts + 1 });
     const result = await dispatchStep(driver, step, worker);
     const now = await tasks.reader.step(task_id, step_id);
-    const summary = summarizeStep(result, now);
+    // However the worker learned of it.
+    const over = now?.status === "cancelled" ? await findTaskEnd() : undefined;
+    const summary = over === undefined ? summarizeStep(result, now) : describeTaskEnd(over);
     // A remote worker has a name of its own.
     const last = now?.last_run_id === last_run_id ? undefined : now?.last_worker;
     await reportStepEnd(step_id, { step: now, worker: last ?? worker, summary });
@@ -275,6 +254,10 @@ function readTaskEnd({ status, result, reason }: TaskRecord): DriveEnd | undefin
   if (status === "completed") return { kind: status, reason: result?.summary ?? "" };
   if (status !== "failed" && status !== "cancelled") return undefined;
   return { kind: status, reason: reason ?? "" };
+}
+
+function describeTaskEnd({ kind, reason }: DriveEnd): string {
+  return `the task was ${kind}${reason === "" ? "" : `: ${reason}`}`;
 }
 
 /** What the task has on record of it, where that is newer than what the worker says. */
