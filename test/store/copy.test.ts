@@ -204,8 +204,15 @@ describe.each(WAYS)("a session copied from %s", (_way, open) => {
     await expect(copySession(from, to, "s")).rejects.toMatchObject({
       code: "session_exists",
       message: expect.stringMatching(
-        /another history: \d+ facts there, \d+ here.*to have both, copy it to another home/,
+        /was continued in .* since it was copied: \d+ facts there, \d+ here.*to have both, copy it to another home/,
       ) as string,
+    });
+    const own = await from.openSession("s");
+    createFactWriter(own).add({ type: "task.noted", data: { of: "the source" } });
+    await own.close();
+    await expect(copySession(from, to, "s")).rejects.toMatchObject({
+      code: "session_exists",
+      message: expect.stringMatching(/with another history: \d+ facts there, \d+ here/) as string,
     });
   });
 
@@ -259,7 +266,7 @@ describe.each(WAYS)("a session copied from %s", (_way, open) => {
     await fill(from, "gone");
     await copySession(from, to, "s");
     await to.removeSession("s", "not needed");
-    expect(await copySession(from, to, "s")).toMatchObject({ state: "already_there" });
+    expect(await copySession(from, to, "s")).toMatchObject({ state: "removed_there" });
     expect(await to.sessions()).toEqual([]);
     await from.removeSession("gone", 'a "reason"');
     expect(await copyTombstones(from, to)).toBe(1);
