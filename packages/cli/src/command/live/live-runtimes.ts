@@ -19,7 +19,10 @@ export interface LiveTarget extends Pick<LiveRuntime, "hello"> {
 
 export function describeTarget({ hello, host }: LiveTarget): string {
   const on = host === undefined ? "" : ` on ${host}`;
-  return `${hello.session_id}, ${hello.project} (process ${hello.pid}${on})`;
+  // Tells the session that drives a task from those of its workers.
+  const roles = new Set(hello.runs.map(({ role }) => role).filter((role) => role !== ""));
+  const what = roles.size === 0 ? "" : `, ${[...roles].join(", ")}`;
+  return `${hello.session_id}, ${hello.project} (process ${hello.pid}${on}${what})`;
 }
 
 /** Prints a note for each runtime that does not answer. */
