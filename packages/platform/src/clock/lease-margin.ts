@@ -1,6 +1,6 @@
 // Who holds something by a lease stops by its own clock before the lease can end, so that it does nothing beside the next holder.
 
-import { KILL_BY_MS } from "../process/family.ts";
+import { KILL_BY_MS } from "../process/index.ts";
 
 /** For clocks that run at other speeds, and to begin stopping. */
 const RESERVE_MS = 750;

@@ -2,7 +2,7 @@
 // session of its own, streams what it writes, and sees to it that nothing of it outlives its call, also when the
 // runtime itself is killed (CMD-3). It knows nothing of tools, plans or artifacts.
 
-export { isStartedHere } from "./family.ts";
+export { isStartedHere, KILL_BY_MS } from "./family.ts";
 export { createLineReader, LineTooLong } from "./lines.ts";
 export type { OutputConsumer } from "./output.ts";
 export { isProcessAlive } from "./process-table.ts";
