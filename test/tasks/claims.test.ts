@@ -370,6 +370,37 @@ describe("the keeper of claims", () => {
     },
   );
 
+  test("loses a claim in time whichever attempts fail, and whichever are not answered", async () => {
+    verifies("TASK-4", "DIST-2");
+    for (const answers of ["fail", "silent", "fail silent", "fail fail silent", "silent fail"]) {
+      const memory = createMemoryTasks();
+      const left = answers.split(" ");
+      let down = false;
+      const stage = createTaskStage({
+        ...memory,
+        change(selection, plan) {
+          if (!down) return memory.change(selection, plan);
+          const next = left.length > 1 ? left.shift() : left[0];
+          if (next === "fail") return Promise.reject(new Error("locked"));
+          return new Promise<never>(() => {});
+        },
+      });
+      const task_id = await stage.create({ a: [] });
+      const keeper = createClaimKeeper({ tasks: stage.tasks, clock: stage.clock });
+      await keeper.claim(stage.worker("run_1", task_id), { task_id });
+      let lostAt = 0;
+      keeper.watch("run_1", () => (lostAt = stage.clock.monotonic()));
+      const claimedAt = stage.clock.monotonic();
+      down = true;
+      for (let ms = 0; ms < LEASE_MS * 2; ms += LEASE_MS / 60) {
+        await stage.clock.advance(LEASE_MS / 60);
+      }
+      expect(lostAt - claimedAt, answers).toBeGreaterThan(LEASE_MS / 2);
+      expect(lostAt - claimedAt, answers).toBeLessThanOrEqual(LEASE_MS - leaseMargin(LEASE_MS));
+      expect(stage.clock.pending).toBe(0);
+    }
+  });
+
   test("takes no claim for lost that its own run has just finished", async () => {
     verifies("TASK-4");
     const stage = createTaskStage();

@@ -34,6 +34,8 @@ export interface ClaimKeeperOptions {
   readonly heartbeatMs?: number;
 }
 
+const SHORTEST_PAUSE_MS = 20;
+
 const UNREACHED = "Its lease ran out, and the store could not be reached to renew it.";
 
 interface Kept {
@@ -50,7 +52,8 @@ interface Kept {
 export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
   const { tasks, clock = systemClock() } = options;
   const heartbeatMs = options.heartbeatMs ?? tasks.leaseMs / 3;
-  const holdMs = tasks.leaseMs - leaseMargin(tasks.leaseMs);
+  const marginMs = leaseMargin(tasks.leaseMs);
+  const holdMs = tasks.leaseMs - marginMs;
   /** By run, which has one at most. */
   const kept = new Map<string, Kept>();
   const watchers = new Map<string, (claim: HeldClaim, why: string) => void>();
@@ -99,15 +102,20 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
   }
 
   function schedule(one: Kept): void {
-    const ms = Math.min(heartbeatMs, one.holdUntil - clock.monotonic());
-    one.stop = clock.after(Math.max(0, ms), () => void renewClaim(one));
+    const left = one.holdUntil - clock.monotonic();
+    // After a failure there is less time: each further attempt takes half of it.
+    const ms = Math.min(heartbeatMs, left / 2);
+    one.stop =
+      ms < SHORTEST_PAUSE_MS
+        ? clock.after(Math.max(0, left), () => loseClaim(one, UNREACHED))
+        : clock.after(ms, () => void renewClaim(one));
   }
 
   async function renewClaim(one: Kept): Promise<void> {
     const since = clock.monotonic();
     // Whether the store answers or not: past its lease a claim may belong to another run. A process that was suspended for
     // longer than its lease asks first: the claim may still be its own.
-    const timeoutMs = since < one.holdUntil ? one.holdUntil - since : heartbeatMs;
+    const timeoutMs = since < one.holdUntil ? one.holdUntil - since : marginMs;
     one.stop = clock.after(timeoutMs, () => loseClaim(one, UNREACHED));
     try {
       await tasks.renew(one.claim, one.record);
