@@ -28,7 +28,6 @@ import { bundleStore, type StoreBundle, type Told } from "../../../../test/store
 import { isRoot, ORDINARY_USER } from "../../../../test/tools/path-ordinary-user.ts";
 import { kernelOn } from "../../conformance/kernel-run.ts";
 import { createFactWriter } from "../../conformance/fact-writer.ts";
-import type { FactType } from "@soong/core";
 import { StoreError, type StoreErrorCode } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
@@ -132,30 +131,6 @@ describe("a damaged store", () => {
       createFactWriter(session).add();
       await session.close();
     }
-    await store.close();
-  });
-
-  test("lists the facts of other sessions beside those of one that was edited by hand", async () => {
-    verifies("EVENT-6");
-    const home = copyOf(seeded);
-    let store = await openStore({ directory: home });
-    for (const session_id of ["odd", "sound"]) {
-      const session = await store.createSession({ session_id });
-      createFactWriter(session).add({ run_id: `run_${session_id}`, agent_id: "agent_1" });
-      await session.close();
-    }
-    await store.close();
-    const database = (await loadSqlite())(databaseOf(home));
-    database.exec(`UPDATE facts SET line = 'x' WHERE place =
-      (SELECT session_no FROM sessions WHERE session_id = 'odd') * (1 << 32) + 1`);
-    const { type } = database
-      .prepare("SELECT type FROM facts ORDER BY place DESC LIMIT 1")
-      .get() as { type: FactType };
-    database.close();
-    store = await openStore({ directory: home, readOnly: true });
-    const listed = await store.factsOfTypes(["odd", "sound"], [type]);
-    expect(listed.map(({ session_id }) => session_id)).toEqual(["sound"]);
-    await expect(store.factsOfTypes(["odd"], [type])).rejects.toThrow("soong verify odd");
     await store.close();
   });
 

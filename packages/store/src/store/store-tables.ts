@@ -79,7 +79,7 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
          JOIN sessions ON session_id = value JOIN runs USING (session_no)
          JOIN facts ON place = session_no * ${PLACES_SQL} + runs.last_seq ORDER BY place`,
       );
-      return sessionFacts(rows, session_ids);
+      return rows.map(sessionFact);
     },
     async factsOfTypes(session_ids, types, after = 0) {
       const rows = await database.run(
@@ -88,7 +88,7 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
          ${FACTS_WHERE} place > session_no * ${PLACES_SQL} + ${asCount(after)} AND place <= session_no * ${PLACES_SQL} + last_seq
            AND facts.type IN (SELECT value FROM ${listed(types)}) ${THESE_FACTS} ORDER BY place`,
       );
-      return sessionFacts(rows, session_ids);
+      return rows.map(sessionFact);
     },
     async newestFacts(session_ids, type) {
       const rows = await database.run(
@@ -100,7 +100,7 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
            ) AS newest FROM ${listed(session_ids)} JOIN sessions ON session_id = value
          ) AS found JOIN facts ON place = newest JOIN sessions ON session_id = of_session ORDER BY place`,
       );
-      return sessionFacts(rows, session_ids);
+      return rows.map(sessionFact);
     },
     async runs(session_ids) {
       const rows = await database.run(
@@ -163,18 +163,6 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
       return rows.map(tombstoneRecord);
     },
   };
-
-  /** A list of several sessions is not lost because of one that was damaged: `soong verify` says what is wrong with that. */
-  function sessionFacts(rows: readonly SessionFactRow[], asked: readonly string[]): Fact[] {
-    if (asked.length === 1) return rows.map(sessionFact);
-    return rows.flatMap((row) => {
-      try {
-        return [sessionFact(row)];
-      } catch {
-        return [];
-      }
-    });
-  }
 
   function sessionFact({ session_id, ...fact }: SessionFactRow): Fact {
     return parseFact(fact, { session_id, database });

@@ -1,4 +1,5 @@
 import type { Fact, ToolGrant } from "@soong/core";
+import { StoreError } from "@soong/store";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { writtenFact } from "../../../../../test/facts.ts";
@@ -29,6 +30,26 @@ test("grants are those of the process that holds the session now, and were not r
   expect(granted).toMatchObject([
     { host: "host-a", pid: 17, project: "/p", grant: { grant_id: "g3" } },
   ]);
+});
+
+test("a damaged session takes the grants of no other one from the list", async () => {
+  verifies("CLI-7", "EVENT-6");
+  const damaged = { ...HOLDER, session_id: "s2" };
+  const granted = await listRemoteGrants(
+    {
+      async factsOfTypes(session_ids) {
+        if (session_ids.includes("s2")) {
+          throw new StoreError("store_corrupted", "A fact is not what was written.");
+        }
+        return [created("g1", "2026-01-01T00:00:11.000Z")];
+      },
+    },
+    [damaged, HOLDER],
+  );
+  expect(granted.map(({ grant }) => grant.grant_id)).toEqual(["g1"]);
+  const away = new StoreError("store_unavailable", "It does not answer.");
+  const listed = listRemoteGrants({ factsOfTypes: () => Promise.reject(away) }, [HOLDER]);
+  await expect(listed).rejects.toBe(away);
 });
 
 test("a session whose socket is here is not remote, and a store of one machine has none", async () => {

@@ -3,7 +3,7 @@
 
 import { describeUsageCost, sumUsage, type UsageTotal } from "@soong/agent";
 import { RUNTIME_RESTARTED, type Fact, type FactType, type SessionCreatedData } from "@soong/core";
-import type { SessionRecord, Store } from "@soong/store";
+import { StoreError, type SessionRecord, type Store } from "@soong/store";
 import { describeAge, visibleLine } from "../../output/index.ts";
 import { selectRootRuns } from "../stored.ts";
 import { sumSessionUsage } from "./stored-usage.ts";
@@ -93,12 +93,28 @@ export async function readWorkedSteps(
 ): Promise<ReadonlyMap<string, WorkedStep>> {
   if (session_ids.length === 0) return new Map();
   const worked = new Map<string, WorkedStep>();
-  for (const fact of await store.factsOfTypes(session_ids, types)) {
+  for (const fact of await readSoundFacts(store, session_ids, types)) {
     const step = readWorkedStep(fact);
     const known = worked.get(fact.session_id);
     if (step !== undefined && known?.run_id === undefined) worked.set(fact.session_id, step);
   }
   return worked;
+}
+
+/** A session that was damaged is left out of a list that is about others, too: `soong verify` says what is wrong with it. */
+export async function readSoundFacts(
+  store: Pick<Store, "factsOfTypes">,
+  session_ids: readonly string[],
+  types: readonly FactType[],
+): Promise<readonly Fact[]> {
+  try {
+    return await store.factsOfTypes(session_ids, types);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "store_corrupted") throw error;
+    if (session_ids.length <= 1) return [];
+  }
+  const each = await Promise.all(session_ids.map((id) => readSoundFacts(store, [id], types)));
+  return each.flat();
 }
 
 function readWorkedStep(fact: Fact): WorkedStep | undefined {
