@@ -6,6 +6,8 @@ import { readStoredRequest } from "./stored-request.ts";
 
 const REQUEST = {
   tool_name: "code.run_command",
+  role: "worker",
+  resources: [],
   reason: "it may change anything",
   preview: { kind: "command", argv: ["make"], cwd: "/p" },
   scopes: [{ kind: "argv", executable: "/usr/bin/make", argv: ["make"], cwd: "/p" }],
@@ -33,15 +35,27 @@ test.each<[string, JsonValue]>([
   ["resources", "all"],
   ["network_hosts", "any"],
   ["hook_results", [1]],
+  ["shows_all", "yes"],
 ])("one whose %s was changed to %j can only be denied", (field, value) => {
   verifies("PERM-19");
-  const request = { ...REQUEST, [field]: value };
-  expect(readStoredRequest(question({ request, shows_all: true }))).toEqual({
-    kind: "permission",
-    request: {},
-    shows_all: false,
-  });
+  const kept = { request: REQUEST, shows_all: true };
+  const changed =
+    field === "shows_all"
+      ? { ...kept, [field]: value }
+      : { ...kept, request: { ...REQUEST, [field]: value } };
+  expect(readStoredRequest(question(changed)).shows_all).toBe(false);
+  if (field !== "shows_all") expect(readStoredRequest(question(changed)).request).toEqual({});
 });
+
+test.each(["tool_name", "role", "resources", "scopes", "network_hosts", "reason"])(
+  "one without its %s can only be denied",
+  (field) => {
+    verifies("PERM-19");
+    const { [field]: _dropped, ...request } = REQUEST as Readonly<Record<string, JsonValue>>;
+    const read = readStoredRequest(question({ request, shows_all: true }));
+    expect(read).toEqual({ kind: "permission", request: {}, shows_all: false });
+  },
+);
 
 test("a form is read by its own fields", () => {
   const form = { kind: "elicitation", request: { request: { message: {} } } } as const;

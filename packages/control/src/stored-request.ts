@@ -13,11 +13,22 @@ export type StoredRequest = (
   readonly shows_all: boolean;
 };
 
-/** A request with a field of another type is read as an empty one: it can be denied, and not approved. */
+/** What it takes to show one. */
+const REQUIRED: Readonly<Record<QuestionRecord["kind"], readonly string[]>> = {
+  permission: ["tool_name", "role", "resources", "scopes", "network_hosts", "reason"],
+  elicitation: ["message"],
+};
+
+/** One that lacks a field, or has one of another type, is read as an empty one: it can be denied, and not approved. */
 export function readStoredRequest({ kind, request: kept = {} }: QuestionRecord): StoredRequest {
   const { request } = kept;
-  const isSound = isJsonObject(request) && hasFields(request, FIELDS[kind]);
-  const stored = isSound ? kept : { request: {}, shows_all: false };
+  const isSound =
+    isJsonObject(request) &&
+    REQUIRED[kind].every((name) => request[name] !== undefined) &&
+    hasFields(request, FIELDS[kind]);
+  const stored = isSound
+    ? { request, shows_all: kept["shows_all"] === true }
+    : { request: {}, shows_all: false };
   return { kind, ...stored } as unknown as StoredRequest;
 }
 
@@ -34,7 +45,6 @@ const isRecord =
   (value) =>
     isJsonObject(value) && hasFields(value, fields);
 
-/** Those that are there; which have to be is for the reader. */
 function hasFields(given: JsonObject, fields: Readonly<Record<string, Check>>): boolean {
   return Object.entries(fields).every(([name, check]) => {
     const value = given[name];

@@ -73,7 +73,8 @@ test("a question that is answered already names who answered, and one not shown 
 
 test("what is no answer is refused, and a rule in one is dropped", async () => {
   verifies("PERM-4", "PERM-18");
-  const request = { request: { tool_name: "t" }, shows_all: true };
+  const shown = { tool_name: "t", role: "main", resources: [], scopes: [], reason: "" };
+  const request = { request: { ...shown, network_hosts: [] }, shows_all: true };
   const open = storeWith(["worker"], { request });
   const ways = [{ decision: "allow" }, { decision: "allow_for_session", scope: "all" }] as const;
   for (const way of ways) {

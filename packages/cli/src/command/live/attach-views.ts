@@ -169,10 +169,14 @@ export async function openTerminalView(
     if (signal.aborted) return;
     closeLine();
     const { question_id } = question;
-    const answer =
-      question.kind === "permission"
-        ? await questions.ask(question.request, { signal })
-        : await questions.elicit(question.request, { signal });
+    const answer = await put(question, signal).catch(() => {
+      // Of another version, or changed by hand in the store.
+      const id = visibleLine(question_id);
+      output.note(
+        `The request ${id} cannot be shown here; \`soong questions answer ${id} deny\` denies it.`,
+      );
+    });
+    if (answer === undefined) return;
     // The question was answered elsewhere, or we leave: this is no answer.
     if (signal.aborted) return;
     try {
@@ -180,6 +184,12 @@ export async function openTerminalView(
     } catch (error) {
       if (!isGone(error)) output.note(visibleLine((error as Error).message));
     }
+  }
+
+  async function put(question: ListedQuestion, signal: AbortSignal) {
+    return question.kind === "permission"
+      ? questions.ask(question.request, { signal })
+      : questions.elicit(question.request, { signal });
   }
 
   function showHeld(): void {
