@@ -18,8 +18,8 @@ export interface PostgresDescription {
   readonly schema: string;
   /** Of the tables; undefined where there are none yet. */
   readonly version: number | undefined;
-  /** Whether the user may make the tables. */
-  readonly may_create: boolean;
+  /** Where the user may make no tables, for lack of the right to; undefined: it may. */
+  readonly create_refused: "database" | "schema" | undefined;
   readonly server_version: string;
   readonly is_encrypted: boolean;
   /** Of one question, there and back. */

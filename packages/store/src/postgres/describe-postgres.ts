@@ -19,14 +19,14 @@ export async function describePostgres(
     const [clock] = await ask<{ now: number }>(connections, CLOCK);
     const latency_ms = performance.now() - sentAt;
     const version = await readVersion(connections, schema, Infinity);
-    const [rights] = await ask<{ may_create: boolean }>(connections, RIGHTS, [schema]);
+    const [rights] = await ask<RightsRow>(connections, RIGHTS, [schema]);
     const [size] = await ask<{ bytes: number }>(connections, SIZE, [schema]);
     return {
       kind: "postgres",
       address: name,
       schema,
       version: version === 0 ? undefined : version,
-      may_create: rights?.may_create ?? false,
+      create_refused: findRefusal(rights),
       server_version: server?.version ?? "",
       is_encrypted: server?.ssl ?? false,
       latency_ms,
@@ -47,8 +47,20 @@ const SERVER = `SELECT current_setting('server_version') AS version,
   (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS ssl`;
 const CLOCK =
   "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision) AS now";
-const RIGHTS = `SELECT coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'CREATE'),
-  has_database_privilege(current_database(), 'CREATE')) AS may_create`;
+/** `schema` is null while there is none: then it has to be made, too. */
+interface RightsRow {
+  readonly schema: boolean | null;
+  readonly database: boolean;
+}
+
+const RIGHTS = `SELECT has_schema_privilege(to_regnamespace($1)::oid, 'CREATE') AS schema,
+  has_database_privilege(current_database(), 'CREATE') AS database`;
+
+function findRefusal({ schema, database }: Partial<RightsRow> = {}) {
+  if (schema === null || schema === undefined) return database === true ? undefined : "database";
+  return schema ? undefined : "schema";
+}
+
 const SIZE = `SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint) AS bytes
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'`;
 

@@ -23,10 +23,11 @@ export const showStore: Handler<"store"> = async (context) => {
 
 /** The first command that writes makes the tables. */
 export function findStoreProblem(described: StoreDescription): string | undefined {
-  if (described.kind === "sqlite" || described.version !== undefined || described.may_create) {
-    return undefined;
-  }
-  return "There are no tables yet, and this user may not make them: GRANT it CREATE on the database.";
+  if (described.kind === "sqlite" || described.version !== undefined) return undefined;
+  const { create_refused: where, schema } = described;
+  if (where === undefined) return undefined;
+  const what = where === "schema" ? `SCHEMA ${schema}` : "the database";
+  return `There are no tables yet, and this user may not make them: GRANT it CREATE on ${what}.`;
 }
 
 /** Renames `schema`: in a record, that field names the schema of the record. */
