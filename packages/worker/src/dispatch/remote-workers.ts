@@ -44,6 +44,7 @@ export interface RemoteWorkersOptions {
 /** How often the step is read without a notification; more often if the lease is short. */
 const POLL_MS = 2_000;
 const BEGINNING_POLL_MS = 100;
+const BEGINNING_MS = 3_000;
 /** How long a pool may be without any worker, and the queue unreachable. */
 const ABSENT_MS = 30_000;
 /** The interval at which an ended step's run is read until its end is recorded. */
@@ -89,6 +90,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     changes.listen(`step/${work.task_id}/${work.step_id}`);
     const follower = followChild(store, watch);
     let isFresh = false;
+    let beginningUntil: number | undefined;
     try {
       for (let step: StepRecord | undefined = first; ; step = await findStep(work, watch)) {
         await settleLost(step, step && isOver(step, first) ? step.last_run_id : undefined);
@@ -137,7 +139,9 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
           }
         }
         // Its run is on record a moment after the claim, and may ask something at once.
-        const isBeginning = step.claim !== undefined && child === undefined;
+        if (step.claim === undefined || child !== undefined) beginningUntil = undefined;
+        else beginningUntil ??= performance.now() + BEGINNING_MS;
+        const isBeginning = performance.now() < (beginningUntil ?? 0);
         isFresh = await changes.wait(isBeginning ? Math.min(BEGINNING_POLL_MS, pollMs) : pollMs);
       }
     } catch (error) {

@@ -79,5 +79,6 @@ test("reports do not pile up while the store does not answer", async () => {
   for (let i = 0; i < 100; i += 1) wake();
   drain.abort();
   await running;
+  expect(countSent() - before).toBeGreaterThanOrEqual(1);
   expect(countSent() - before).toBeLessThanOrEqual(2);
 });
