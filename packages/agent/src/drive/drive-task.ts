@@ -92,8 +92,8 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       if (state.task.status === "blocked") {
         return { kind: "blocked", reason: state.task.reason ?? "The task is blocked." };
       }
-      if (state.counts.failed > 0) await retryFailed();
       await reportOthers(state.counts.claimed + state.counts.running);
+      if (state.counts.failed > 0) await retryFailed();
       await dispatchReady();
       if (atWork.size === 0) {
         const verdict = await conclude(state);
@@ -152,6 +152,9 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   ): Promise<void> {
     const step = given === undefined ? await tasks.reader.step(task_id, step_id) : given.step;
     if (step === undefined) return;
+    const isAtWork = step.status === "claimed" || step.status === "running";
+    // It was on no page that was read.
+    if (given === undefined && isAtWork) return;
     const { status, result, reason, failure, last_worker = "a worker" } = step;
     const {
       worker = last_worker,

@@ -1,7 +1,7 @@
 // Reports the steps that workers of an earlier drive, or of another process, still have: a drive waits for them, and their own one
 // may have been killed.
 
-import type { TaskCaller } from "@soong/tasks";
+import type { StepRecord, TaskCaller } from "@soong/tasks";
 import type { DriveOptions } from "./drive-options.ts";
 
 export interface OthersParts {
@@ -20,6 +20,9 @@ export function createOthersReporter(parts: OthersParts): (busy: number) => Prom
   const others = new Set<string>();
   const reported = new Set<string>();
 
+  /** It only helps to read: where it fails, the drive continues. */
+  const describe = async (steps: readonly StepRecord[]) => describeWaits?.(steps).catch(() => {});
+
   return async (busy) => {
     if (onEvent === undefined || (busy <= atWork.size && others.size === 0)) return;
     const all = await tasks.querySteps(caller, { task_id, statuses: ["claimed", "running"] });
@@ -30,7 +33,7 @@ export function createOthersReporter(parts: OthersParts): (busy: number) => Prom
       others.delete(step_id);
       if (!atWork.has(step_id)) await onEnded(step_id);
     }
-    const waits = now.length === 0 ? undefined : await describeWaits?.(now);
+    const waits = now.length === 0 ? undefined : await describe(now);
     for (const { step_id, claim, last_worker } of now) {
       others.add(step_id);
       const worker = claim?.worker ?? last_worker ?? "a worker";

@@ -76,7 +76,7 @@ export const driveStoredTask: Handler<"tasks drive"> = async (
           if (event.kind === "dispatched") dispatched.add(event.step_id);
           if (!json) output.line(renderDriveEvent(event, output));
         },
-        describeWaits: (steps) => describeWaits(store, steps, redactor),
+        ...(json ? {} : { describeWaits: (steps) => describeWaits(store, steps, redactor) }),
       });
       const left = await listOthers(taskReader(store.tasks()), task.task_id, dispatched);
       // Ends the stream of facts.
@@ -144,7 +144,7 @@ function reportOthers(output: Output, task_id: string, steps: readonly string[])
   if (steps.length === 0) return;
   const continues = steps.length === 1 ? "continues on its worker" : "continue on their workers";
   output.note(
-    `${visibleLine(steps.join(", "))} ${continues}, since another drive began it: \`soong tasks cancel ${visibleLine(task_id)}\` stops it.`,
+    `${visibleLine(steps.join(", "))} ${continues}, because this drive did not dispatch it: \`soong tasks cancel ${visibleLine(task_id)}\` stops it.`,
   );
 }
 
