@@ -270,6 +270,28 @@ describe("sessions", () => {
     expect(doctor.stdout).toMatch(/^fail +store/m);
   });
 
+  it("that were damaged are listed as such, beside the others", async () => {
+    verifies("EVENT-6", "CLI-4");
+    const place = await bundle.place();
+    const damaged = await write(place, "a.txt", "x");
+    const sound = await write(place, "b.txt", "x");
+    const database = (await loadSqlite())(join(place.home, "store", "soong.db"));
+    database.exec(`UPDATE facts SET line = substr(line, 1, 40) WHERE place >=
+      (SELECT session_no * (1 << 32) FROM sessions WHERE session_id = '${damaged.session_id}') AND place <
+      (SELECT (session_no + 1) * (1 << 32) FROM sessions WHERE session_id = '${damaged.session_id}')`);
+    database.close();
+    const [listed, text] = await Promise.all([
+      place.run(["sessions", "--json"]),
+      place.run(["sessions"]),
+    ]);
+    expect(recordsOf(listed)).toMatchObject([
+      { session_id: sound.session_id, status: "done" },
+      { session_id: damaged.session_id, status: "damaged" },
+    ]);
+    expect(text).toMatchObject({ code: 0, stderr: "" });
+    expect(text.stdout).toContain("damaged");
+  });
+
   it("continue from an earlier node when they are rewound", async () => {
     verifies("CLI-7");
     const place = await bundle.place();

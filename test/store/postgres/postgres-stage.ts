@@ -18,11 +18,9 @@ import { startProxy, type Proxy } from "../../postgres/proxy.ts";
 /** A home directory of its own: as on another machine. */
 export async function storeAt(url: string, options: Partial<StoreOptions> = {}): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), "soong-postgres-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const store = await openStore({ directory, url, busyTimeoutMs: 20_000, ...options });
-  onTestFinished(async () => {
-    await store.close().catch(() => {});
-    await rm(directory, { recursive: true, force: true });
-  });
+  onTestFinished(() => store.close().catch(() => {}));
   return store;
 }
 

@@ -63,7 +63,9 @@ export type SessionStatus =
   | "done"
   | "failed"
   /** Nothing was asked in it. */
-  | "empty";
+  | "empty"
+  /** A fact of it is not what was written: `soong verify` says which. */
+  | "damaged";
 
 export type SessionKind = "conversation" | "call" | "playground" | "gateway" | "worker";
 

@@ -3,6 +3,7 @@
 import { isTerminalFact, type Fact, type JsonValue } from "@soong/core";
 import type { PastCall, PlaygroundHistory } from "@soong/inspector";
 import type { Store } from "@soong/store";
+import { readSound } from "../sessions/read-sound.ts";
 import { readSessionPages } from "../stored.ts";
 
 export const PLAYGROUND_TITLE = "playground";
@@ -20,7 +21,7 @@ export async function readPlaygroundHistory(store: Store): Promise<PlaygroundHis
     if (found.length >= MOST_CALLS || looked >= MOST_SESSIONS) break;
   }
   const ids = found.slice(0, MOST_CALLS);
-  const facts = ids.length === 0 ? [] : await store.factsOfTypes(ids, [...TYPES]);
+  const { facts } = await readSound(ids, (some) => store.factsOfTypes(some, [...TYPES]));
   const calls = ids.flatMap((session_id) =>
     readCall(facts.filter((fact) => fact.session_id === session_id)),
   );

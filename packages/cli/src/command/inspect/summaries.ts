@@ -5,6 +5,7 @@ import { sumUsage, type UsageTotal } from "@soong/agent";
 import { isTerminalFact, type Fact } from "@soong/core";
 import type { SessionSummary, SummaryPort, UsedSince } from "@soong/inspector";
 import type { CallCount, RunRecord, SessionRecord, Store } from "@soong/store";
+import { readSound } from "../sessions/read-sound.ts";
 import {
   summarizeSessions,
   type SessionSummary as ListedSession,
@@ -96,7 +97,7 @@ async function readNewest(
 ): Promise<ReadonlyMap<string, Fact>> {
   if (sessions.length === 0) return new Map();
   const ids = sessions.map(({ session_id }) => session_id);
-  const facts = await store.newestFacts(ids, type);
+  const { facts } = await readSound(ids, (some) => store.newestFacts(some, type));
   return new Map(facts.map((fact) => [fact.session_id, fact]));
 }
 

@@ -7,7 +7,7 @@ import type { ListedGrant } from "@soong/control";
 import { inTime } from "@soong/platform";
 import { asRecord } from "@soong/schema";
 import type { SessionHolder, Store } from "@soong/store";
-import { readSoundFacts } from "../sessions/session-summary.ts";
+import { readSound } from "../sessions/read-sound.ts";
 import { refuseRuntimeChild, type Actor } from "./actor.ts";
 
 export interface RemoteGrant {
@@ -31,7 +31,9 @@ export async function listRemoteGrants(
   remote: readonly SessionHolder[],
 ): Promise<RemoteGrant[]> {
   const ids = remote.map(({ session_id }) => session_id);
-  const facts = await readSoundFacts(store, ids, ["grant.created", "grant.revoked"]);
+  const { facts } = await readSound(ids, (some) =>
+    store.factsOfTypes(some, ["grant.created", "grant.revoked"]),
+  );
   const revoked = new Set(
     facts.flatMap((fact) => (fact.type === "grant.revoked" ? [fact.data.grant_id] : [])),
   );

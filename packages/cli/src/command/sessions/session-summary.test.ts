@@ -1,5 +1,6 @@
 import type { Fact, FactType } from "@soong/core";
-import type { QuestionRecord, SessionRecord, Store } from "@soong/store";
+import { StoreError, type QuestionRecord, type SessionRecord, type Store } from "@soong/store";
+import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { writtenFact } from "../../../../../test/facts.ts";
 import { describeSummary, summarizeSessions } from "./session-summary.ts";
@@ -93,4 +94,17 @@ test("a run whose parent is in another session is a turn of its own, and says of
   // The first fact also says who dispatched it, where its version wrote that.
   const [dispatched] = await summarizeSessions(store, [record("dispatched")]);
   expect(dispatched?.worker_of).toEqual(BY);
+});
+
+test("a damaged session says so, and takes the list from no other one", async () => {
+  verifies("EVENT-6");
+  const damaged = {
+    ...store,
+    async lastFacts(ids: readonly string[]) {
+      if (ids.includes("edited")) throw new StoreError("store_corrupted", "It was edited.");
+      return ENDS.filter(({ session_id }) => ids.includes(session_id));
+    },
+  };
+  const summaries = await summarizeSessions(damaged, ["edited", "done", "live"].map(record));
+  expect(summaries.map(({ status }) => status)).toEqual(["damaged", "done", "running"]);
 });

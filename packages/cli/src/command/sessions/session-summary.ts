@@ -3,9 +3,10 @@
 
 import { describeUsageCost, sumUsage, type UsageTotal } from "@soong/agent";
 import { RUNTIME_RESTARTED, type Fact, type FactType, type SessionCreatedData } from "@soong/core";
-import { StoreError, type SessionRecord, type Store } from "@soong/store";
+import type { SessionRecord, Store } from "@soong/store";
 import { describeAge, visibleLine } from "../../output/index.ts";
 import { selectRootRuns } from "../stored.ts";
+import { readSound } from "./read-sound.ts";
 import { sumSessionUsage } from "./stored-usage.ts";
 
 export interface SessionSummary extends SessionRecord {
@@ -34,7 +35,9 @@ export type SessionStatus =
   | "done"
   | "failed"
   /** Nothing was asked in it. */
-  | "empty";
+  | "empty"
+  /** A fact of it is not what was written. */
+  | "damaged";
 
 type SummaryStore = Pick<Store, "lastFacts" | "factsOfTypes" | "heldSessions" | "questions">;
 
@@ -42,7 +45,10 @@ export async function summarizeSessions(
   store: SummaryStore,
   records: readonly SessionRecord[],
 ): Promise<SessionSummary[]> {
-  const ends = await store.lastFacts(records.map(({ session_id }) => session_id));
+  const { facts: ends, damaged } = await readSound(
+    records.map(({ session_id }) => session_id),
+    (ids) => store.lastFacts(ids),
+  );
   const usages = await sumSessionUsage(store, ends);
   const runs = new Map<string, Fact[]>();
   for (const fact of ends) {
@@ -77,6 +83,7 @@ export async function summarizeSessions(
   });
 
   function readStatus(session_id: string, own: readonly Fact[]): SessionStatus {
+    if (damaged.has(session_id)) return "damaged";
     const last = own.find((fact) => !hasEnded(fact)) ?? own.at(-1);
     if (last === undefined) return "empty";
     if (hasEnded(last)) return readEnd(last);
@@ -93,28 +100,13 @@ export async function readWorkedSteps(
 ): Promise<ReadonlyMap<string, WorkedStep>> {
   if (session_ids.length === 0) return new Map();
   const worked = new Map<string, WorkedStep>();
-  for (const fact of await readSoundFacts(store, session_ids, types)) {
+  const { facts } = await readSound(session_ids, (ids) => store.factsOfTypes(ids, types));
+  for (const fact of facts) {
     const step = readWorkedStep(fact);
     const known = worked.get(fact.session_id);
     if (step !== undefined && known?.run_id === undefined) worked.set(fact.session_id, step);
   }
   return worked;
-}
-
-/** A session that was damaged is left out of a list that is about others, too: `soong verify` says what is wrong with it. */
-export async function readSoundFacts(
-  store: Pick<Store, "factsOfTypes">,
-  session_ids: readonly string[],
-  types: readonly FactType[],
-): Promise<readonly Fact[]> {
-  try {
-    return await store.factsOfTypes(session_ids, types);
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== "store_corrupted") throw error;
-    if (session_ids.length <= 1) return [];
-  }
-  const each = await Promise.all(session_ids.map((id) => readSoundFacts(store, [id], types)));
-  return each.flat();
 }
 
 function readWorkedStep(fact: Fact): WorkedStep | undefined {

@@ -109,6 +109,7 @@ const STATUS_COLOURS = {
   done: "green",
   failed: "red",
   empty: "dim",
+  damaged: "red",
 } as const satisfies Record<SessionStatus, keyof Colours>;
 
 export const removeSessions: Handler<"sessions rm"> = async (

@@ -4,6 +4,7 @@
 import { sumUsage, readEndUsage, reportUsage, type UsageTotal } from "@soong/agent";
 import type { Fact, FactType } from "@soong/core";
 import type { SessionReader, Store } from "@soong/store";
+import { readSound } from "./read-sound.ts";
 
 type UsageFacts = Pick<Store, "lastFacts" | "factsOfTypes">;
 
@@ -28,7 +29,7 @@ export async function sumUsageSince(
     if (ended_at < since) over.add(run_id);
     else if (started_at < since) begun.add(run_id);
   }
-  const ends = await store.lastFacts(session_ids);
+  const { facts: ends } = await readSound(session_ids, (ids) => store.lastFacts(ids));
   const counted = ends.filter(({ run_id = "" }) => !over.has(run_id));
   return sumBySession(await readRunUsage(store, counted, { since, begun }));
 }
@@ -94,7 +95,8 @@ async function readRunUsage(
   }
   const unread = new Set([...unreported.values()].map(({ session_id }) => session_id));
   if (unread.size === 0) return used;
-  for (const fact of await store.factsOfTypes([...unread], USED)) {
+  const { facts } = await readSound([...unread], (ids) => store.factsOfTypes(ids, USED));
+  for (const fact of facts) {
     if (window !== undefined && fact.time < window.since) continue;
     unreported.get(fact.run_id ?? "")?.facts.push(fact);
   }

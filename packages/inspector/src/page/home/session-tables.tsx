@@ -22,6 +22,7 @@ const STATUSES: Readonly<Record<SessionStatus, string>> = {
   done: "done",
   failed: "failed",
   empty: "empty",
+  damaged: "damaged",
 };
 
 interface SessionTablesProps {

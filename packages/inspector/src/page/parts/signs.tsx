@@ -47,6 +47,7 @@ const SIGNS: Readonly<Record<string, readonly [icon: string, word: string, tone:
   interrupted: ["■", "interrupted", "warn"],
   waiting_for_approval: ["?", "waiting for you", "waiting"],
   empty: ["○", "empty", "quiet"],
+  damaged: ["✕", "damaged", "bad"],
   pending: ["○", "pending", "quiet"],
   ready: ["◎", "ready", "info"],
   claimed: ["◔", "claimed", "info"],
