@@ -370,6 +370,35 @@ describe("the keeper of claims", () => {
     },
   );
 
+  test("keeps a claim that took longer to get than its lease lasts, and was made just now", async () => {
+    verifies("TASK-4");
+    const memory = createMemoryTasks();
+    let answer = (): void => {};
+    let isSlow = false;
+    const stage = createTaskStage({
+      ...memory,
+      async change(selection, plan) {
+        if (isSlow) await new Promise<void>((resolve) => (answer = resolve));
+        return memory.change(selection, plan);
+      },
+    });
+    const task_id = await stage.create({ a: [] });
+    const keeper = createClaimKeeper({ tasks: stage.tasks, clock: stage.clock });
+    isSlow = true;
+    const claiming = keeper.claim(stage.worker("run_1", task_id), { task_id });
+    await stage.clock.advance(LEASE_MS);
+    isSlow = false;
+    answer();
+    await claiming;
+    const lost: string[] = [];
+    keeper.watch("run_1", (_claim, why) => lost.push(why));
+    await stage.clock.advance(LEASE_MS * 2);
+    await stage.tasks.get(stage.orchestrator, task_id);
+    expect(await stage.statuses(task_id)).toEqual({ a: "claimed" });
+    expect(lost).toEqual([]);
+    await keeper.close();
+  });
+
   test("loses a claim in time whichever attempts fail, and whichever are not answered", async () => {
     verifies("TASK-4", "DIST-2");
     for (const answers of ["fail", "silent", "fail silent", "fail fail silent", "silent fail"]) {

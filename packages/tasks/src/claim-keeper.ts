@@ -98,7 +98,9 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
     const one: Kept = { claim, record, holdUntil, updates: 0, lost: undefined, stop: () => {} };
     kept.set(claim.run_id, one);
     tasks.alive.add(claim.token);
-    schedule(one);
+    // A claim that took longer than its lease: the store counts from when it was made, so it may be ours for long.
+    if (clock.monotonic() < holdUntil) schedule(one);
+    else void renewClaim(one);
   }
 
   function schedule(one: Kept): void {

@@ -28,8 +28,13 @@ export function createJobOffer(
   let nextAt = -Infinity;
   let number = 1;
   let offered: string | undefined;
+  let attempt: string | undefined;
 
   return async (step) => {
+    const ended = step.earlier?.at(-1)?.at;
+    // The worker that gave the step back has finished the job.
+    if (ended !== attempt) nextAt = -Infinity;
+    attempt = ended;
     if (performance.now() < nextAt) return;
     const job = toJob(work, step, number);
     try {

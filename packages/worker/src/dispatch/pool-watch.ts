@@ -8,6 +8,8 @@ import type { DeclinedStep, Store } from "@soong/store";
 export const REPORT_MS = 10_000;
 /** A worker that missed two reports is probably gone. */
 export const LOST_AFTER_MS = 25_000;
+/** Longer than between two looks. */
+const BLIND_AFTER_MS = 2 * REPORT_MS;
 
 export interface PoolWatch {
   /** `isFresh`: asks the store, and does not return the cached result. */
@@ -31,6 +33,7 @@ export function watchPool(
 ): PoolWatch {
   let presentAt = performance.now();
   let lookAt = presentAt;
+  let answeredAt = presentAt;
   let last: PoolLook = { isDeserted: false, isEmpty: false, declined: [], pools: [] };
   return {
     async look({ isFresh }) {
@@ -50,10 +53,14 @@ export function watchPool(
         );
         return one === undefined ? [] : [{ worker_id, why: one.why }];
       });
-      if (own.length > declined.length) presentAt = now;
+      const answered = performance.now();
+      // Without an answer for so long, workers may have been unable to report, too.
+      const wasBlind = answered - answeredAt > BLIND_AFTER_MS;
+      answeredAt = answered;
+      if (own.length > declined.length || wasBlind) presentAt = answered;
       last = {
-        isDeserted: now - presentAt > absentMs,
-        isEmpty: own.length === 0,
+        isDeserted: answered - presentAt > absentMs,
+        isEmpty: own.length === 0 && !wasBlind,
         declined,
         pools: [...new Set(present.map((one) => one.pool))].toSorted(),
       };
