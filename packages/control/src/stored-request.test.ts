@@ -1,4 +1,4 @@
-import type { JsonValue } from "@soong/schema";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import type { QuestionRecord } from "@soong/store";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
@@ -57,9 +57,21 @@ test.each(["tool_name", "role", "resources", "scopes", "network_hosts", "reason"
   },
 );
 
-test("a form is read by its own fields", () => {
-  const form = { kind: "elicitation", request: { request: { message: {} } } } as const;
-  expect(readStoredRequest({ ...question({}), ...form }).request).toEqual({});
+test.each<[string, JsonValue, boolean]>([
+  ["a form", { mode: "form", requested_schema: { type: "object", properties: {} } }, true],
+  ["an address", { mode: "url", url: "https://example.org/" }, true],
+  ["a form without a schema", { mode: "form" }, false],
+  ["a form of nothing", { mode: "form", requested_schema: {} }, false],
+  ["an address without one", { mode: "url" }, false],
+  ["a request of no known mode", { mode: "tomorrow" }, false],
+  ["a form with a message that is no text", { mode: "form", message: {} }, false],
+])("%s that a server sent is shown only with all its fields", (_what, fields, isShown) => {
+  const about = { tool_name: "mcp.a.b", tool_call_id: "c", message: "Which one?" };
+  const request = { ...about, ...(fields as JsonObject) };
+  const stored = { kind: "elicitation", request: { request, shows_all: true } } as const;
+  const read = readStoredRequest({ ...question({}), ...stored });
+  expect(read.shows_all).toBe(isShown);
+  expect(read.request).toEqual(isShown ? request : {});
 });
 
 function question(request: QuestionRecord["request"]): QuestionRecord {

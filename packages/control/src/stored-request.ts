@@ -1,7 +1,8 @@
 // The request of a stored question, as it may be shown. The store is written by other processes and versions, and perhaps by hand.
 
 import type { AskElicitation, PermissionRequest } from "@soong/core";
-import { asRecord, isJsonObject, type JsonObject, type JsonValue } from "@soong/schema";
+import { checkValue, shape, type Shape } from "@soong/platform";
+import { asRecord } from "@soong/schema";
 import type { QuestionRecord } from "@soong/store";
 
 /** What is kept to be shown. */
@@ -13,109 +14,125 @@ export type StoredRequest = (
   readonly shows_all: boolean;
 };
 
-/** What it takes to show one. */
-const REQUIRED: Readonly<Record<QuestionRecord["kind"], readonly string[]>> = {
-  permission: ["tool_name", "role", "resources", "scopes", "network_hosts", "reason"],
-  elicitation: ["message"],
-};
-
 /** One that lacks a field, or has one of another type, is read as an empty one: it can be denied, and not approved. */
 export function readStoredRequest({ kind, request: kept = {} }: QuestionRecord): StoredRequest {
   const { request } = kept;
-  const isSound =
-    isJsonObject(request) &&
-    REQUIRED[kind].every((name) => request[name] !== undefined) &&
-    hasFields(request, FIELDS[kind]);
+  const isSound = checkValue(request, REQUESTS[kind]).length === 0;
   const stored = isSound
     ? { request, shows_all: kept["shows_all"] === true }
     : { request: {}, shows_all: false };
   return { kind, ...stored } as unknown as StoredRequest;
 }
 
-type Check = (value: JsonValue) => boolean;
+const { anyText, flag, list, object, optional } = shape;
+/** A newer version may write more. */
+const OTHERS = { mayHaveOthers: true };
 
-const isText: Check = (value) => typeof value === "string";
-const isFlag: Check = (value) => typeof value === "boolean";
-const isList =
-  (isItem: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(isItem);
-const isRecord =
-  (fields: Readonly<Record<string, Check>>): Check =>
-  (value) =>
-    isJsonObject(value) && hasFields(value, fields);
+const texts = list(anyText);
+const record = object({}, OTHERS);
+const perhapsText = optional(anyText);
+const perhapsTexts = optional(texts);
+const perhapsFlag = optional(flag);
+const perhapsRecords = optional(list(record));
 
-function hasFields(given: JsonObject, fields: Readonly<Record<string, Check>>): boolean {
-  return Object.entries(fields).every(([name, check]) => {
-    const value = given[name];
-    return value === undefined || check(value);
-  });
-}
+const COMMAND = {
+  kind: perhapsText,
+  executable: perhapsText,
+  argv: perhapsTexts,
+  cwd: perhapsText,
+  path: perhapsText,
+};
 
-const isTexts = isList(isText);
-const COMMAND = { kind: isText, executable: isText, argv: isTexts, cwd: isText, path: isText };
 const RULE = {
-  tool: isText,
-  tags: isTexts,
-  path: isText,
-  argv: isTexts,
-  host: isText,
-  decision: isText,
-  reason: isText,
-  project: isText,
+  tool: perhapsText,
+  tags: perhapsTexts,
+  path: perhapsText,
+  argv: perhapsTexts,
+  host: perhapsText,
+  decision: perhapsText,
+  reason: perhapsText,
+  project: perhapsText,
 };
-const SCOPE = { ...COMMAND, host: isText, server_id: isText, tool_name: isText, access: isText };
-const SCOPES = {
-  scopes: isList(isRecord(SCOPE)),
-  session_scope: isText,
-  always_rule: isRecord(RULE),
+
+const SCOPE = {
+  ...COMMAND,
+  host: perhapsText,
+  server_id: perhapsText,
+  tool_name: perhapsText,
+  access: perhapsText,
 };
+
+const scopes = list(object(SCOPE, OTHERS));
+
+const SCOPES = { session_scope: perhapsText, always_rule: optional(object(RULE, OTHERS)) };
+
+const PREVIEWS = new Map<unknown, Shape<unknown>>([
+  ["text", object({ text: anyText }, OTHERS)],
+  ["diff", object({ path: anyText, diff: anyText }, OTHERS)],
+  ["command", object({ argv: texts, cwd: anyText }, OTHERS)],
+]);
 
 /** Whole: what is shown for approval is read from it. */
-function isPreview(value: JsonValue): boolean {
-  const { kind, text, path, diff, argv, cwd } = asRecord(value) as JsonObject;
-  if (kind === "text") return typeof text === "string";
-  if (kind === "diff") return typeof path === "string" && typeof diff === "string";
-  return kind === "command" && isTexts(argv ?? null) && typeof cwd === "string";
-}
-
-const FIELDS: Readonly<Record<QuestionRecord["kind"], Readonly<Record<string, Check>>>> = {
-  permission: {
-    ...SCOPES,
-    session_id: isText,
-    run_id: isText,
-    agent_id: isText,
-    parent_run_id: isText,
-    parent_agent_id: isText,
-    role: isText,
-    tool_call_id: isText,
-    tool_name: isText,
-    description: isText,
-    permission: isText,
-    tags: isTexts,
-    preview: isPreview,
-    preview_is_private: isFlag,
-    resources: isList(isRecord(COMMAND)),
-    scope_choices: isList(isRecord({ ...SCOPES, id: isText })),
-    cwd: isText,
-    project: isText,
-    env_summary: isTexts,
-    sandbox: isRecord({}),
-    network_hosts: (value) => value === "unknown" || isTexts(value),
-    dangerous: isFlag,
-    destructive: isFlag,
-    marks: isTexts,
-    hook_results: isList(isRecord({})),
-    reason: isText,
-    chain: isList(isRecord({})),
-    digest: isText,
-  },
-  elicitation: {
-    tool_name: isText,
-    tool_call_id: isText,
-    mode: isText,
-    message: isText,
-    requested_schema: isRecord({}),
-    url: isText,
-  },
+const preview: Shape<unknown> = (value, place) => {
+  const whole = PREVIEWS.get(asRecord(value)["kind"]);
+  if (whole === undefined) place.report("is no preview");
+  else whole(value, place);
 };
+
+const hosts: Shape<unknown> = (value, place) => {
+  if (value !== "unknown") texts(value, place);
+};
+
+const permission = object(
+  {
+    ...SCOPES,
+    tool_name: anyText,
+    role: anyText,
+    resources: list(object(COMMAND, OTHERS)),
+    scopes,
+    network_hosts: hosts,
+    reason: anyText,
+    session_id: perhapsText,
+    run_id: perhapsText,
+    agent_id: perhapsText,
+    parent_run_id: perhapsText,
+    parent_agent_id: perhapsText,
+    tool_call_id: perhapsText,
+    description: perhapsText,
+    permission: perhapsText,
+    tags: perhapsTexts,
+    preview: optional(preview),
+    preview_is_private: perhapsFlag,
+    scope_choices: optional(
+      list(object({ ...SCOPES, scopes: optional(scopes), id: perhapsText }, OTHERS)),
+    ),
+    cwd: perhapsText,
+    project: perhapsText,
+    env_summary: perhapsTexts,
+    sandbox: optional(record),
+    dangerous: perhapsFlag,
+    destructive: perhapsFlag,
+    marks: perhapsTexts,
+    hook_results: perhapsRecords,
+    chain: perhapsRecords,
+    digest: perhapsText,
+  },
+  OTHERS,
+);
+
+const ELICITATION = { tool_name: anyText, tool_call_id: perhapsText, message: anyText };
+const ELICITATIONS = new Map<unknown, Shape<unknown>>([
+  [
+    "form",
+    object({ ...ELICITATION, requested_schema: object({ properties: record }, OTHERS) }, OTHERS),
+  ],
+  ["url", object({ ...ELICITATION, url: anyText }, OTHERS)],
+]);
+
+const elicitation: Shape<unknown> = (value, place) => {
+  const whole = ELICITATIONS.get(asRecord(value)["mode"]);
+  if (whole === undefined) place.report("has no known mode");
+  else whole(value, place);
+};
+
+const REQUESTS = { permission, elicitation } as const;

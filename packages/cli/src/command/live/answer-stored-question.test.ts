@@ -71,6 +71,19 @@ test("a question that is answered already names who answered, and one not shown 
   expect(hidden.answers).toHaveLength(1);
 });
 
+test("words for a request that cannot be shown are refused, and it can be declined", async () => {
+  verifies("PERM-19", "MCP-5");
+  const about = { kind: "elicitation", request: { request: { mode: "form" }, shows_all: true } };
+  const damaged = storeWith(["worker"], about as Partial<QuestionRecord>);
+  const words = { question_id: "ask_1", action: "accept", content: {} } as const;
+  await expect(answerStoredQuestion(damaged.store, "worker", words, ME)).rejects.toThrow(
+    "`soong questions answer ask_1 deny` declines it.",
+  );
+  const no = { question_id: "ask_1", action: "decline" } as const;
+  await answerStoredQuestion(damaged.store, "worker", no, ME);
+  expect(damaged.answers).toHaveLength(1);
+});
+
 test("what is no answer is refused, and a rule in one is dropped", async () => {
   verifies("PERM-4", "PERM-18");
   const shown = { tool_name: "t", role: "main", resources: [], scopes: [], reason: "" };

@@ -1,6 +1,7 @@
 // Answers a stored question: writes a row, which the asking process finds. Used by `soong questions answer`, the inspector and
 // `soong attach`, so that all of them refuse the same answers.
 
+import type { ElicitationAnswer, PermissionAnswer } from "@soong/core";
 import {
   ControlError,
   describeAnswer,
@@ -35,7 +36,7 @@ export async function answerStoredQuestion(
   if (typeof answer === "string") {
     throw new ControlError("bad_params", `The answer cannot be used: the question was ${answer}.`);
   }
-  if ("decision" in answer && answer.decision !== "deny") refuseUnseen(question);
+  if (isYes(answer)) refuseUnseen(question);
   const { taken, question: kept } = await questions.answer(session_id, question_id, {
     answer: { ...asJson(answer), ...(isPermission && { answered_by }) },
     answered_by,
@@ -65,10 +66,17 @@ export async function requireAnswerable(
 /** Only a question that is shown whole can be approved (PERM-19). */
 export function refuseUnseen(question: QuestionRecord): void {
   if (readStoredRequest(question).shows_all) return;
+  const { kind, question_id, session_id } = question;
   throw new ControlError(
     "bad_params",
-    `What this call would do is not kept, because it is sensitive or very long, so it can only be denied here. It can be approved where it is asked; when that process is gone, \`soong resume ${visibleLine(question.session_id)}\` asks again and shows it.`,
+    kind === "elicitation"
+      ? `This request cannot be shown here, because it was changed or another version wrote it. \`soong questions answer ${visibleLine(question_id)} deny\` declines it.`
+      : `What this call would do is not kept, because it is sensitive or very long, so it can only be denied here. It can be approved where it is asked; when that process is gone, \`soong resume ${visibleLine(session_id)}\` asks again and shows it.`,
   );
+}
+
+function isYes(answer: PermissionAnswer | ElicitationAnswer): boolean {
+  return "decision" in answer ? answer.decision !== "deny" : answer.action === "accept";
 }
 
 function refuseSettled(question: QuestionRecord | undefined): ControlError {

@@ -33,6 +33,9 @@ const store = {
     run("run_lead", "lead"),
     run("run_near", "lead", "run_lead"),
     run("run_child", "lead", "run_near"),
+    // Changed by hand.
+    run("run_round", "lead", "run_about"),
+    run("run_about", "lead", "run_round"),
   ],
   readSession: async (id: string) => {
     if (id === "removed") throw new Error("There is no such session.");
@@ -56,6 +59,7 @@ test("a step has the questions of its worker, of agents below it, and of its too
     question("of an agent below", "worker", "run_other"),
     question("of an agent below, here", "lead", "run_child"),
     question("of who drives", "lead", "run_lead"),
+    question("of a run that is its own ancestor", "lead", "run_round"),
   ];
   const found = await findStepQuestions(store, steps, asked);
   const ids = [...found].map(([id, of]) => [id, of.map(({ question_id }) => question_id)]);

@@ -63,10 +63,14 @@ export async function findStepQuestions(
   );
 }
 
-/** Whether it is this run or one that it started, at any depth. */
+/** Whether it is this run or one that it started, at any depth. A parent that was changed by hand may be a descendant, too. */
 function isWithin(runs: ReadonlyMap<string, RunRecord>, run_id: string, ancestor: string): boolean {
-  for (let id: string | undefined = run_id; id !== undefined; id = runs.get(id)?.parent_run_id) {
+  const seen = new Set<string>();
+  let id: string | undefined = run_id;
+  while (id !== undefined && !seen.has(id)) {
     if (id === ancestor) return true;
+    seen.add(id);
+    id = runs.get(id)?.parent_run_id;
   }
   return false;
 }

@@ -111,6 +111,7 @@ export const answerQuestion: Handler<"questions answer"> = async (
     if (stored.kind === "elicitation") {
       if (chosen === "deny") return { action: "decline" };
       if (chosen !== undefined) throw new UsageError("This question wants words, and not a yes.");
+      refuseUnseen(question);
       return elicit(stored.request, NEVER);
     }
     if (chosen === "deny") return omitUndefined({ decision: chosen, reason });
