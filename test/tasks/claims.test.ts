@@ -374,11 +374,14 @@ describe("the keeper of claims", () => {
     verifies("TASK-4");
     const memory = createMemoryTasks();
     let answer = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     let isSlow = false;
     const stage = createTaskStage({
       ...memory,
       async change(selection, plan) {
-        if (isSlow) await new Promise<void>((resolve) => (answer = resolve));
+        if (isSlow) await gate;
         return memory.change(selection, plan);
       },
     });

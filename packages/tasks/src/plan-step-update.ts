@@ -88,7 +88,7 @@ function stepUpdateProblem(update: StepUpdate): string | undefined {
   );
 }
 
-/** As someone else records it, whose worker was killed between the end of its step and the record of that. */
+/** The fact of a step whose worker was killed before it recorded the completion: the dispatching run records it. */
 export function toCompletionFact(step: StepRecord): FactData<"task.step.completed"> {
   const { task_id, step_id, attempts: attempt, result } = step;
   const { summary = "", artifacts = [] } = result ?? {};

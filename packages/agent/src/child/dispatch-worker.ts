@@ -27,6 +27,7 @@ import { digestDefinition, type RemoteWork, type RemoteWorkers } from "./remote-
 import {
   findDefinition,
   resolveAllowedTools,
+  skipsMissingTools,
   startChild,
   startFailure,
   type AgentParts,
@@ -296,7 +297,7 @@ async function runWorker(
       about,
       context: input.instructions,
       allowedTools: allowed && mergeNames(TASK_TOOLS, allowed),
-      areToolsAsked: asked !== undefined,
+      skipMissingTools: skipsMissingTools(definition, allowed),
       model: pool.model,
       begun() {
         const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };

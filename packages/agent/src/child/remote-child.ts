@@ -10,7 +10,7 @@ import { END_FACTS, type AgentParts } from "./run-child.ts";
 
 export interface RemoteChildRecord {
   created(child: RemoteChild): void;
-  /** Nothing came of it. */
+  /** It ended without a result. */
   lost(child: RemoteChild, usage: UsageTotal): void;
   ended(end: RemoteEnd): ChildResult;
 }

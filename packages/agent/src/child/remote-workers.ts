@@ -63,7 +63,7 @@ export interface RemoteWatch {
   onClaimed(child: RemoteChild): void;
   /** What it has used since the last time. A sentence: its run is to be stopped, because no more may be used. */
   onUsed(used: UsageTotal): string | undefined;
-  /** A run that had claimed it came to nothing, perhaps without a word of `onClaimed`. Called once for each. */
+  /** A run that had claimed it ended without a result; `onClaimed` may not have been called for it. Called once for each. */
   onLost(child: RemoteChild, usage: UsageTotal): void;
   /** For the user who waits. */
   onWaiting(message: string): void;
@@ -72,14 +72,6 @@ export interface RemoteWatch {
 /** Settles when the step has come to rest. */
 export interface RemoteWorkers {
   dispatch(work: RemoteWork, watch: RemoteWatch): Promise<RemoteEnd>;
-}
-
-/** Tools that the definition lists may be missing; those that a pool or a dispatch names are asked for in earnest. */
-export function skipsMissingTools(
-  { allowed_tools, skip_missing_tools }: AgentDefinition,
-  asked: RemoteWork["allowed_tools"],
-): boolean {
-  return skip_missing_tools === true && JSON.stringify(asked) === JSON.stringify(allowed_tools);
 }
 
 /** Where it was written does not matter, nor where its rules were. */

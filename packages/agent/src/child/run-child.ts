@@ -78,8 +78,8 @@ export interface ChildStart extends ChildTask {
   readonly run_id: string;
   /** Default: the tools of the role (SURF-4). */
   readonly allowedTools?: readonly string[];
-  /** They were asked for by name, and not taken from the definition: then in earnest. */
-  readonly areToolsAsked?: boolean;
+  /** Tools of `allowedTools` that are not there are no error. */
+  readonly skipMissingTools?: boolean;
   readonly model?: string;
   /** The conversation a fork continues, root first. */
   readonly history?: readonly ConversationNode[];
@@ -317,7 +317,7 @@ function buildConversationOptions(parts: AgentParts, active: ActiveRun, start: C
 
 /** Always below the parent's policy (PERM-12), and without the parent's tools (SURF-4). */
 function buildRunOptions(active: ActiveRun, start: ChildStart): RunOptions {
-  const { definition, role, agent_id, run_id, allowedTools, areToolsAsked = false } = start;
+  const { definition, role, agent_id, run_id, allowedTools, skipMissingTools } = start;
   const { suggested_tools: suggestedTools, mode, rules } = definition;
   const { identity, policy } = active.run;
   const { roots, inlineLimitBytes, taskDenied } = active.options;
@@ -330,7 +330,7 @@ function buildRunOptions(active: ActiveRun, start: ChildStart): RunOptions {
     mode: mode === "orchestrator" ? undefined : mode,
     policy: rules === undefined ? undefined : { rules },
     allowedTools,
-    skipMissingTools: !areToolsAsked && definition.skip_missing_tools,
+    skipMissingTools,
     suggestedTools,
     taskDenied,
     roots,
@@ -377,6 +377,14 @@ export function resolveAllowedTools(
     "invalid_allowed_tools",
     beyond.map((tool_name) => ({ code: "not_in_definition", tool_name })),
   );
+}
+
+/** A tool may be missing only if the definition says so, and the list is its own: one that a caller or a pool names has to be there. */
+export function skipsMissingTools(
+  { allowed_tools, skip_missing_tools }: AgentDefinition,
+  named: readonly string[] | undefined,
+): boolean {
+  return skip_missing_tools === true && JSON.stringify(named) === JSON.stringify(allowed_tools);
 }
 
 /** Which of them `most` does not allow. What a pattern matches, spelled as a pattern, it has all of. */

@@ -15,6 +15,7 @@ import {
   findDefinition,
   resolveAllowedTools,
   resolveExpectedOutput,
+  skipsMissingTools,
   startChild,
   type AgentParts,
 } from "./run-child.ts";
@@ -97,12 +98,13 @@ async function spawnAgent(
   const active = parts.activeRuns.get(context);
   const id = input.agent_definition_id ?? SPAWNS[role].definition;
   const definition = findDefinition(parts.catalog, id, role);
+  const allowedTools = resolveAllowedTools(active, definition, input.allowed_tools);
   const ended = await startChild(parts, active, context, {
     role,
     definition,
     expected: resolveExpectedOutput(definition, input.expected_output_schema),
-    allowedTools: resolveAllowedTools(active, definition, input.allowed_tools),
-    areToolsAsked: input.allowed_tools !== undefined,
+    allowedTools,
+    skipMissingTools: skipsMissingTools(definition, allowedTools),
     agent_id: active.ids.next("agent"),
     run_id: active.ids.next("run"),
     task: input.task,

@@ -21,8 +21,14 @@ import type { Model } from "../model/index.ts";
 import { createChildDeadline } from "./child-progress.ts";
 import { buildChildPrompt, buildChildSystem } from "./child-task.ts";
 import { describeWorkerTask, TASK_TOOLS } from "./dispatch-worker.ts";
-import { skipsMissingTools, type RemoteWork } from "./remote-workers.ts";
-import { findDefinition, startFailure, type AgentParts, type TaskParts } from "./run-child.ts";
+import type { RemoteWork } from "./remote-workers.ts";
+import {
+  findDefinition,
+  skipsMissingTools,
+  startFailure,
+  type AgentParts,
+  type TaskParts,
+} from "./run-child.ts";
 import type { Assignment } from "./worker-pools.ts";
 
 export type RecordTaskFact = NonNullable<TaskCaller["record"]>;

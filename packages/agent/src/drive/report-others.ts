@@ -20,7 +20,7 @@ export function createOthersReporter(parts: OthersParts): (busy: number) => Prom
   const others = new Set<string>();
   const reported = new Set<string>();
 
-  /** It only helps to read: where it fails, the drive continues. */
+  /** A description only informs the user, so the drive continues without one. */
   const describe = async (steps: readonly StepRecord[]) => describeWaits?.(steps).catch(() => {});
 
   return async (busy) => {

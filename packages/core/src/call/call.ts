@@ -187,7 +187,7 @@ export class Call implements FactCall {
   cancel(cancellation: Cancellation): void {
     if (this.phase === "ended" || this.cancellation !== undefined) return;
     this.cancellation = cancellation;
-    // Bare: who aborts another run for it says there that it was aborted.
+    // The reason alone: a tool that aborts another run for it adds there that it was aborted.
     this.abort(cancellation.reason ?? cancellation.error.message);
     this.waiter?.cancelled();
   }

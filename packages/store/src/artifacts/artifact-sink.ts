@@ -183,7 +183,7 @@ function newFile({ ids, directory }: ArtifactPlace) {
   };
 }
 
-/** Its bytes have their name. */
+/** Call it when the bytes are at their final place. */
 async function keepRecord(
   place: ArtifactPlace,
   { artifact_id, sha256, size }: Pick<ArtifactRecord, "artifact_id" | "sha256" | "size">,

@@ -39,8 +39,8 @@ export interface Store {
   /** Of each run of these sessions the last fact once it has ended, or some fact before that. */
   lastFacts(session_ids: readonly string[]): Promise<Fact[]>;
   /**
-   * The facts of these types in these sessions, of each those after this seq; default: all. Costs little more than those facts,
-   * however many others there are.
+   * The facts of these types in these sessions, of each those after this seq; default: all. Looks at the type of every fact after
+   * it, and reads the text of those found.
    */
   factsOfTypes(
     session_ids: readonly string[],

@@ -25,7 +25,7 @@ function readText(column: string): string {
   }
 }
 
-/** Undefined for what was written there by hand: that keeps no one from reading other rows. */
+/** Undefined for what was written there by hand, so that other rows can still be read. */
 export function readObject(column: string | null): JsonObject | undefined {
   if (column === null) return undefined;
   try {

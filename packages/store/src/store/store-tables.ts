@@ -231,7 +231,7 @@ function runOfSession(row: RunOfSession): RunRecord {
   return runRecord({ ...row, last_seq }, row.session_id);
 }
 
-/** One that cannot be read keeps no one from the runs of other sessions; a reader of its own and `verify` say it. */
+/** A state that cannot be read counts as empty, so that the runs of other sessions are listed. `verify` reports it. */
 function readOpenRuns(row: RunOfSession): OpenState["runs"] {
   try {
     return parseOpenState(row).runs;

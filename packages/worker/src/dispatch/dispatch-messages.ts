@@ -1,6 +1,6 @@
 // What a dispatch says while it waits, and why no worker was dispatched.
 
-import type { RemoteWork } from "@soong/agent";
+import type { RemoteWatch, RemoteWork } from "@soong/agent";
 import { ToolFailure } from "@soong/core";
 import type { StepRecord } from "@soong/tasks";
 import type { PoolLook } from "./pool-watch.ts";
@@ -50,4 +50,22 @@ export function refuseDeserted(
     recovery: "retry_after_delay",
     details: { started: wasBegun },
   });
+}
+
+/** Reports what a step waits for: each thing once an attempt. */
+export function createWaitingReporter(watch: RemoteWatch) {
+  const reported = new Set<string>();
+  const attempts = new Set<string>();
+  const onWaiting = (what: string): void => {
+    if (reported.has(what)) return;
+    reported.add(what);
+    watch.onWaiting(what);
+  };
+  const reportAttempt = (at: string, what: string): void => {
+    if (attempts.has(at)) return;
+    attempts.add(at);
+    reported.clear();
+    onWaiting(what);
+  };
+  return { onWaiting, reportAttempt };
 }

@@ -1,8 +1,16 @@
-// Reads from the session of a worker how its run ended.
+// The end of a dispatch: read from the session of the worker, or made where there is none.
 
-import { readEndUsage, sumUsage, type EndReason, type RemoteEnd } from "@soong/agent";
+import {
+  readEndUsage,
+  sumUsage,
+  type EndReason,
+  type RemoteChild,
+  type RemoteEnd,
+  type UsageTotal,
+} from "@soong/agent";
 import type { ConversationNode, Fact } from "@soong/core";
 import type { RunRecord, Store } from "@soong/store";
+import type { StepRecord } from "@soong/tasks";
 
 /** Undefined while the run is under way. */
 export async function readChildEnd(
@@ -54,4 +62,34 @@ function readAnswer(path: readonly ConversationNode[], run_id: string): string {
       return type === "text" && typeof text === "string" ? [text] : [];
     })
     .join("\n");
+}
+
+export function toChild(
+  { session_id, run_id, agent_id }: RunRecord,
+  worker = "a worker",
+): RemoteChild {
+  return { session_id, run_id, agent_id, worker };
+}
+
+export function nothingDone(step: StepRecord | undefined): RemoteEnd["result"] {
+  const message = step === undefined ? "the step is gone" : `the step is ${step.status}`;
+  return {
+    status: "failed",
+    usage: sumUsage([]),
+    reason: "aborted_tools",
+    turns: 0,
+    error: { code: "worker_lost", message },
+  };
+}
+
+export function endExceeded(child: RemoteChild, message: string, usage: UsageTotal): RemoteEnd {
+  const error = { code: "budget", message };
+  const result = {
+    status: "failed",
+    usage,
+    reason: "failed",
+    turns: usage.requests,
+    error,
+  } as const;
+  return { child, result, answer: "" };
 }

@@ -13,14 +13,18 @@ export async function recordMissingCompletion(
   { record }: Pick<TaskCaller, "record">,
 ): Promise<void> {
   if (step?.status !== "completed" || step.last_run_id === undefined) return;
-  const { task_id, step_id } = step;
   const run = await store.findRun(step.last_run_id);
+  if (run !== undefined && (await isRecordedIn(run.session_id))) return;
   // A run of the dispatching session may also have completed it.
-  const sessions = [from.session_id, ...(run === undefined ? [] : [run.session_id])];
-  const facts = await store.factsOfTypes(sessions, ["task.step.completed"]);
-  const isRecorded = facts.some(({ data }) => {
-    const about = data as Pick<StepRecord, "task_id" | "step_id">;
-    return about.task_id === task_id && about.step_id === step_id;
-  });
-  if (!isRecorded) record?.("task.step.completed", toCompletionFact(step));
+  if (!(await isRecordedIn(from.session_id))) {
+    record?.("task.step.completed", toCompletionFact(step));
+  }
+
+  async function isRecordedIn(session_id: string): Promise<boolean> {
+    const facts = await store.factsOfTypes([session_id], ["task.step.completed"]);
+    return facts.some(({ data }) => {
+      const about = data as Pick<StepRecord, "task_id" | "step_id">;
+      return about.task_id === step?.task_id && about.step_id === step.step_id;
+    });
+  }
 }

@@ -206,8 +206,8 @@ test("a job that waits no more and was not claimed is replaced, and the step goe
 
 test("a step that is given back is offered again at once", async () => {
   verifies("DIST-2");
-  const back = { ...READY, earlier: [{ at: "1", run_id: "run_1", outcome: "stopped" }] };
-  const states = [READY, READY, back as StepRecord, back as StepRecord, DONE];
+  const back: StepRecord = { ...READY, earlier: [ended("run_1", "stopped")] };
+  const states = [READY, READY, back, back, DONE];
   // A third of the lease is longer than the test.
   const { dispatch, added } = stage(states, PRESENT, { leaseMs: 600_000, isTaken: () => true });
   await dispatch();

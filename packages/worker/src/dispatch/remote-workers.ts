@@ -2,15 +2,7 @@
 // so a ready step is added repeatedly; the claim in the store decides which worker does it.
 
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  sumUsage,
-  type RemoteChild,
-  type RemoteEnd,
-  type RemoteWatch,
-  type RemoteWork,
-  type RemoteWorkers,
-  type UsageTotal,
-} from "@soong/agent";
+import type { RemoteChild, RemoteEnd, RemoteWatch, RemoteWork, RemoteWorkers } from "@soong/agent";
 import { messageOf, type AnyHook } from "@soong/core";
 import { describeOpenQuestion, type PatternPlaces } from "@soong/core/internal";
 import { StoreError, type RunRecord, type Store } from "@soong/store";
@@ -18,6 +10,7 @@ import type { EarlierAttempt, StepRecord, Tasks } from "@soong/tasks";
 import type { JobQueue } from "../queue/index.ts";
 import { createChangeWaiter } from "./change-waiter.ts";
 import {
+  createWaitingReporter,
   describeDeclined,
   refuseDeserted,
   refuseTwice,
@@ -27,7 +20,7 @@ import { followChild } from "./follow-child.ts";
 import { listGuards } from "./guards.ts";
 import { createJobOffer } from "./offer-job.ts";
 import { watchPool } from "./pool-watch.ts";
-import { readChildEnd } from "./read-child.ts";
+import { endExceeded, nothingDone, readChildEnd, toChild } from "./read-child.ts";
 import { recordMissingCompletion } from "./record-completion.ts";
 
 export interface RemoteWorkersOptions {
@@ -48,7 +41,7 @@ const BEGINNING_MS = 3_000;
 /** How long a pool may be without any worker, and the queue unreachable. */
 const ABSENT_MS = 30_000;
 /** The interval at which an ended step's run is read until its end is recorded. */
-const LAST_WORDS_MS = 100;
+const END_POLL_MS = 100;
 /** How long a worker may take to stop. */
 const STOP_WITHIN_MS = 10_000;
 const STOP_POLL_MS = 50;
@@ -203,7 +196,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       const isHeld = (await store.heldSessions([run.session_id])).length > 0;
       if (end !== undefined || !isHeld)
         return { ...nothing, ...end, child: toChild(run, last_worker) };
-      await delay(LAST_WORDS_MS, undefined, { signal });
+      await delay(END_POLL_MS, undefined, { signal });
     }
   }
 
@@ -273,49 +266,4 @@ async function findRemoteRun(
 ): Promise<RunRecord | undefined> {
   const run = await store.findRun(run_id);
   return run?.session_id === from.session_id ? undefined : run;
-}
-
-function toChild({ session_id, run_id, agent_id }: RunRecord, worker = "a worker"): RemoteChild {
-  return { session_id, run_id, agent_id, worker };
-}
-
-function nothingDone(step: StepRecord | undefined): RemoteEnd["result"] {
-  const message = step === undefined ? "the step is gone" : `the step is ${step.status}`;
-  return {
-    status: "failed",
-    usage: sumUsage([]),
-    reason: "aborted_tools",
-    turns: 0,
-    error: { code: "worker_lost", message },
-  };
-}
-
-function endExceeded(child: RemoteChild, message: string, usage: UsageTotal): RemoteEnd {
-  const error = { code: "budget", message };
-  const result = {
-    status: "failed",
-    usage,
-    reason: "failed",
-    turns: usage.requests,
-    error,
-  } as const;
-  return { child, result, answer: "" };
-}
-
-/** Reports what a step waits for: each thing once an attempt. */
-function createWaitingReporter(watch: RemoteWatch) {
-  const reported = new Set<string>();
-  const attempts = new Set<string>();
-  const onWaiting = (what: string): void => {
-    if (reported.has(what)) return;
-    reported.add(what);
-    watch.onWaiting(what);
-  };
-  const reportAttempt = (at: string, what: string): void => {
-    if (attempts.has(at)) return;
-    attempts.add(at);
-    reported.clear();
-    onWaiting(what);
-  };
-  return { onWaiting, reportAttempt };
 }

@@ -48,7 +48,7 @@ export async function listRemoteGrants(
   );
 }
 
-/** Undefined for what was changed by hand: it grants nothing, and keeps no one from the others. */
+/** Undefined for what was changed by hand: it grants nothing, and the others are still listed. */
 function readGrant({ data }: Fact<"grant.created">): ListedGrant | undefined {
   const { grant_id, tool_name, granted_at, scopes }: Partial<ToolGrant> = asRecord(data.grant);
   const texts = [grant_id, tool_name, granted_at];
