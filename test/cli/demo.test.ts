@@ -6,6 +6,7 @@ import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:f
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { verifies } from "#laws";
 import { bundleCli, environment, type CliBundle, type Place } from "./cli-bundle.ts";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";
 
@@ -42,6 +43,7 @@ function demo(): ReturnType<Place["run"]> {
 
 describe("soong demo", () => {
   it("reads, searches, fails, recovers, edits, tests and is refused, and says where to look", async () => {
+    verifies("CLI-5");
     const { code, stdout, stderr } = await demo();
     expect(stderr).toBe("");
     expect(code).toBe(0);

@@ -43,7 +43,7 @@ const RUN = ["run", "--model", "script:s.yaml", "--allow", "code.run_command", "
 
 describe("an unattended run", () => {
   it("is seen, answered, granted, taken back and ended from the page; one that is killed is gone from it", async () => {
-    verifies("CLI-8", "PERM-4", "PERM-6");
+    verifies("CLI-5", "CLI-8", "PERM-4", "PERM-6");
     const place = await bundle.place();
     await place.write("s.yaml", SCRIPT);
     const gate = join(place.project, "gate");

@@ -24,7 +24,7 @@ afterAll(() => bundle.remove());
 
 describe("over HTTP", () => {
   it("serves clients of both protocols, is answered from a second terminal, and lets in no one else", async () => {
-    verifies("GATE-1", "GATE-2", "CLI-8");
+    verifies("CLI-5", "GATE-1", "GATE-2", "CLI-8");
     const place = await bundle.place();
     await place.write("a.txt", "hello\n");
     const served = await serve(place);

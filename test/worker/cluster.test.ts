@@ -59,7 +59,7 @@ describe("workers on machines of their own", () => {
   });
 
   it("do the diamond: each step once, with both sides on record", async () => {
-    verifies("DIST-1", "TASK-4", "PERM-12");
+    verifies("CLI-5", "DIST-1", "TASK-4", "PERM-12");
     const { store, plan, machine } = await openCluster(bundle);
     const task = await plan(DIAMOND);
     const machines = await Promise.all([machine(), machine(), machine()]);

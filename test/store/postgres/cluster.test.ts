@@ -14,7 +14,8 @@ import {
 } from "../../../packages/store/src/index.ts";
 import { writtenFact } from "../../facts.ts";
 import { createCluster } from "../../../packages/store/src/postgres/cluster.ts";
-import { openConnections, readAddress } from "../../../packages/store/src/postgres/connection.ts";
+import { openConnections } from "../../../packages/store/src/postgres/connection.ts";
+import { readAddress } from "../../../packages/store/src/postgres/store-address.ts";
 import { startProxy } from "../../postgres/proxy.ts";
 import { usePostgres } from "../../postgres/shared.ts";
 import { ask } from "./postgres-stage.ts";

@@ -3,9 +3,9 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import {
   openConnections,
-  readAddress,
   type Connections,
 } from "../../../packages/store/src/postgres/connection.ts";
+import { readAddress } from "../../../packages/store/src/postgres/store-address.ts";
 import { createListener } from "../../../packages/store/src/postgres/listener.ts";
 import { startProxy } from "../../postgres/proxy.ts";
 import { usePostgres } from "../../postgres/shared.ts";

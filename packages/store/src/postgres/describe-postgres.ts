@@ -1,7 +1,8 @@
 // Describes a database, for a user who checks whether it can be used. Creates and changes nothing.
 
 import type { PostgresDescription } from "../contract/describe.ts";
-import { openConnections, readAddress, type Connections } from "./connection.ts";
+import { openConnections, type Connections } from "./connection.ts";
+import { readAddress } from "./store-address.ts";
 import { readVersion } from "./migrate.ts";
 
 export async function describePostgres(
