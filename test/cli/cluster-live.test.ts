@@ -173,6 +173,30 @@ describe("a session of another machine", () => {
     expect(facts.at(-1)?.type).toBe("run.completed");
   });
 
+  it("is followed by attach until a fact of it cannot be read, which is reported", async () => {
+    verifies("CLI-8", "EVENT-6");
+    const { here, there, openGate } = await machines();
+    const run = there.start(RUN);
+    onTestFinished(() => void run.child.kill("SIGKILL"));
+    await runUnderWay(here);
+    const attached = here.start(["attach", "--json"]);
+    const events = collect(attached.child, "event");
+    await vi.waitFor(() => expect(events).toContain("attached"), WAIT);
+    // As someone who changes rows by hand would leave them.
+    await ask(
+      here.env["SOONG_STORE_URL"] ?? "",
+      `CREATE FUNCTION soong.damage() RETURNS trigger LANGUAGE plpgsql
+         AS 'BEGIN NEW.line := ''x''; RETURN NEW; END';
+       CREATE TRIGGER damage BEFORE INSERT ON soong.facts
+         FOR EACH ROW EXECUTE FUNCTION soong.damage()`,
+    );
+    await openGate();
+    expect(await attached.ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Fact \d+ of session \S+ in \S+ is not what was/) as string,
+    });
+  });
+
   it("is stopped by attach from here; what a runtime has started may only look", async () => {
     verifies("CLI-8", "MCP-11");
     const { here, there } = await machines();

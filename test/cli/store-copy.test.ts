@@ -11,6 +11,9 @@ import { loadSqlite } from "../../packages/store/src/sqlite/driver.ts";
 import { usePostgres } from "../postgres/shared.ts";
 import { bundleCli, recordsOf, type CliBundle, type Place, type Started } from "./cli-bundle.ts";
 
+/** Sockets of servers that are not there. */
+const SOCKET = "postgres://me@localhost/x?host=/nowhere";
+
 let bundle: CliBundle;
 
 beforeAll(async () => {
@@ -223,6 +226,10 @@ describe("soong store copy", () => {
     [["backup", "me:hunter2hunter2@db/x"], 2, "TO is neither a directory nor"],
     [["$SOONG_AGENT_HOME", "backup"], 2, "FROM is neither a directory nor"],
     [["backup", "./backup/"], 2, "FROM and TO are the same store"],
+    // A port of 1 is closed.
+    [[`${SOCKET}/a&port=1`, `${SOCKET}/a&port=1`], 2, "FROM and TO are the same store"],
+    [[`${SOCKET}/a&port=1`, `${SOCKET}/b&port=1`], 1, "does not answer"],
+    [[`${SOCKET}/a&port=1`, `${SOCKET}/a&port=2`], 1, "does not answer"],
     [["empty", "backup"], 1, "There is no store in"],
     [["empty"], 2, "missing TO"],
   ])("%j is refused with a sentence", async (args, code, sentence) => {

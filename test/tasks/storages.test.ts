@@ -55,6 +55,8 @@ describe("tasks on SQLite", () => {
       UPDATE tasks SET content = '{"title":5}' WHERE task_id = '${odd}';
       UPDATE tasks SET content = '{}' WHERE task_id = '${empty}';
       UPDATE task_steps SET state = '{' WHERE task_no = 1 AND step_id = 'a';
+      UPDATE task_steps SET state = '{"earlier":5,"claim":7}', run_id = 'r', lease_expires_at = 9000000000000000
+        WHERE task_no = 1 AND step_id = 'b';
       UPDATE task_step_definitions SET content = '[]' WHERE task_no = 1 AND step_id = 'a';
       UPDATE task_step_definitions SET depends_on = '"x"' WHERE task_no = 1 AND step_id = 'b';`);
     database.close();

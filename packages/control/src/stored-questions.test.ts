@@ -10,6 +10,7 @@ import {
   type StoredQuestions,
   type StoreQuestionsOptions,
 } from "./stored-questions.ts";
+import { loadSqlite } from "../../store/src/sqlite/driver.ts";
 import { createApprovalBroker, type ApprovalBroker } from "./approval-broker.ts";
 
 const { signal } = new AbortController();
@@ -133,6 +134,36 @@ it("takes what is no answer for a no, and asks again where a runtime finds it", 
   await storage.answer("s", "ask_1", { ...AWAY, answer: { decision: "allow" } });
   const next = keep(createApprovalBroker());
   expect(await next.findRequestId(request("ask_2", { digest: "e" }))).toBeUndefined();
+  expect(await storage.get("s", "ask_1")).toMatchObject({ state: "withdrawn" });
+});
+
+it.each([
+  ["withdrawn", "UPDATE questions SET state = 'withdrawn'"],
+  ["answered without an answer", `UPDATE questions SET state = 'answered', answer = '"yes"'`],
+  ["deleted", "DELETE FROM questions"],
+])("takes a question that was %s by someone else for a no", async (_how, statement) => {
+  verifies("PERM-4", "PERM-20");
+  const asked = kept.ask(request("ask_1"), { signal });
+  await vi.waitFor(async () => expect(await storage.list()).toHaveLength(1));
+  const database = (await loadSqlite())(join(home, "store", "soong.db"));
+  database.exec(statement);
+  database.close();
+  // The kernel denies what fails.
+  await expect(asked).rejects.toThrow("not open any more");
+  expect(broker.open()).toEqual([]);
+});
+
+it("asks again where a runtime finds an answered question without an answer", async () => {
+  verifies("PERM-20");
+  void keep(broker, 2 ** 30)
+    .ask(request("ask_1"), { signal })
+    .catch(() => {});
+  await vi.waitFor(async () => expect(await storage.list()).toHaveLength(1));
+  const database = (await loadSqlite())(join(home, "store", "soong.db"));
+  database.exec("UPDATE questions SET state = 'answered'");
+  database.close();
+  const next = keep(createApprovalBroker());
+  expect(await next.findRequestId(request("ask_2"))).toBeUndefined();
   expect(await storage.get("s", "ask_1")).toMatchObject({ state: "withdrawn" });
 });
 

@@ -110,8 +110,10 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
   async function findLeft(about: QuestionKey): Promise<QuestionRecord | undefined> {
     const kept = await storage.find(about);
     if (kept === undefined || openHere.has(kept.question_id)) return undefined;
-    if (kept.answer === undefined || typeof READERS[kept.kind](kept.answer) === "object")
-      return kept;
+    const { answer, state } = kept;
+    const isUsable =
+      answer === undefined ? state === "open" : typeof READERS[kept.kind](answer) === "object";
+    if (isUsable) return kept;
     // What was stored is no answer: the question is asked again under an id of its own.
     await storage.settle(session_id, kept.question_id, "withdrawn");
     return undefined;
@@ -169,15 +171,23 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       return first;
     }
 
-    /** An answer of another process goes the same way as any: `claim` finds that it was first. */
+    /**
+     * An answer of another process goes the same way as any: `claim` finds that it was first. Without one the question is not open
+     * any more, so no one could answer it: that is a no.
+     */
     async function listen(): Promise<void> {
-      const kept = await storage.get(session_id, question_id).catch(() => {
+      let kept: QuestionRecord | undefined;
+      try {
+        kept = await storage.get(session_id, question_id);
+      } catch {
         // The store cannot be read now: asked again a moment later.
-      });
-      if (kept?.state !== "answered" || kept.answer === undefined) return;
+        return;
+      }
+      if (kept?.state === "open") return;
       clearInterval(polling);
+      const answer = kept?.answer === undefined ? how.refuse("withdrawn") : readFirst(kept.answer);
       // An answer that cannot be recorded counts as a no, which the broker reports to the asker.
-      await how.settle(question_id, readFirst(kept.answer)).catch(() => {});
+      await how.settle(question_id, answer).catch(() => {});
     }
   }
 }

@@ -8,6 +8,7 @@ import { artifactOf } from "./artifact-checks.ts";
 import { storeCheck, type ConformanceCheck } from "./check.ts";
 import { expectRefusal } from "./expect.ts";
 import { createFactWriter } from "./fact-writer.ts";
+import { stepOf, taskOf } from "./task-storage.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -82,6 +83,31 @@ export const removal: readonly ConformanceCheck[] = [
     await other.removeSession("held");
     await expectRefusal("session_removed", () => store.openSession("held"));
   }),
+  storeCheck(
+    "a session is not removed while a worker is at one of its steps",
+    ["ART-4", "TASK-4"],
+    async (place) => {
+      const store = await place.open();
+      await (await filled(store, "driven", 1, 99)).close();
+      const lease = (lease_expires_at: number) =>
+        store.tasks().change({ task_id: "t" }, () => ({
+          answer: undefined,
+          task: taskOf("t", "driven"),
+          steps: [stepOf("t", "one", { run_id: "run_of_worker", lease_expires_at })],
+        }));
+      await lease(Date.now() + DAY);
+      await expectRefusal("session_in_use", () => store.removeSession("driven"));
+      for (const retention of [{ max_age_days: 30 }, { max_bytes: 0 }]) {
+        const report = await store.applyRetention(retention);
+        assert.deepEqual([report.removed, report.held], [[], ["driven"]]);
+      }
+      assert.equal((await store.tasks().read({ task_id: "t" })).task?.task_id, "t");
+      // The worker is gone, and its lease has ended.
+      await lease(Date.now() - DAY);
+      await store.removeSession("driven");
+      assert.equal((await store.tasks().read({ task_id: "t" })).task, undefined);
+    },
+  ),
   storeCheck("tombstones are listed oldest first", ["ART-4"], async (place) => {
     const store = await place.open();
     for (const id of ["z", "a", "m"]) await (await filled(store, id, 1)).close();

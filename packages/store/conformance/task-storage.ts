@@ -237,12 +237,12 @@ async function withSteps(under: TaskStorageUnderTest): Promise<TaskStorageUnderT
   return under;
 }
 
-function taskOf(task_id: string, session_id: string): StoredTask {
+export function taskOf(task_id: string, session_id: string): StoredTask {
   const at = "2026-01-02T03:04:05.000Z";
   return { task_id, session_id, status: "pending", created_at: at, updated_at: at, content: {} };
 }
 
-function stepOf(
+export function stepOf(
   task_id: string,
   step_id: string,
   state: Partial<StepState> = {},

@@ -3,7 +3,7 @@
 
 import type { FactData, JsonObject } from "@soong/core";
 import type { MachineTime } from "@soong/platform";
-import { asJson, omitUndefined } from "@soong/schema";
+import { asJson, isJsonObject, omitUndefined } from "@soong/schema";
 import type { PublicClaim, TaskFact, TaskFactType } from "./facts.ts";
 import {
   STEP_STATUSES,
@@ -178,7 +178,7 @@ export function toStepRecord(row: StoredStep): StepRecord {
     open_dependencies,
     ...state,
     ...(isHeld && {
-      claim: { ...claim, run_id, lease_expires_at: new Date(lease_expires_at).toISOString() },
+      claim: { ...claim, run_id, lease_expires_at: toDate(lease_expires_at).toISOString() },
     }),
   };
 }
@@ -208,7 +208,7 @@ export function toStepCounts(found: Readonly<Record<string, number>> | undefined
   return Object.fromEntries(counts) as StepCounts;
 }
 
-/** Texts that everyone shows, in rows that were written by hand. */
+/** Texts that are shown. A row that was changed by hand may have something else there. */
 const SHOWN: Readonly<Record<keyof StoredContents, readonly string[]>> = {
   task: ["title", "goal"],
   state: ["updated_at"],
@@ -230,5 +230,18 @@ function readStored<Kind extends keyof StoredContents>(
   // Rows are written by the functions of this file alone, from records of these types.
   const wrong = SHOWN[kind].filter((name) => typeof content[name] !== "string");
   const texts = Object.fromEntries(wrong.map((name) => [name, "(cannot be read)"]));
-  return { ...content, ...texts } as unknown as StoredContents[Kind];
+  const parts = kind === "state" ? readParts(content) : {};
+  return omitUndefined({ ...content, ...texts, ...parts }) as unknown as StoredContents[Kind];
+}
+
+function readParts({ claim, earlier }: JsonObject) {
+  return {
+    claim: isJsonObject(claim) ? claim : undefined,
+    earlier: Array.isArray(earlier) ? earlier.filter(isJsonObject) : undefined,
+  };
+}
+
+/** The last moment that a date can be, where the number is larger. */
+function toDate(ms: number): Date {
+  return new Date(Math.min(ms, 8.64e15));
 }

@@ -72,10 +72,12 @@ export interface RuntimeFlags {
 /** Opens a runtime as options and config say, and closes it after the work. */
 export async function withRuntime<T>(
   context: CommandContext,
-  { allow, deny, mode, isSandboxed, cwd = "" }: RuntimeFlags,
+  { allow, deny, mode, isSandboxed, cwd = "." }: RuntimeFlags,
   options: Partial<RuntimeOptions>,
   work: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
+  // As of a variable that is not set: what runs would work on whichever directory this is.
+  if (cwd === "") throw new UsageError("The directory of the project is empty: name one.");
   const { env, output, isInteractive, json } = context;
   const noteDim = (text: string): void => output.note(visible(text), "dim");
   const runtime = await openRuntime({

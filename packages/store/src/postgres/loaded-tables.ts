@@ -2,7 +2,7 @@
 // opened, and updated with each commit.
 
 import type { ArtifactRecord } from "@soong/core";
-import type { AgentRow, RunRow, SessionRow } from "../session/rows.ts";
+import { parseArtifact, type AgentRow, type RunRow, type SessionRow } from "../session/rows.ts";
 import type { SessionTables } from "../session/session-tables.ts";
 import type { Batch } from "../session/write-rows.ts";
 import { listed, raw, sql, together, type Steps } from "../sql/sql.ts";
@@ -23,7 +23,7 @@ export function* loadTables(session: SessionRow): Steps<SessionTables> {
   const runs = new Map(runRows.map((row) => [row.run_id, row]));
   const agents = new Map(agentRows.map((row) => [row.agent_id, row]));
   const artifacts = new Map<string, ArtifactRecord>();
-  for (const { record } of artifactRows) addArtifact(JSON.parse(record) as ArtifactRecord);
+  for (const row of artifactRows) addArtifact(parseArtifact(row));
 
   return {
     has: (node_id) => nodes.has(node_id) || kept.some((ids) => ids.has(node_id)),

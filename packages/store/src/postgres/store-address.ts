@@ -45,7 +45,8 @@ export function readAddress(given: string): StoreAddress {
   return { name, schema, url: url.href };
 }
 
-const SEVERAL_HOSTS = /^\w+:\/\/(?:[^/?#]*@)?[^/?#@]*,|[?&]host=[^&]*(?:,|%2c)/i;
+/** A comma before the `@` is of a user name or a password. */
+const SEVERAL_HOSTS = /^\w+:\/\/(?:[^/?#]*@|(?![^/?#]*@))[^/?#@]*,|[?&]host=[^&]*(?:,|%2c)/i;
 
 function badUrl(why: string): StoreError {
   return new StoreError(

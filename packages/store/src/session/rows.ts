@@ -2,7 +2,8 @@
 // A fact's place is its session and its seq in one number, so that facts are in one tree, in order.
 
 import { isHolder, type LockHolder } from "@soong/platform";
-import { omitUndefined } from "@soong/schema";
+import type { ArtifactRecord } from "@soong/core";
+import { isJsonObject, omitUndefined } from "@soong/schema";
 import { StoreError } from "../contract/store-error.ts";
 import type { RunRecord, AgentRecord, CallRecord, SessionRecord } from "../contract/store.ts";
 import { fromColumn, omitNulls, readObject } from "../sql/columns.ts";
@@ -148,11 +149,30 @@ export function parseOpenState(row: Pick<SessionRow, "session_id" | "open_state"
     const { calls, ...rest } = JSON.parse(row.open_state) as Omit<OpenState, "calls"> & {
       calls: WrittenCalls | readonly CallRow[];
     };
+    const lists = [rest.runs, rest.active];
+    const areRows = lists.every((list) => Array.isArray(list) && list.every((row) => isRow(row)));
+    if (!areRows) throw new TypeError("not lists of rows");
     return { ...rest, calls: isRows(calls) ? calls : Object.entries(calls).flatMap(readCalls) };
   } catch (error) {
     const message = `What session ${row.session_id} has open cannot be read; its row was changed.`;
     throw new StoreError("store_corrupted", message, { cause: error });
   }
+}
+
+/** Refuses a text that was changed by hand. */
+export function parseArtifact({ record }: { readonly record: string }): ArtifactRecord {
+  try {
+    const read: unknown = JSON.parse(record);
+    if (isJsonObject(read)) return read as unknown as ArtifactRecord;
+  } catch {
+    // Refused below.
+  }
+  const message = "The record of an artifact cannot be read; its row was changed.";
+  throw new StoreError("store_corrupted", message);
+}
+
+function isRow(value: unknown): boolean {
+  return Array.isArray(value);
 }
 
 /** As they were written before. */

@@ -13,6 +13,7 @@ import {
   parentsFirst,
   runRecord,
   sessionRecord,
+  parseArtifact,
   parseOpenState,
   factPlace,
   PLACES,
@@ -103,7 +104,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
           record: string;
         }>`SELECT record FROM artifacts WHERE session_no = ${no} ORDER BY created_at, rowid`,
       );
-      return rows.map(({ record }) => JSON.parse(record) as ArtifactRecord);
+      return rows.map(parseArtifact);
     },
     async readArtifact(artifact_id, range) {
       if (!isArtifactId(artifact_id)) return undefined;
@@ -205,7 +206,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
   function* findArtifact(artifact_id: string): Steps<ArtifactRecord | undefined> {
     const row = yield* sqlRow<{ record: string }>`SELECT record FROM artifacts
       WHERE session_no = ${no} AND artifact_id = ${artifact_id}`;
-    return row && (JSON.parse(row.record) as ArtifactRecord);
+    return row && parseArtifact(row);
   }
 }
 

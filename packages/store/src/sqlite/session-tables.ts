@@ -1,7 +1,7 @@
 // What the writer of a session asks its tables for, on SQLite: when it is needed.
 
 import type { ArtifactRecord } from "@soong/core";
-import type { AgentRow, RunRow } from "../session/rows.ts";
+import { parseArtifact, type AgentRow, type RunRow } from "../session/rows.ts";
 import type { SessionTables } from "../session/session-tables.ts";
 import type { SqlValue } from "../sql/sql.ts";
 import type { Database, Statement } from "./driver.ts";
@@ -49,7 +49,7 @@ export function sessionTables(askAll: Ask, session_no: number): SessionTables {
         "SELECT record FROM artifacts WHERE session_no = ? AND artifact_id = ?",
         artifact_id,
       ) as { record: string } | undefined;
-      return row && (JSON.parse(row.record) as ArtifactRecord);
+      return row && parseArtifact(row);
     },
     artifactWith({ sha256, size }) {
       const row = ask(
@@ -58,7 +58,7 @@ export function sessionTables(askAll: Ask, session_no: number): SessionTables {
         size,
         sha256,
       ) as { record: string } | undefined;
-      return row && (JSON.parse(row.record) as ArtifactRecord);
+      return row && parseArtifact(row);
     },
     ownerOfRun(run_id) {
       const row = ask(
@@ -90,7 +90,7 @@ export function findSameContent(
     size,
     `"sha256":"${sha256}"`,
   ) as { record: string } | undefined;
-  return row && (JSON.parse(row.record) as ArtifactRecord);
+  return row && parseArtifact(row);
 }
 
 function after(row: unknown): number {

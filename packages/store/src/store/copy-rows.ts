@@ -2,7 +2,7 @@
 // which a database counts its sessions and tasks are its own.
 
 import type { ArtifactRecord } from "@soong/core";
-import { factPlace, type SessionRow } from "../session/rows.ts";
+import { factPlace, parseArtifact, type SessionRow } from "../session/rows.ts";
 import { raw, sql, sqlRow, SqlPart, type SqlValue, type Steps } from "../sql/sql.ts";
 
 type Row = Readonly<Record<string, SqlValue>>;
@@ -155,7 +155,7 @@ export function* readSmallRows(session: SessionRow): Steps<SmallRows> {
 }
 
 export function readRecords({ tables }: SmallRows): ArtifactRecord[] {
-  return tables.artifacts.map(({ record }) => JSON.parse(String(record)) as ArtifactRecord);
+  return tables.artifacts.map(({ record }) => parseArtifact({ record: String(record) }));
 }
 
 /** Answers with the row as it is here. */

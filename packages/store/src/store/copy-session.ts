@@ -25,7 +25,7 @@ import {
 } from "./copy-rows.ts";
 import { finishWalk } from "./verify-session.ts";
 import { walkFacts } from "./walk-facts.ts";
-import { readClock } from "../tasks/task-tables.ts";
+import { refuseWorkers } from "./refuse-workers.ts";
 
 export interface CopyOptions {
   /** Nothing of the session is added after it. */
@@ -164,7 +164,8 @@ async function readSession(
     return yield* readSmallRows(yield* tables.knownRow(session_id));
   });
   const row = rows.session;
-  await refuseWorkers(source, rows);
+  // A step that is being worked on would be done in both stores.
+  await database.run(refuseWorkers(row, { clock: Date, databaseClock: source.databaseClock }));
   const records = readRecords(rows);
   const progress = {
     facts: 0,
@@ -244,20 +245,6 @@ function* readNodes({ session_no }: SessionRow, ids: readonly string[]): Steps<o
     FROM ${listed(ids)} JOIN nodes ON session_no = ${session_no} AND node_id = value`;
   const found = new Map(rows.map((row) => [row.node_id, row]));
   return ids.flatMap((id) => found.get(id) ?? []);
-}
-
-/** A step that is being worked on would be done in both stores. */
-async function refuseWorkers({ database, databaseClock }: CopyPort, { tasks, session }: SmallRows) {
-  const now =
-    databaseClock === undefined ? Date.now() : await database.run(readClock(databaseClock));
-  for (const { task, tables } of tasks) {
-    const step = tables.task_steps.find(({ lease_expires_at }) => Number(lease_expires_at) > now);
-    if (step === undefined) continue;
-    throw inUse(
-      session.session_id,
-      `a worker at step ${String(step["step_id"])} of task ${String(task["task_id"])}`,
-    );
-  }
 }
 
 function* addCopy(

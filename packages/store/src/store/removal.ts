@@ -17,6 +17,7 @@ import {
   type Steps,
 } from "../sql/sql.ts";
 import { readClock } from "../tasks/task-tables.ts";
+import { refuseWorkers } from "./refuse-workers.ts";
 import { isStillHeld, type SessionHold } from "../session/open-session.ts";
 
 export interface Removal {
@@ -110,9 +111,12 @@ export function createRemoval(parts: RemovalParts): Removal {
           else removed.push(tombstone);
           return tombstone !== undefined;
         } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
           // Someone else was faster.
-          if (error instanceof StoreError && error.code === "session_removed") return true;
-          throw error;
+          if (error.code === "session_removed") return true;
+          if (error.code !== "session_in_use") throw error;
+          heldRows.add(row.session_id);
+          return false;
         }
       }
     },
@@ -166,6 +170,7 @@ export function createRemoval(parts: RemovalParts): Removal {
     if (row === undefined) throw new StoreError("session_removed", "It was removed just now.");
     if (lastUse !== undefined && row.updated_at !== lastUse) return undefined;
     if (!(yield* isStillHeld(held, session_no))) return undefined;
+    yield* refuseWorkers(row, parts);
     const { session_id, created_at, last_seq, head_hash } = row;
     const removed_at = new Date(clock.now()).toISOString();
     yield* sql`INSERT INTO tombstones (session_id, created_at, removed_at, reason, last_seq, head_hash)

@@ -30,13 +30,16 @@ function deny(path: string): PermissionRule {
   return { tool: "code.*", path, decision: "deny" };
 }
 
-test("rules about the project of the dispatch are about the worker's, and others stay", () => {
+test("rules about the project of the dispatch are also about the worker's, and others stay", () => {
   verifies("PERM-12");
   const paths = ["secret", "/there/vault", "/there", "/thereafter/x", "/etc", "~/.ssh"];
   const moved = movePolicy(compile(paths.map(deny)), HERE);
   expect(moved.input.rules?.map(({ path }) => path)).toEqual([
     "secret",
+    "/there/secret",
+    "/there/vault",
     "/here/vault",
+    "/there",
     "/here",
     "/thereafter/x",
     "/etc",
@@ -59,7 +62,7 @@ test("beside the project, only what both machines may write is written", () => {
 test("the ceilings of the dispatching run are moved, too", () => {
   verifies("PERM-12");
   const moved = movePolicy(compile([], { ceiling: compile([deny("/there/x")]) }), HERE);
-  expect(moved.ceiling?.input.rules?.[0]?.path).toBe("/here/x");
+  expect(moved.ceiling?.input.rules?.map(({ path }) => path)).toEqual(["/there/x", "/here/x"]);
 });
 
 test.each([
@@ -67,10 +70,13 @@ test.each([
   ["/home/lead", ["/home/lead", "/srv/a\\[b\\]"]],
   ["/home/*/work/*.pem", ["/home/*/work/*.pem", "/srv/a\\[b\\]/*.pem"]],
   ["/**/secret", ["/**/secret", "/srv/a\\[b\\]/**/secret"]],
-  ["/home/lead/work/vault", ["/srv/a\\[b\\]/vault"]],
-  ["/by/link/vault", ["/by/link/vault", "/srv/a\\[b\\]/vault"]],
-  ["kept/x", ["kept/x", "/srv/a\\[b\\]/real/x"]],
-  ["other/x", ["other/x", "/data/x"]],
+  ["/home/lead/work/vault", ["/home/lead/work/vault", "/srv/a\\[b\\]/vault"]],
+  ["/by/link/vault", ["/by/link/vault", "/home/lead/work/vault", "/srv/a\\[b\\]/vault"]],
+  [
+    "kept/x",
+    ["kept/x", "/home/lead/work/kept/x", "/home/lead/work/real/x", "/srv/a\\[b\\]/real/x"],
+  ],
+  ["other/x", ["other/x", "/home/lead/work/other/x", "/data/x"]],
 ])(
   "a path that is denied as %s is denied in the worker's project, however it was named",
   (path, wanted) => {
@@ -108,6 +114,6 @@ test("a program of the project, what is sensitive in it, and the directory for t
     "/there/deploy",
     "/here/deploy",
   ]);
-  expect(moved.input.sensitive_paths).toEqual(["keys/*", "/here/pins", "*.key"]);
+  expect(moved.input.sensitive_paths).toEqual(["keys/*", "/there/pins", "/here/pins", "*.key"]);
   expect(moved.input.tmp_dir).toBeUndefined();
 });

@@ -1,5 +1,5 @@
-// Moves the policy of another machine to this one. Rules about the project there apply to the project here; all other paths stay
-// as they are.
+// Moves the policy of another machine to this one. Rules about the project there apply to the project here. What they restrict there
+// stays restricted, because that directory may be on this machine, too.
 
 import {
   compilePolicy,
@@ -13,9 +13,7 @@ import {
   compilePathPattern,
   escapeGlob,
   globsInside,
-  isWithin,
   joined,
-  literalPrefix,
   patternPlaces,
   readLinks,
 } from "@soong/core/internal";
@@ -85,16 +83,15 @@ function createMove(input: PolicyInput, there: string | undefined, here: string)
     pattern: (pattern) => movePattern(pattern, there),
   };
 
-  /** The pattern as it is, and, if it matches in the project there, also through links, the same for the project here. */
+  /** The places it names there, also through links, and, for those in the project there, the same for the project here. */
   function movePattern(pattern: string, project: string): string[] {
     const moved = compilePathPattern(pattern, "restricts", places).globs.flatMap((glob, index) => {
       const given = index === 0 ? pattern : glob;
-      if (!ANCHORED.test(given)) return [given];
-      const isInside = given.startsWith("/") && isWithin(project, literalPrefix(glob).path);
+      if (!ANCHORED.test(given)) return [given, glob];
       const inside = globsInside(glob, project, fold).map((rest) =>
         rest === "" ? escapeGlob(here) : joined(escapeGlob(here), rest),
       );
-      return isInside ? inside : [given, ...inside];
+      return [given, ...inside];
     });
     return [...new Set(moved)];
   }

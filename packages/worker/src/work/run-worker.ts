@@ -13,6 +13,8 @@ import type { WorkerHost } from "./worker-host.ts";
 
 /** For the last report. */
 const END_MS = 2_000;
+/** How many texts are remembered, so that each is reported once. */
+const MOST_REPORTED = 1_000;
 
 export interface WorkerOptions {
   readonly host: WorkerHost;
@@ -40,6 +42,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const doing = new Set<WorkerStep>();
   const declined = createDeclinedSteps();
   const started_at = new Date().toISOString();
+  const reported = new Set<string>();
   let isAway = false;
   /** Reports are sent one after the other: a late one would overwrite a later one, or undo the removal. */
   let reporting = Promise.resolve();
@@ -101,7 +104,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
           const watch = { declined, onDeclined, onBegun };
           return await workOnJob(host, job, signal, watch);
         } catch (error) {
-          host.report(`The job ${job.id} goes back: ${messageOf(error)}`);
+          reportOnce(`The job ${job.id} goes back: ${messageOf(error)}`);
           throw error;
         } finally {
           if (step !== undefined) {
@@ -111,6 +114,14 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
         }
       },
     });
+  }
+
+  /** A job that goes back is delivered again soon. */
+  function reportOnce(text: string): void {
+    if (reported.has(text)) return;
+    if (reported.size >= MOST_REPORTED) reported.clear();
+    reported.add(text);
+    host.report(text);
   }
 
   function reportSelf(): Promise<void> {

@@ -67,11 +67,16 @@ async function nameDatabase(
   const label = `${url.protocol}//${url.host}${url.pathname}`;
   return {
     label: visibleLine(label),
-    identity: `${url.host}${url.pathname} ${schema}`,
+    identity: `${findServer(url)}${url.pathname} ${schema}`,
     options: { directory: home, url: whole },
     isThere: true,
     secrets: listUrlSecrets(whole, role),
   };
+}
+
+/** Parameters take precedence, as in the driver: a socket is named by one. */
+function findServer({ searchParams, hostname, port }: URL): string {
+  return `${searchParams.get("host") ?? hostname}:${searchParams.get("port") ?? (port || "5432")}`;
 }
 
 async function findWholeUrl(context: CommandContext, text: string, home: string): Promise<string> {
