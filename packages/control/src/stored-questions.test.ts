@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PermissionAnswer, PermissionRequest } from "@soong/core";
-import { openStore, type QuestionStorage } from "@soong/store";
+import { openStore, type QuestionRecord, type QuestionStorage } from "@soong/store";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
@@ -10,7 +10,6 @@ import {
   type StoredQuestions,
   type StoreQuestionsOptions,
 } from "./stored-questions.ts";
-import { loadSqlite } from "../../store/src/sqlite/driver.ts";
 import { createApprovalBroker, type ApprovalBroker } from "./approval-broker.ts";
 
 const { signal } = new AbortController();
@@ -137,17 +136,22 @@ it("takes what is no answer for a no, and asks again where a runtime finds it", 
   expect(await storage.get("s", "ask_1")).toMatchObject({ state: "withdrawn" });
 });
 
-it.each([
-  ["withdrawn", "UPDATE questions SET state = 'withdrawn'"],
-  ["answered without an answer", `UPDATE questions SET state = 'answered', answer = '"yes"'`],
-  ["deleted", "DELETE FROM questions"],
-])("takes a question that was %s by someone else for a no", async (_how, statement) => {
+it.each<[string, (question: QuestionRecord) => QuestionRecord | undefined]>([
+  ["withdrawn", (question) => ({ ...question, state: "withdrawn" })],
+  ["answered without an answer", (question) => ({ ...question, state: "answered" })],
+  ["deleted", () => undefined],
+])("takes a question that was %s by someone else for a no", async (_how, change) => {
   verifies("PERM-4", "PERM-20");
-  const asked = kept.ask(request("ask_1"), { signal });
-  await vi.waitFor(async () => expect(await storage.list()).toHaveLength(1));
-  const database = (await loadSqlite())(join(home, "store", "soong.db"));
-  database.exec(statement);
-  database.close();
+  const changed: Partial<QuestionStorage> = {
+    async get(...about) {
+      const found = await storage.get(...about);
+      return found && change(found);
+    },
+    answer: async () => ({ taken: false, question: undefined }),
+  };
+  const asked = keep(broker, 5, { storage: { ...storage, ...changed } }).ask(request("ask_1"), {
+    signal,
+  });
   // The kernel denies what fails.
   await expect(asked).rejects.toThrow("not open any more");
   expect(broker.open()).toEqual([]);
@@ -159,10 +163,13 @@ it("asks again where a runtime finds an answered question without an answer", as
     .ask(request("ask_1"), { signal })
     .catch(() => {});
   await vi.waitFor(async () => expect(await storage.list()).toHaveLength(1));
-  const database = (await loadSqlite())(join(home, "store", "soong.db"));
-  database.exec("UPDATE questions SET state = 'answered'");
-  database.close();
-  const next = keep(createApprovalBroker());
+  const left: Partial<QuestionStorage> = {
+    async find(about) {
+      const found = await storage.find(about);
+      return found && { ...found, state: "answered" };
+    },
+  };
+  const next = keep(createApprovalBroker(), 5, { storage: { ...storage, ...left } });
   expect(await next.findRequestId(request("ask_2"))).toBeUndefined();
   expect(await storage.get("s", "ask_1")).toMatchObject({ state: "withdrawn" });
 });
@@ -252,7 +259,7 @@ it("withdraws what is open when the call is gone, and when the session ends in o
 function keep(
   at: ApprovalBroker,
   pollMs = 5,
-  more: Pick<StoreQuestionsOptions, "cluster" | "waitForAnyone"> = {},
+  more: Partial<Pick<StoreQuestionsOptions, "cluster" | "waitForAnyone" | "storage">> = {},
 ): StoredQuestions {
   const redact: StoreQuestionsOptions["redact"] = (value) => value;
   return storeQuestions({ storage, session_id: "s", broker: at, redact, pollMs, ...more });
