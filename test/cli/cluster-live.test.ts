@@ -314,7 +314,8 @@ describe("workers", () => {
     const { here, there } = await machines();
     const store = await openStore({ directory: there.home, url: here.env["SOONG_STORE_URL"] });
     onTestFinished(() => store.close());
-    const doing = [{ task_id: "task_1", step_id: "build", since: "2026-01-01T00:00:01.000Z" }];
+    const since = "2026-01-01T00:00:01.000Z";
+    const doing = [{ task_id: "task_1", step_id: "build", session_id: "session_1", since }];
     for (const worker of [
       { ...WORKER, doing },
       { ...WORKER, worker_id: "worker_2" },
@@ -323,7 +324,7 @@ describe("workers", () => {
     }
     const listed = (await here.run(["workers"])).stdout;
     expect(listed).toMatch(
-      /worker_1 +builders +working \(1 of 2\)\n +task_1 build, begun (?:2026-01-01|\d+ days ago)/,
+      /worker_1 +builders +working \(1 of 2\)\n +task_1 build in session_1, for \d+ h \d+ min\n/,
     );
     expect(listed).toMatch(/worker_2 +builders +idle \(0 of 2\)\n +on host-a \(process 17\), seen/);
     expect(await here.run(["workers", "drain", "worker_"])).toMatchObject({ code: 2 });
@@ -356,7 +357,7 @@ describe("workers", () => {
     );
     await age(40);
     expect((await here.run(["workers"])).stdout).toMatch(
-      /lost \(1 of 2\)\n +task_1 build, begun .*; another worker gets it when the lease has ended\n.*not seen for \d+ s\n/,
+      /lost \(1 of 2\)\n +task_1 build, when it was last seen; if that has not ended, another worker gets it when the lease ends\n.*not seen for \d+ s\n/,
     );
     const [listed] = recordsOf(await here.run(["workers", "--json"]));
     expect(listed).toMatchObject({ worker_id: "worker_1", state: "lost" });

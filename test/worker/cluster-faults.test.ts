@@ -53,7 +53,9 @@ describe("a worker", () => {
       code: 130,
       stdout: expect.stringContaining("← plan is being stopped, builders/1:") as string,
     });
-    await worker.printed(/← plan of \S+: The run was aborted: .*interrupted by the user/);
+    await worker.printed(
+      /← plan of \S+: not finished: The run was aborted: .*interrupted by the user/,
+    );
     expect(await task.step("plan")).toMatchObject({ status: "ready", attempts: 0 });
     expect(existsSync(join(there.project, "ran"))).toBe(false);
   });

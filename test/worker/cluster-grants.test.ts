@@ -244,7 +244,7 @@ describe("what workers use", () => {
     const ended = await run.ended;
     expect(ended.code).not.toBe(0);
     expect(ended.stdout + ended.stderr).toContain("The run's budget is used up");
-    await worker.printed(/← plan of \S+: The run was aborted: The run's budget/);
+    await worker.printed(/← plan of \S+: not finished: The run was aborted: The run's budget/);
     const facts = await readFacts(cluster.store, session_id);
     expect(facts.find(({ type }) => type === "agent.child.failed")?.data).toMatchObject({
       error: { code: "budget" },

@@ -79,6 +79,7 @@ describe("workers on machines of their own", () => {
     for (const { data, run_id } of ended) {
       const { child_session_id = "", child_run_id, step_id, worker, head_hash } = data;
       expect(worker).toMatch(WORKER);
+      expect(data.summary).toBe("Done.");
       expect(await task.step(String(step_id))).toMatchObject({
         attempts: 1,
         last_run_id: child_run_id,
@@ -107,6 +108,40 @@ describe("workers on machines of their own", () => {
     expect(shown.stdout.match(/completed, by builders@\S+\/1: It is\./g)).toHaveLength(4);
   });
 
+  it("say to the driving machine why they failed, and so do their sessions", async () => {
+    verifies("DIST-1", "AGENT-4");
+    const { store, plan, machine } = await openCluster(bundle);
+    const task = await plan(ONE);
+    const lead = await machine();
+    // Of the second on, the script has no turn after the first.
+    const begins = work().replace(/ \}, \{ calls.*/, " } ]");
+    const worker = await lead.worker({ plays: script("[ { text: Later. } ]", begins, begins) });
+    await worker.printed("takes steps");
+    const driven = await lead.drive(task.id).ended;
+    expect(driven.code).toBe(1);
+    expect(driven.stdout).toMatch(
+      /← plan given back, \S+: its worker ended without finishing it\n/,
+    );
+    expect(driven.stdout).toMatch(/← plan failed, \S+: .* failed: script:work\.yaml has 1 turn/);
+    await worker.printed(/← plan of \S+: not finished: its run ended as completed/);
+    const facts = await readFacts(store, task.session_id);
+    const ends = facts.flatMap(({ type, data }) =>
+      /^agent\.child\.(?:completed|failed)$/.test(type) ? [{ type, ...data }] : [],
+    );
+    expect(ends).toMatchObject([
+      { type: "agent.child.completed", reason: "completed", turns: 1, summary: "Later." },
+      { type: "agent.child.failed", reason: "failed", turns: 2, error: { code: "script" } },
+      { type: "agent.child.failed", reason: "failed", turns: 2, error: { code: "script" } },
+    ]);
+    const sessions = await lead.records("sessions", "--all", "--json");
+    const workers = sessions.filter((one) => one["worker_of"] !== undefined);
+    expect(workers.map(({ status, reason = "" }) => [status, String(reason).slice(0, 6)])).toEqual([
+      ["failed", "script"],
+      ["failed", "script"],
+      ["done", ""],
+    ]);
+  });
+
   it("have sessions that any machine lists, shows and replays", async () => {
     verifies("DIST-1", "CLI-5");
     const { plan, machine } = await openCluster(bundle);
@@ -122,7 +157,8 @@ describe("workers on machines of their own", () => {
       `Build it: Do plan\n    running · ${mark}just now · 1 turn`,
     );
     expect((await lead.run(["tasks", task.id])).stdout).toMatch(/running, by builders@\S+\/1/);
-    expect((await lead.run(["workers"])).stdout).toContain(task.id);
+    const listed = (await lead.run(["workers"])).stdout;
+    expect(listed).toMatch(new RegExp(`${task.id} plan in session_\\w+, for `));
     await there.write("gate", "");
     expect(await driving.ended).toMatchObject({ code: 0 });
     await worker.stop("SIGTERM");

@@ -79,6 +79,7 @@ export const paging: readonly ConformanceCheck[] = [
         writer.add({ ...run("a"), type: "tool.progress", run_seq: 2 });
         writer.add({ ...run("b"), type: "artifact.created", run_seq: 2 });
         writer.add({ ...run("a"), type: "run.completed", run_seq: 3 });
+        writer.add({ ...run("a"), type: "task.step.released", run_seq: 4 });
         writer.add();
         await session.close();
         ids.push(session_id);

@@ -4,7 +4,15 @@
 import { describeArguments, type Fact, type FactData, type ToolResult } from "@soong/core";
 import { oneLine } from "@soong/schema";
 import { cutToWidth } from "../terminal/styled-text.ts";
-import { fit, measureWidth, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
+import {
+  fit,
+  formatDuration,
+  measureWidth,
+  visible,
+  visibleLine,
+  wrap,
+  type Colours,
+} from "../output/index.ts";
 
 interface OpenCall {
   name: string;
@@ -169,15 +177,4 @@ function describeCall(given: string): string {
   // Cut first: what comes from a model may be megabytes.
   const head = Array.from((describeArguments(given) ?? "").slice(0, 2 * MAX_ABOUT_CHARS));
   return visibleLine(head.slice(0, MAX_ABOUT_CHARS).join(""));
-}
-
-export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 10_000) return `${Math.floor(ms / 100) / 10} s`;
-  const seconds = Math.floor(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60
-    ? `${minutes} min ${seconds % 60} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

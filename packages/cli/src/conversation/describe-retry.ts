@@ -1,8 +1,7 @@
 // A model request that is made again: why, of whom and when, in one line.
 
 import type { LoopEvent } from "@soong/agent";
-import { visibleLine } from "../output/index.ts";
-import { formatDuration } from "./call-board.ts";
+import { formatDuration, visibleLine } from "../output/index.ts";
 
 export type Abandoned = Extract<LoopEvent, { type: "abandoned" }>;
 

@@ -3,10 +3,10 @@
 import type { LoopEvent, LoopRun, RunEnd } from "@soong/agent";
 import type { Clock, Fact, ToolResult } from "@soong/core";
 import { createMarkdownStream } from "../markdown/markdown-stream.ts";
-import { renderDiff, visibleLine } from "../output/index.ts";
+import { formatDuration, renderDiff, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { TERMINAL } from "./ask-permission.ts";
-import { createCallBoard, formatDuration } from "./call-board.ts";
+import { createCallBoard } from "./call-board.ts";
 import { describeRetry, type Abandoned } from "./describe-retry.ts";
 import { printText } from "./print-text.ts";
 import { renderExcerpt, type ShownResults } from "./shown-results.ts";

@@ -1,4 +1,4 @@
-// How long ago something was, in words.
+// How long ago something was, and how long it took, in words.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -14,4 +14,15 @@ export function describeAge(time: string, now: number): string {
   const days = Math.floor(ms / DAY);
   if (days === 1) return "yesterday";
   return days <= 28 ? `${days} days ago` : time.slice(0, 10);
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${Math.floor(ms / 100) / 10} s`;
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -1,6 +1,6 @@
 // The output module: what a command says, to users and to programs, and how it fails. It knows no command.
 
-export { describeAge } from "./describe-age.ts";
+export { describeAge, formatDuration } from "./describe-age.ts";
 export { describeRequest } from "./describe-request.ts";
 export { borderNear, graphemeWidth, measureWidth, splitGraphemes } from "./grapheme-width.ts";
 export { CommandError, EXIT, describeFailure, UsageError } from "./failure.ts";

@@ -36,7 +36,7 @@ export interface Store {
    * made for it (RESULT-5). A to Z are found in either case. Looks at so many nodes and no more: `next` is where to continue.
    */
   searchNodes(text: string, page?: NodeSearchPage): Promise<NodeSearch>;
-  /** Of each run of these sessions the last fact once it has ended, or some fact before that. */
+  /** Of each run of these sessions the fact of its end, or some fact while it is under way. */
   lastFacts(session_ids: readonly string[]): Promise<Fact[]>;
   /**
    * The facts of these types in these sessions, of each those after this seq; default: all. Looks at the type of every fact after

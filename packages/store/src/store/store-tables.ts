@@ -75,9 +75,14 @@ export function storeTables(database: SqlDatabase, bytes: ArtifactBytes): StoreT
     searchNodes: async (text, page) => database.run(searchNodes(text, page)),
     async lastFacts(session_ids) {
       const rows = await database.run(
-        sql<SessionFactRow>`SELECT session_id, runs.last_seq AS seq, line FROM ${listed(session_ids)}
-         JOIN sessions ON session_id = value JOIN runs USING (session_no)
-         JOIN facts ON place = session_no * ${PLACES_SQL} + runs.last_seq ORDER BY place`,
+        sql<SessionFactRow>`SELECT session_id, place % ${PLACES_SQL} AS seq, line FROM (
+           SELECT session_id, session_no * ${PLACES_SQL} + runs.last_seq AS newest, CASE WHEN ended_at IS NOT NULL THEN (
+             SELECT place FROM facts
+             WHERE place BETWEEN session_no * ${PLACES_SQL} + runs.first_seq AND session_no * ${PLACES_SQL} + runs.last_seq
+               AND facts.run_index = runs.run_index AND facts.type = 'run.' || runs.status
+             ORDER BY place DESC LIMIT 1
+           ) END AS ending FROM ${listed(session_ids)} JOIN sessions ON session_id = value JOIN runs USING (session_no)
+         ) AS found JOIN facts ON place = coalesce(ending, newest) ORDER BY place`,
       );
       return rows.map(sessionFact);
     },

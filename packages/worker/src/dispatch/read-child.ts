@@ -2,6 +2,7 @@
 
 import {
   readEndUsage,
+  readMessage,
   sumUsage,
   type EndReason,
   type RemoteChild,
@@ -19,7 +20,8 @@ export async function readChildEnd(
 ): Promise<Pick<RemoteEnd, "result" | "answer" | "head_hash"> | undefined> {
   if (run.status === "running" || run.status === "queued") return undefined;
   const reader = await store.readSession(run.session_id);
-  const [fact] = await reader.facts({ run_id: run.run_id, after: run.last_seq - 1, limit: 1 });
+  const ends = await store.lastFacts([run.session_id]);
+  const fact = ends.find(({ run_id }) => run_id === run.run_id);
   const { head_hash } = await reader.record();
   const path = await reader.activePath(run.agent_id);
   return { result: readResult(fact, run), answer: readAnswer(path, run.run_id), head_hash };
@@ -50,18 +52,9 @@ interface EndData {
 
 /** The text of the last message of the model. */
 function readAnswer(path: readonly ConversationNode[], run_id: string): string {
-  const last = path.findLast(
-    (node) =>
-      node.run_id === run_id && node.kind === "message" && node.data?.["role"] === "assistant",
-  );
-  const content: unknown = last?.data?.["content"];
-  if (!Array.isArray(content)) return "";
-  return content
-    .flatMap((block: unknown) => {
-      const { type, text } = block as { type?: unknown; text?: unknown };
-      return type === "text" && typeof text === "string" ? [text] : [];
-    })
-    .join("\n");
+  const said = path.filter((node) => node.run_id === run_id).map(readMessage);
+  const last = said.findLast((message) => message?.role === "assistant");
+  return last?.role === "assistant" ? last.text : "";
 }
 
 export function toChild(

@@ -138,10 +138,12 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         isFresh = await changes.wait(isBeginning ? Math.min(BEGINNING_POLL_MS, pollMs) : pollMs);
       }
     } catch (error) {
-      const left = await stopClaim(store, work, messageOf(error));
+      // What waits for something is aborted with an error that has no reason.
+      const why = signal.aborted ? (signal.reason as unknown) : error;
+      const left = await stopClaim(store, work, messageOf(why));
       // If the usage cannot be read now, it is not charged.
       await settleLost(left).catch(() => {});
-      throw error;
+      throw why;
     } finally {
       changes.close();
     }

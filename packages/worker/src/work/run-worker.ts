@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { messageOf } from "@soong/core";
 import { inTime } from "@soong/platform";
+import { omitUndefined } from "@soong/schema";
 import type { ClusterStorage, WorkerStep } from "@soong/store";
 import { refuseClockOffset } from "./clock-offset.ts";
 import { REPORT_MS, type JobWork } from "../dispatch/index.ts";
@@ -13,8 +14,6 @@ import type { WorkerHost } from "./worker-host.ts";
 
 /** For the last report. */
 const END_MS = 2_000;
-/** How many texts are remembered, so that each is reported once. */
-const MOST_REPORTED = 1_000;
 
 export interface WorkerOptions {
   readonly host: WorkerHost;
@@ -42,7 +41,6 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const doing = new Set<WorkerStep>();
   const declined = createDeclinedSteps();
   const started_at = new Date().toISOString();
-  const reported = new Set<string>();
   let isAway = false;
   /** Reports are sent one after the other: a late one would overwrite a later one, or undo the removal. */
   let reporting = Promise.resolve();
@@ -95,17 +93,16 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
           // Wakes the dispatch, which reads the report.
           void reportSelf().then(() => cluster.wake(`step/${task_id}/${step_id}`));
         };
-        const onBegun = ({ task_id, step_id }: JobWork): void => {
-          step = { task_id, step_id, since: new Date().toISOString() };
+        const onBegun = ({ task_id, step_id }: JobWork, session_id?: string): void => {
+          const { since = new Date().toISOString() } = step ?? {};
+          if (step !== undefined) doing.delete(step);
+          step = omitUndefined({ task_id, step_id, since, session_id });
           doing.add(step);
           void reportSelf();
         };
         try {
           const watch = { declined, onDeclined, onBegun };
           return await workOnJob(host, job, signal, watch);
-        } catch (error) {
-          reportOnce(`The job ${job.id} goes back: ${messageOf(error)}`);
-          throw error;
         } finally {
           if (step !== undefined) {
             doing.delete(step);
@@ -114,14 +111,6 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
         }
       },
     });
-  }
-
-  /** A job that goes back is delivered again soon. */
-  function reportOnce(text: string): void {
-    if (reported.has(text)) return;
-    if (reported.size >= MOST_REPORTED) reported.clear();
-    reported.add(text);
-    host.report(text);
   }
 
   function reportSelf(): Promise<void> {

@@ -3,7 +3,7 @@
 
 import { bufferFacts, type Agents, type RunEnd, type WorkCeiling } from "@soong/agent";
 import { messageOf, randomIds, SoongError, systemClock } from "@soong/core";
-import { TaskRefused } from "@soong/tasks";
+import { TaskRefused, type StepRecord } from "@soong/tasks";
 import { readJob, type JobWork } from "../dispatch/index.ts";
 import type { Job, JobEnd } from "../queue/index.ts";
 import { readCeiling } from "./ceiling.ts";
@@ -17,8 +17,8 @@ export interface JobWatch {
   readonly declined: DeclinedSteps;
   /** The worker has declined a step, for the first time or for a new reason. */
   readonly onDeclined: (work: JobWork) => void;
-  /** The worker has claimed the step and begins. */
-  readonly onBegun: (work: JobWork) => void;
+  /** The worker has claimed the step and begins; then again with the session that it has for it. */
+  readonly onBegun: (work: JobWork, session_id?: string) => void;
 }
 
 /** When a declined job is delivered again. Another worker may be able to do it, but this one may get it first. */
@@ -132,6 +132,7 @@ async function claimAndWork(
       dispatchedBy: { ...work.from, task_id, step_id },
     });
     watch.declined.remove(work);
+    watch.onBegun(work, opened.session.session_id);
     host.report(`→ ${step_id} of ${task_id}: ${step.title}`);
     opened.onAbort((reason) => stop.abort(reason));
     const end = await host.agents.workOnStep(
@@ -148,13 +149,13 @@ async function claimAndWork(
         signal: AbortSignal.any([signal, stop.signal, opened.lost]),
       },
     );
-    host.report(`← ${step_id} of ${task_id}: ${describeEnd(end)}`);
+    host.report(`← ${step_id} of ${task_id}: ${describeEnd(end, await readStatus())}`);
   } catch (error) {
     // The step is given back: another worker may be able to do it.
     await keeper.leave(run_id, "aborted", facts.record).catch(() => {});
     if (opened === undefined) return decline(host, work, messageOf(error), watch);
-    host.report(`← ${step_id} of ${task_id} failed: ${messageOf(error)}`);
-    throw error;
+    host.report(`← ${step_id} of ${task_id}: not finished: ${messageOf(error)}`);
+    return { retryInMs: ELSEWHERE_MS };
   } finally {
     unwatch();
     wakeDispatch();
@@ -163,6 +164,12 @@ async function claimAndWork(
     });
   }
   return "done";
+
+  /** Undefined if the store cannot be read now. */
+  async function readStatus(): Promise<StepRecord["status"] | undefined> {
+    const now = await host.tasks.reader.step(task_id, step_id).catch(() => undefined);
+    return now?.status;
+  }
 
   async function claim() {
     try {
@@ -187,6 +194,8 @@ async function claimAndWork(
   }
 }
 
-function describeEnd({ error, reason }: RunEnd): string {
-  return error?.message ?? reason.replaceAll("_", " ");
+/** A run may end well without having finished its step. */
+function describeEnd({ error, reason }: RunEnd, status: StepRecord["status"] | undefined): string {
+  if (status === "completed" || status === "failed" || status === "blocked") return status;
+  return `not finished: ${error?.message ?? `its run ended as ${reason.replaceAll("_", " ")}`}`;
 }

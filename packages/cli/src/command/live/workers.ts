@@ -2,7 +2,7 @@
 
 import type { ClusterStorage, DeclinedStep, Store, WorkerRecord, WorkerStep } from "@soong/store";
 import { LOST_AFTER_MS } from "@soong/worker";
-import { CommandError, describeAge, visibleLine } from "../../output/index.ts";
+import { CommandError, formatDuration, visibleLine } from "../../output/index.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
 import { isStoreShared, withReadOnlyStore, withStore } from "../stored.ts";
@@ -20,7 +20,7 @@ export const listWorkers: Handler<"workers"> = async (context) => {
       const seen = isLost ? `not seen for ${seconds} s` : `seen ${seconds} s ago`;
       return [
         `${bold(visibleLine(worker_id))}  ${visibleLine(pool)}  ${state} (${doing.length} of ${concurrency})`,
-        ...doing.map((step) => `    ${describeStep(step)}${isLost ? NEXT_WORKER : ""}`),
+        ...doing.map((step) => `    ${describeStep(step, isLost)}`),
         ...declined.map((one) => `    ${describeDeclined(one)}`),
         dim(`    on ${visibleLine(host)} (process ${pid}), ${seen}`),
       ];
@@ -84,8 +84,6 @@ const WORKER: IdSubject<WorkerRecord> = {
   hint: "`soong workers` lists those that are there.",
 };
 
-const NEXT_WORKER = "; another worker gets it when the lease has ended";
-
 function describeState(
   { draining, doing }: WorkerRecord,
   seenMsAgo: number,
@@ -95,9 +93,15 @@ function describeState(
   return doing.length > 0 ? "working" : "idle";
 }
 
-function describeStep({ task_id, step_id, since, session_id }: WorkerStep): string {
+function describeStep(
+  { task_id, step_id, since, session_id }: WorkerStep,
+  isLost: boolean,
+): string {
   const where = session_id === undefined ? "" : ` in ${session_id}`;
-  return visibleLine(`${task_id} ${step_id}${where}, begun ${describeAge(since, Date.now())}`);
+  const how = isLost
+    ? "when it was last seen; if that has not ended, another worker gets it when the lease ends"
+    : `for ${formatDuration(Math.max(0, Date.now() - Date.parse(since)))}`;
+  return visibleLine(`${task_id} ${step_id}${where}, ${how}`);
 }
 
 function describeDeclined({ task_id, step_id, why }: DeclinedStep): string {
