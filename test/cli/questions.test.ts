@@ -130,7 +130,7 @@ describe("an open question", () => {
       expect(answered.screen).toContain("unless what the call would do has changed");
       const second = await place.command(["questions", "answer", question_id, "deny"]);
       expect(second).toMatchObject({ code: 1 });
-      expect(second.stderr).toContain("answered already, by terminal (allow_once)");
+      expect(second.stderr).toContain("answered already, by control:terminal (allow_once)");
 
       const continued = await resume(place);
       expect(continued.code, continued.stderr).toBe(0);
@@ -143,7 +143,7 @@ describe("an open question", () => {
         { request: { request_id: question_id } },
       ]);
       expect(dataOf("permission.resolved")).toMatchObject([
-        { request_id: question_id, decision: "allow_once", answered_by: "terminal" },
+        { request_id: question_id, decision: "allow_once", answered_by: "control:terminal" },
       ]);
       expect((await place.command(["questions"])).stderr).toContain("No question is open");
       expect((await place.command(["verify", "--all"])).code).toBe(0);

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { openStore } from "@soong/store";
 import { Client } from "pg";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -60,14 +61,14 @@ describe("soong doctor about a database elsewhere", () => {
     expect(says).not.toContain(`${username}:`);
   });
 
-  it("fails where the user may not make the tables, as soong store does", async () => {
+  it("fails where nothing can be written, as soong store does", async () => {
     verifies("CONF-2", "STORE-1");
     const url = await usePostgres();
     const role = `limited_${randomBytes(6).toString("hex")}`;
     const owner = new Client({ connectionString: url });
     await owner.connect();
     onTestFinished(async () => {
-      await owner.query(`DROP ROLE ${role}`);
+      await owner.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
       await owner.end();
     });
     await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'for-a-test'`);
@@ -75,13 +76,25 @@ describe("soong doctor about a database elsewhere", () => {
       one.username = role;
       one.password = "for-a-test";
     });
-    const { state, says } = await diagnose(limited);
-    expect(state).toBe("fail");
-    expect(says).toContain("this user may not make them: GRANT it CREATE on the database.");
     const place = await bundle.place();
-    const shown = await place.run(["store"], { env: { SOONG_STORE_URL: limited } });
-    expect(shown).toMatchObject({ code: 1 });
-    expect(shown.stderr).toContain("GRANT it CREATE on the database.");
+    const expectProblem = async (problem: string): Promise<void> => {
+      const { state, says } = await diagnose(limited);
+      expect([state, says]).toEqual(["fail", expect.stringContaining(problem)]);
+      const shown = await place.run(["store"], { env: { SOONG_STORE_URL: limited } });
+      expect(shown).toMatchObject({ code: 1 });
+      expect(shown.stderr).toContain(problem);
+    };
+    await expectProblem("this user may not make them: GRANT it CREATE on the database.");
+    await (await openStore({ directory: place.home, url })).close();
+    const schema = "SCHEMA soong";
+    await owner.query(
+      `GRANT USAGE ON ${schema} TO ${role}; GRANT SELECT ON ALL TABLES IN ${schema} TO ${role}`,
+    );
+    await expectProblem("GRANT it INSERT, UPDATE and DELETE on ALL TABLES IN SCHEMA soong.");
+    await owner.query(`GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN ${schema} TO ${role}`);
+    expect(await diagnose(limited)).toMatchObject({ state: "ok" });
+    await owner.query(`ALTER ROLE ${role} SET default_transaction_read_only = on`);
+    await expectProblem("It can only be read: default_transaction_read_only is on");
   });
 
   it("says in one sentence why it cannot be used, and what names it", async () => {

@@ -18,8 +18,8 @@ export interface PostgresDescription {
   readonly schema: string;
   /** Of the tables; undefined where there are none yet. */
   readonly version: number | undefined;
-  /** Where the user may make no tables, for lack of the right to; undefined: it may. */
-  readonly create_refused: "database" | "schema" | undefined;
+  /** Why this user cannot write here; undefined: it can. */
+  readonly write_refused: WriteRefusal | undefined;
   readonly server_version: string;
   readonly is_encrypted: boolean;
   /** Of one question, there and back. */
@@ -29,3 +29,6 @@ export interface PostgresDescription {
   /** Of all its tables. */
   readonly bytes: number;
 }
+
+/** A server or user that can only read, tables that the user may not write, or a lack of the right to make them. */
+export type WriteRefusal = "standby" | "read_only" | "tables" | "create_schema" | "create_tables";

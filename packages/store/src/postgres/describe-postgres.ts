@@ -1,6 +1,6 @@
 // Describes a database, for a user who checks whether it can be used. Creates and changes nothing.
 
-import type { PostgresDescription } from "../contract/describe.ts";
+import type { PostgresDescription, WriteRefusal } from "../contract/describe.ts";
 import { openConnections, type Connections } from "./connection.ts";
 import { readAddress } from "./store-address.ts";
 import { readVersion } from "./migrate.ts";
@@ -27,7 +27,7 @@ export async function describePostgres(
       address: name,
       schema,
       version: version === 0 ? undefined : version,
-      create_refused: findRefusal(rights),
+      write_refused: findRefusal(rights, version > 0),
       server_version: server?.version ?? "",
       is_encrypted: server?.ssl ?? false,
       latency_ms,
@@ -48,18 +48,33 @@ const SERVER = `SELECT current_setting('server_version') AS version,
   (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS ssl`;
 const CLOCK =
   "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision) AS now";
-/** `schema` is null while there is none: then it has to be made, too. */
 interface RightsRow {
-  readonly schema: boolean | null;
-  readonly database: boolean;
+  readonly is_standby: boolean;
+  readonly is_read_only: boolean;
+  /** Null while there is no schema: then it has to be made, too. */
+  readonly may_create_tables: boolean | null;
+  readonly may_create_schema: boolean;
+  /** Null while there are no tables. */
+  readonly may_write: boolean | null;
 }
 
-const RIGHTS = `SELECT has_schema_privilege(to_regnamespace($1)::oid, 'CREATE') AS schema,
-  has_database_privilege(current_database(), 'CREATE') AS database`;
+/** This connection is read-only itself, so the setting that others begin with is looked up. */
+const RIGHTS = `SELECT pg_is_in_recovery() AS is_standby,
+  (SELECT reset_val = 'on' FROM pg_settings WHERE name = 'default_transaction_read_only') AS is_read_only,
+  has_schema_privilege(to_regnamespace($1)::oid, 'CREATE') AS may_create_tables,
+  has_database_privilege(current_database(), 'CREATE') AS may_create_schema,
+  (SELECT bool_and(has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE')
+      AND has_table_privilege(c.oid, 'DELETE'))
+    FROM pg_class c WHERE c.relnamespace = to_regnamespace($1)::oid AND c.relkind = 'r') AS may_write`;
 
-function findRefusal({ schema, database }: Partial<RightsRow> = {}) {
-  if (schema === null || schema === undefined) return database === true ? undefined : "database";
-  return schema ? undefined : "schema";
+function findRefusal(rights: RightsRow | undefined, hasTables: boolean): WriteRefusal | undefined {
+  if (rights === undefined) return undefined;
+  if (rights.is_standby) return "standby";
+  if (rights.is_read_only) return "read_only";
+  if (hasTables) return rights.may_write === false ? "tables" : undefined;
+  if (rights.may_create_tables === null)
+    return rights.may_create_schema ? undefined : "create_schema";
+  return rights.may_create_tables ? undefined : "create_tables";
 }
 
 const SIZE = `SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint) AS bytes

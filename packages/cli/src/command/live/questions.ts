@@ -63,7 +63,6 @@ const DECISIONS = new Map([
   ["session", "allow_for_session"],
   ["deny", "deny"],
 ] as const);
-const TERMINAL = "terminal";
 const NEVER = { signal: new AbortController().signal };
 
 /** Without a decision the user is asked at the terminal. */
@@ -91,7 +90,8 @@ export const answerQuestion: Handler<"questions answer"> = async (
       store,
       session_id,
       { question_id, ...answer },
-      { answered_by: TERMINAL, env },
+      // As with attach: `terminal` alone is the one of the run.
+      { answered_by: context.isInteractive ? "control:terminal" : "control:program", env },
     );
     output.line(`answered ${visibleLine(question_id)}: ${describeAnswer(asJson(answer))}`);
     const step = (await readWorkedSteps(store, [session_id])).get(session_id);

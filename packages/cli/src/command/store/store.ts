@@ -1,6 +1,6 @@
 // `soong store`: shows which database has the sessions of this home, and its size.
 
-import { describeStore, type StoreDescription } from "@soong/store";
+import { describeStore, type StoreDescription, type WriteRefusal } from "@soong/store";
 import { CommandError, visibleLine } from "../../output/index.ts";
 import { findStoreOptions } from "../../runtime/home.ts";
 import { resolveHome } from "../context.ts";
@@ -21,13 +21,20 @@ export const showStore: Handler<"store"> = async (context) => {
   if (problem !== undefined) throw new CommandError(problem);
 };
 
-/** The first command that writes makes the tables. */
+/** Why nothing could be written, with what to do. The first command that writes makes the tables. */
 export function findStoreProblem(described: StoreDescription): string | undefined {
-  if (described.kind === "sqlite" || described.version !== undefined) return undefined;
-  const { create_refused: where, schema } = described;
-  if (where === undefined) return undefined;
-  const what = where === "schema" ? `SCHEMA ${schema}` : "the database";
-  return `There are no tables yet, and this user may not make them: GRANT it CREATE on ${what}.`;
+  if (described.kind === "sqlite" || described.write_refused === undefined) return undefined;
+  const { schema } = described;
+  const problems: Readonly<Record<WriteRefusal, string>> = {
+    standby: "It is a standby that was not promoted, so it can only be read.",
+    read_only:
+      "It can only be read: default_transaction_read_only is on for this database or user.",
+    tables: `This user may not write the tables: GRANT it INSERT, UPDATE and DELETE on ALL TABLES IN SCHEMA ${schema}.`,
+    create_schema:
+      "There are no tables yet, and this user may not make them: GRANT it CREATE on the database.",
+    create_tables: `There are no tables yet, and this user may not make them: GRANT it CREATE on SCHEMA ${schema}.`,
+  };
+  return problems[described.write_refused];
 }
 
 /** Renames `schema`: in a record, that field names the schema of the record. */
