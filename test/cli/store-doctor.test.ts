@@ -132,7 +132,7 @@ describe("soong doctor about a database elsewhere", () => {
     const { code, stdout, stderr } = await place.run(["tasks"], { env: { SOONG_STORE_URL: url } });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(
-      /^The store does not answer\. It is asked for 0\.3 s\.\nsoong: The store postgres:\/\/.* it does not answer; check/,
+      /^The store does not answer; trying again for up to 0\.3 s\.\nsoong: The store postgres:\/\/.* it does not answer; check/,
     );
   });
 

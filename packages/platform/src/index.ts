@@ -10,6 +10,7 @@ export * from "./file/file-lock.ts";
 export * from "./file/lock-directory.ts";
 export * from "./file/lock-file.ts";
 export { checkLife, isHolder, thisHolder, type LockHolder } from "./file/lock-holder.ts";
+export * from "./network/database-address.ts";
 export * from "./network/end-pool.ts";
 export * from "./network/private-address.ts";
 export * from "./process/index.ts";

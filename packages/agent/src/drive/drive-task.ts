@@ -78,6 +78,8 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   const unusable = new Map<string, string>();
   const returned = new Map<string, number>();
   const reportOthers = createOthersReporter({ options, caller, atWork, onEnded: reportStepEnd });
+  /** How many completed steps the user knows of. */
+  let completed = 0;
   let failure: Error | undefined;
   let stopReason = "the drive has ended";
 
@@ -92,6 +94,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       if (state.task.status === "blocked") {
         return { kind: "blocked", reason: state.task.reason ?? "The task is blocked." };
       }
+      if (atWork.size === 0) completed = state.counts.completed;
       await reportOthers(state.counts.claimed + state.counts.running);
       if (state.counts.failed > 0) await retryFailed();
       await dispatchReady();
@@ -162,7 +165,8 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     } = given ?? {};
     const { counts } = await tasks.get(caller, task_id);
     const of_steps = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    const { completed } = counts;
+    // Several may have been completed since they were counted: each is reported with a number of its own.
+    if (status === "completed") completed = Math.min(completed + 1, counts.completed);
     const end = { step_id, worker, status, summary, completed, of_steps };
     options.onEvent?.({ kind: "step_ended", ...end });
   }

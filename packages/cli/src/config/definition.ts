@@ -8,7 +8,13 @@ import {
   type PolicyInput,
 } from "@soong/core";
 import { quote } from "@soong/core/internal";
-import { shape, type DocumentPath, type Place, type Shape } from "@soong/platform";
+import {
+  findAddressProblem,
+  shape,
+  type DocumentPath,
+  type Place,
+  type Shape,
+} from "@soong/platform";
 import { isPlainRecord, isRecord, nearestName } from "@soong/schema";
 
 /** What the value of a setting may be, with its default. */
@@ -210,16 +216,9 @@ const ADDRESS_PARAMETERS = [
 export const STORE_ADDRESS: TextForm = {
   words: "`postgres://` address",
   problem(given) {
-    if (!/^postgres(?:ql)?:\/\//.test(given)) {
-      return "is not an address that begins with postgres://";
-    }
-    if (!URL.canParse(given)) {
-      return "is not a valid address, such as postgres://USER@HOST:5432/DATABASE; percent-encode special characters of its parts";
-    }
-    const { password, searchParams, pathname, search, hash } = new URL(given);
-    if (hash !== "" || `${pathname}${search}`.includes("@")) {
-      return "has a special character of a password or a name that is not percent-encoded: write @ as %40, : as %3A, / as %2F, ? as %3F and # as %23";
-    }
+    const problem = findAddressProblem(given);
+    if (problem !== undefined) return problem;
+    const { password, searchParams } = new URL(given);
     const hasPassword =
       password !== "" || searchParams.has("password") || searchParams.has("sslpassword");
     if (hasPassword) {

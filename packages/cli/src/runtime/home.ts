@@ -69,7 +69,8 @@ export async function findStoreOptions(
     busyTimeoutMs: values?.store.busy_timeout_ms,
     leaseMs: values?.store.lease_ms,
     durability: values?.store.durability,
-    onAway: (ms) => note?.(`The store does not answer. It is asked for ${ms / 1000} s.`),
+    onAway: (ms) => note?.(`The store does not answer; trying again for up to ${ms / 1000} s.`),
+    onBack: () => note?.("The store answers again."),
   };
 }
 

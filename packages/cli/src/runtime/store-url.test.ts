@@ -40,6 +40,24 @@ describe("the database of a home", () => {
     expect(findStoreUrl(CONFIG, env)).toBe("postgres://other/soong");
   });
 
+  test("is that of the config with its password, where the variable names the same one without", () => {
+    verifies("STORE-1");
+    const env = { SOONG_STORE_URL: "postgres://me@db.example.org/soong", DB_PASSWORD: PASSWORD };
+    expect(decodeURIComponent(new URL(findStoreUrl(CONFIG, env) ?? "").password)).toBe(PASSWORD);
+  });
+
+  test.each([
+    ["postgres://me@a:1,b:2/soong", "names several hosts"],
+    ["postgres://me@db/soong?schema=Bad", "has a schema with other characters"],
+    ["postgres://me@db/soong?host=a,b", "names several hosts"],
+  ])("is refused with its place where it cannot be one: %s", (address, problem) => {
+    verifies("CONF-2");
+    const text = `[store]\nurl = "${address}"\n`;
+    expect(() => parseConfig(text, "config.toml")).toThrow(
+      `config.toml:2:7: store.url: ${problem}`,
+    );
+  });
+
   test("is not guessed when the variable of its password is not set", () => {
     verifies("CONF-2");
     expect(() => findStoreUrl(CONFIG, {})).toThrow(

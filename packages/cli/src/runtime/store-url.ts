@@ -12,11 +12,12 @@ export function findStoreUrl(
   values: Pick<SoongConfig, "store"> | undefined,
   env: Environment,
 ): string | undefined {
-  const whole = env[STORE_URL_NAME] ?? "";
-  if (whole !== "") return checkStoreUrl(whole, STORE_URL_NAME);
   const { url: given, password_env: name } = values?.store ?? {};
-  const url = given && checkServerToo(given);
-  if (url === undefined || name === undefined) return url;
+  const own = given && checkServerToo(given);
+  const whole = env[STORE_URL_NAME] ?? "";
+  const url = whole === "" ? own : checkStoreUrl(whole, STORE_URL_NAME);
+  // The password is that of the config's address, also where the variable repeats it.
+  if (url === undefined || name === undefined || !isSame(url, own)) return url;
   const password = env[name] ?? "";
   if (password === "") {
     throw invalid(
@@ -24,6 +25,10 @@ export function findStoreUrl(
     );
   }
   return addPassword(url, password);
+}
+
+function isSame(url: string, own: string | undefined): boolean {
+  return own !== undefined && new URL(url).href === new URL(own).href;
 }
 
 /** `what`: how the user gave it. The text itself is never repeated: it may hold a password. */

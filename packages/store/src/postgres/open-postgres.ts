@@ -14,7 +14,7 @@ import { createDatabaseBytes, uploadFolder } from "./database-bytes.ts";
 import { loadTables } from "./loaded-tables.ts";
 import { migratePostgres, refuseOtherVersion } from "./migrate.ts";
 import { createPostgresCommitter } from "./postgres-committer.ts";
-import { createRetry } from "./retry-while-away.ts";
+import { createRetry, type AwayListener } from "./retry-while-away.ts";
 import { createPostgresRunner } from "./run-steps.ts";
 import { createFindLeased, createSessionLeases, type SessionLeases } from "./session-leases.ts";
 
@@ -33,6 +33,10 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
   // Leaves time for a second attempt before a lease ends.
   const answerTimeoutMs = Math.ceil(Math.min(ANSWER_TIMEOUT_MS, leaseMs / 3));
   const connections = await openConnections(address, { readOnly, answerTimeoutMs });
+  const reportTo = (boundMs: number): AwayListener => ({
+    onAway: () => setting.onAway?.(boundMs),
+    onBack: () => setting.onBack?.(),
+  });
   let leases: SessionLeases | undefined;
   const committer = createPostgresCommitter({
     connections,
@@ -45,12 +49,15 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
   const waitMs = Math.min(busyTimeoutMs, leaseMs);
   const runner = createPostgresRunner({
     connections,
-    retry: createRetry(waitMs, () => setting.onAway?.(waitMs)),
+    retry: createRetry(waitMs, reportTo(waitMs)),
     beforeWriting: async () => committer.flush(),
   });
   try {
     const openWithinMs = Math.min(busyTimeoutMs, OPEN_TIMEOUT_MS);
-    await createRetry(openWithinMs, () => setting.onAway?.(openWithinMs))(() =>
+    await createRetry(
+      openWithinMs,
+      reportTo(openWithinMs),
+    )(() =>
       readOnly
         ? refuseOtherVersion(connections, address.schema)
         : migratePostgres(connections, address.schema),

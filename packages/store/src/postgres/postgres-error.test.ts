@@ -3,9 +3,9 @@ import { verifies } from "#laws";
 import { asConnectError } from "./postgres-error.ts";
 
 test.each([
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify", "add &sslrootcert=FILE to the URL"],
-  ["SELF_SIGNED_CERT_IN_CHAIN", "self-signed certificate", "add &sslrootcert=FILE to the URL"],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate", "add &sslrootcert=FILE to the URL"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify", "in the URL: &sslrootcert=FILE"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "self-signed certificate", "in the URL: &sslrootcert=FILE"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate", "in the URL: &sslrootcert=FILE"],
   [
     "ERR_TLS_CERT_ALTNAME_INVALID",
     "is not in the cert's list: ",

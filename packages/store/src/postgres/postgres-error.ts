@@ -88,7 +88,7 @@ const NETWORK_WORDS =
 const CERTIFICATES: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/,
-    "its certificate is of an authority that this machine does not know; add &sslrootcert=FILE to the URL, with the certificate of that authority",
+    "its certificate is of an authority that this machine does not know; name the file with the certificate of that authority in the URL: &sslrootcert=FILE",
   ],
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID$/,
@@ -160,7 +160,7 @@ export function asConnectError(given: unknown, name: string): Error {
   if (error instanceof StoreError) return error;
   const why = firstLine(error.message);
   if (NO_PASSWORD.test(why)) {
-    const message = `The store ${name}: the server asks for a password, and none is given; set the variable that store.password_env of the config names, or put it into SOONG_STORE_URL. Of another address than the config's, write 'postgres://USER:$NAME@HOST/DATABASE' with the name of a variable.`;
+    const message = `The store ${name}: the server asks for a password, and none is given; set the variable that store.password_env of the config names, which counts for the address of the config alone, or put the password into SOONG_STORE_URL. Of another address, write 'postgres://USER:$NAME@HOST/DATABASE' with the name of a variable.`;
     return new StoreError("store_unavailable", message, { cause: error });
   }
   const { code = "" } = error as { code?: string };

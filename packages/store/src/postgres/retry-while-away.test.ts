@@ -17,18 +17,21 @@ test("work is done again while the database is away", async () => {
   expect(attempts).toBe(3);
 });
 
-test("each time that it goes is reported once", async () => {
+test("each time that it goes and comes back is reported once", async () => {
   verifies("STORE-1");
-  let [attempts, reported] = [0, 0];
-  const retry = createRetry(60_000, () => (reported += 1));
+  let [attempts, reported, back] = [0, 0, 0];
+  const retry = createRetry(60_000, {
+    onAway: () => (reported += 1),
+    onBack: () => (back += 1),
+  });
   const work = async (): Promise<void> => {
     attempts += 1;
     if (attempts % 3 !== 0) throw AWAY;
   };
   await retry(work);
-  expect([attempts, reported]).toEqual([3, 1]);
+  expect([attempts, reported, back]).toEqual([3, 1, 1]);
   await retry(work);
-  expect([attempts, reported]).toEqual([6, 2]);
+  expect([attempts, reported, back]).toEqual([6, 2, 2]);
 });
 
 test("an error of the statement itself is not tried again", async () => {

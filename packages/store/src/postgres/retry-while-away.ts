@@ -12,8 +12,14 @@ export interface RetryWhileAway {
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** `onAway`: called each time that the database becomes unreachable. */
-export function createRetry(boundMs: number, onAway?: () => void): RetryWhileAway {
+export interface AwayListener {
+  /** The database has become unreachable. */
+  onAway?(): void;
+  /** It answers again. */
+  onBack?(): void;
+}
+
+export function createRetry(boundMs: number, listener: AwayListener = {}): RetryWhileAway {
   let awaySince: number | undefined;
   return async (work, check) => {
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -21,17 +27,17 @@ export function createRetry(boundMs: number, onAway?: () => void): RetryWhileAwa
       let leftMs: number;
       try {
         const done = await work();
-        awaySince = undefined;
+        answered();
         return done;
       } catch (error) {
         check?.();
         if (!isAway(error)) {
-          awaySince = undefined;
+          answered();
           throw error;
         }
         if (awaySince === undefined) {
           awaySince = begunAt;
-          onAway?.();
+          listener.onAway?.();
         }
         leftMs = awaySince + boundMs - performance.now();
         if (leftMs <= 0) throw error;
@@ -39,4 +45,10 @@ export function createRetry(boundMs: number, onAway?: () => void): RetryWhileAwa
       await delay(Math.min(leftMs, pauseMs * (0.5 + Math.random())));
     }
   };
+
+  function answered(): void {
+    if (awaySince === undefined) return;
+    awaySince = undefined;
+    listener.onBack?.();
+  }
 }

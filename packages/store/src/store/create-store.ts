@@ -22,8 +22,10 @@ export interface StoreOptions {
   readonly ids?: IdSource;
   /** How long to wait for other processes that are writing, or for a database that is away. Default: 2 minutes. */
   readonly busyTimeoutMs?: number | undefined;
-  /** A database does not answer while it is opened. It is asked again, for so long. */
+  /** A database does not answer. It is tried again, for so long. */
   readonly onAway?: (ms: number) => void;
+  /** It answers again. */
+  readonly onBack?: () => void;
   /** For a database of many machines: how long a session stays with a process that is cut off. Default: 1 minute. */
   readonly leaseMs?: number | undefined;
   /** Default: `standard`. */

@@ -143,7 +143,6 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
         doing: [...doing],
         declined: declined.list(),
       });
-      if (isAway) host.report("The store answers again.");
       isAway = false;
       if (draining) drain.abort();
     } catch (error) {

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { KnownSecret } from "@soong/core";
+import { DEFAULT_SCHEMA } from "@soong/platform";
 import type { StoreOptions } from "@soong/store";
 import { loadConfig } from "../../config/index.ts";
 import { UsageError, visibleLine } from "../../output/index.ts";
@@ -63,7 +64,7 @@ async function nameDatabase(
   const home = resolveHome(context);
   const whole = await findWholeUrl(context, checkStoreUrl(text, role), home);
   const url = new URL(whole);
-  const schema = url.searchParams.get("schema") ?? "soong";
+  const schema = url.searchParams.get("schema") ?? DEFAULT_SCHEMA;
   const label = `${url.protocol}//${url.host}${url.pathname}`;
   return {
     label: visibleLine(label),
