@@ -396,6 +396,9 @@ describe("a question of a worker", () => {
     const [question] = await lead.records("questions");
     expect(question).toMatchObject({ tool_name: "code.write_file" });
     expect(JSON.stringify(question)).not.toContain("always_rule");
+    expect((await lead.run(["workers"])).stdout).toMatch(
+      /plan in session_\w+, for .*\n +waits for approval of code\.write_file/,
+    );
     const attached = attachFrom(lead, String(question?.["session_id"]));
     await attached.next("attached");
     const { question_id } = question ?? {};

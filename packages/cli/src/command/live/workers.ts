@@ -1,17 +1,26 @@
 // `soong workers`: lists the workers of all machines that share the store, with their steps, and drains one (DIST-1).
 
-import type { ClusterStorage, DeclinedStep, Store, WorkerRecord, WorkerStep } from "@soong/store";
+import { describeOpenQuestion } from "@soong/core/internal";
+import type {
+  ClusterStorage,
+  DeclinedStep,
+  QuestionRecord,
+  Store,
+  WorkerRecord,
+  WorkerStep,
+} from "@soong/store";
 import { LOST_AFTER_MS } from "@soong/worker";
 import { CommandError, formatDuration, visibleLine } from "../../output/index.ts";
 import type { CommandContext, Handler } from "../handler.ts";
 import { matchId, type IdSubject } from "../match-id.ts";
 import { isStoreShared, withReadOnlyStore, withStore } from "../stored.ts";
+import { readOpenQuestions } from "./open-questions.ts";
 
 export const listWorkers: Handler<"workers"> = async (context) => {
   const { output, print, json } = context;
-  const { bold, dim } = output.colours;
+  const { bold, dim, yellow } = output.colours;
   const workers = await readWorkers(context);
-  for (const { seen_ms_ago, ...worker } of workers) {
+  for (const { seen_ms_ago, asked, ...worker } of workers) {
     const state = describeState(worker, seen_ms_ago);
     print({ state, ...worker }, () => {
       const { worker_id, pool, host, pid, doing, declined = [], concurrency } = worker;
@@ -20,7 +29,12 @@ export const listWorkers: Handler<"workers"> = async (context) => {
       const seen = isLost ? `not seen for ${seconds} s` : `seen ${seconds} s ago`;
       return [
         `${bold(visibleLine(worker_id))}  ${visibleLine(pool)}  ${state} (${doing.length} of ${concurrency})`,
-        ...doing.map((step) => `    ${describeStep(step, isLost)}`),
+        ...doing.flatMap((step) => [
+          `    ${describeStep(step, isLost)}`,
+          ...asked
+            .filter(({ session_id }) => session_id === step.session_id)
+            .map((one) => yellow(`      waits for ${describeOpenQuestion(one)}`)),
+        ]),
         ...declined.map((one) => `    ${describeDeclined(one)}`),
         dim(`    on ${visibleLine(host)} (process ${pid}), ${seen}`),
       ];
@@ -51,18 +65,25 @@ export const drainWorker: Handler<"workers drain"> = async (context, { id }) => 
 interface SeenWorker extends WorkerRecord {
   /** Measured by the database's clock, which may differ from this machine's. */
   readonly seen_ms_ago: number;
+  /** The open questions of all workers. */
+  readonly asked: readonly QuestionRecord[];
 }
 
 /** Returns an empty list if there is no store yet. */
 export async function readWorkers(context: CommandContext): Promise<SeenWorker[]> {
   if (!(await isStoreShared(context))) throw refuseOneMachine();
   const noneStored = (): SeenWorker[] => [];
-  return withReadOnlyStore(context, noneStored, async (store) => {
+  return withReadOnlyStore(context, noneStored, async (store, redactor) => {
     const cluster = requireCluster(store);
     const offsetMs = await cluster.clockOffsetMs();
     const workers = await cluster.workers();
+    const asked = await readOpenQuestions(store, redactor);
     const now = Date.now() - offsetMs;
-    return workers.map((worker) => ({ ...worker, seen_ms_ago: now - Date.parse(worker.seen_at) }));
+    return workers.map((worker) => ({
+      ...worker,
+      seen_ms_ago: now - Date.parse(worker.seen_at),
+      asked,
+    }));
   });
 }
 
