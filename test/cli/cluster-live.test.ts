@@ -397,7 +397,7 @@ describe("a question of a worker", () => {
     expect(question).toMatchObject({ tool_name: "code.write_file" });
     expect(JSON.stringify(question)).not.toContain("always_rule");
     expect((await lead.run(["workers"])).stdout).toMatch(
-      /plan in session_\w+, for .*\n +waits for approval of code\.write_file/,
+      /plan in session_\w+, for .*\n +waits for approval: Write new file w1\.txt/,
     );
     const attached = attachFrom(lead, String(question?.["session_id"]));
     await attached.next("attached");

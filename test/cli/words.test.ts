@@ -96,7 +96,11 @@ describe("a mistake", () => {
     ["input that is not JSON", ["call", "code.read_file", "{"], /not JSON.*single quotes/],
     ["nothing on stdin", ["call", "code.read_file", "-"], /stdin is not JSON/],
     ["a pattern that fits nothing", ["call", "code.list_dir", "--allow", ""], /--allow.*empty/],
-    ["a project without a name", ["explain", "code.list_dir", "--cwd", ""], /empty: name one/],
+    [
+      "a project without a name",
+      ["explain", "code.list_dir", "--cwd", ""],
+      /is empty: name the project directory/,
+    ],
     ["a project that is not there", ["explain", "code.list_dir", "--cwd", "x"], /not a directory/],
     ["a role nobody has", ["tools", "--role", "chef"], /--role cannot be 'chef'.*main, sub/],
     ["a hash of no session", ["verify", "--head", "abc"], /give that SESSION/],

@@ -283,6 +283,7 @@ describe("a session that is not as it was recorded", () => {
     ["a run", "UPDATE runs SET status = 'failed'"],
     ["the head", `UPDATE sessions SET head_hash = '${"a".repeat(64)}'`],
     ["the record of an artifact", "UPDATE artifacts SET record = 'x'"],
+    ["the fields of an artifact", "UPDATE artifacts SET record = '{}'"],
     ["what is open", `UPDATE sessions SET open_state = '{"calls":[],"runs":5,"active":7}'`],
     ["the id of an artifact", `UPDATE artifacts SET record = replace(record, '"art_', '"../art_')`],
   ])("is not copied: %s was changed", async (_what, statement) => {

@@ -84,7 +84,7 @@ export const removal: readonly ConformanceCheck[] = [
     await expectRefusal("session_removed", () => store.openSession("held"));
   }),
   storeCheck(
-    "a session is not removed while a worker is at one of its steps",
+    "a session is not removed while a worker on another machine is at one of its steps",
     ["ART-4", "TASK-4"],
     async (place) => {
       const store = await place.open();
@@ -96,6 +96,11 @@ export const removal: readonly ConformanceCheck[] = [
           steps: [stepOf("t", "one", { run_id: "run_of_worker", lease_expires_at })],
         }));
       await lease(Date.now() + DAY);
+      if (store.cluster === undefined) {
+        // Its workers were in the process that held it.
+        await store.removeSession("driven");
+        return;
+      }
       await expectRefusal("session_in_use", () => store.removeSession("driven"));
       for (const retention of [{ max_age_days: 30 }, { max_bytes: 0 }]) {
         const report = await store.applyRetention(retention);

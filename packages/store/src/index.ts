@@ -18,6 +18,7 @@ export type * from "./contract/store.ts";
 export type * from "./contract/describe.ts";
 export { describeStore } from "./open/describe-store.ts";
 export { openStore, type StoreOptions } from "./open/open-store.ts";
+export { isAway as isStoreAway } from "./postgres/postgres-error.ts";
 export {
   copySession,
   copyTombstones,

@@ -241,7 +241,7 @@ function readParts({ claim, earlier }: JsonObject) {
   };
 }
 
-/** The last moment that a date can be, where the number is larger. */
+/** What was changed by hand may be no date: then the last one there can be, or the first. */
 function toDate(ms: number): Date {
-  return new Date(Math.min(ms, 8.64e15));
+  return new Date(Number.isFinite(ms) ? Math.max(0, Math.min(ms, 8.64e15)) : 0);
 }

@@ -430,6 +430,8 @@ test("a drive reports the steps that workers of an earlier one have, and what th
   expect(rest).toHaveLength(3);
   const ended = { ...about, kind: "step_ended", status: "completed", summary: "It is." };
   expect(rest).toContainEqual(expect.objectContaining({ ...ended, of_steps: 2 }));
+  // Each has a number of its own.
+  expect(rest.flatMap((one) => (one.kind === "step_ended" ? [one.completed] : []))).toEqual([1, 2]);
 });
 
 test("a task that another session completes at the same moment is completed", async () => {

@@ -79,7 +79,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   const returned = new Map<string, number>();
   const reportOthers = createOthersReporter({ options, caller, atWork, onEnded: reportStepEnd });
   /** How many completed steps the user knows of. */
-  let completed = 0;
+  let completed: number | undefined;
   let failure: Error | undefined;
   let stopReason = "the drive has ended";
 
@@ -94,8 +94,10 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       if (state.task.status === "blocked") {
         return { kind: "blocked", reason: state.task.reason ?? "The task is blocked." };
       }
-      if (atWork.size === 0) completed = state.counts.completed;
+      completed ??= state.counts.completed;
       await reportOthers(state.counts.claimed + state.counts.running);
+      // What others completed unseen counts from here on.
+      if (atWork.size === 0) completed = Math.max(completed, state.counts.completed);
       if (state.counts.failed > 0) await retryFailed();
       await dispatchReady();
       if (atWork.size === 0) {
@@ -166,8 +168,15 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     const { counts } = await tasks.get(caller, task_id);
     const of_steps = Object.values(counts).reduce((sum, count) => sum + count, 0);
     // Several may have been completed since they were counted: each is reported with a number of its own.
-    if (status === "completed") completed = Math.min(completed + 1, counts.completed);
-    const end = { step_id, worker, status, summary, completed, of_steps };
+    if (status === "completed") completed = Math.min((completed ?? 0) + 1, counts.completed);
+    const end = {
+      step_id,
+      worker,
+      status,
+      summary,
+      completed: completed ?? counts.completed,
+      of_steps,
+    };
     options.onEvent?.({ kind: "step_ended", ...end });
   }
 

@@ -76,8 +76,8 @@ export async function withRuntime<T>(
   options: Partial<RuntimeOptions>,
   work: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
-  // As of a variable that is not set: what runs would work on whichever directory this is.
-  if (cwd === "") throw new UsageError("The directory of the project is empty: name one.");
+  // A shell variable that is not set would otherwise mean the current directory.
+  if (cwd === "") throw new UsageError("--cwd or --project is empty: name the project directory.");
   const { env, output, isInteractive, json } = context;
   const noteDim = (text: string): void => output.note(visible(text), "dim");
   const runtime = await openRuntime({

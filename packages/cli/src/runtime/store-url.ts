@@ -19,6 +19,7 @@ export function findStoreUrl(
   // The password is that of the config's address, also where the variable repeats it.
   if (url === undefined || name === undefined || !isSame(url, own)) return url;
   const password = env[name] ?? "";
+  if (password === "" && whole !== "") return url;
   if (password === "") {
     throw invalid(
       `${name} is not set, and store.password_env of the config names it. Set it to the password of the database.`,

@@ -64,7 +64,7 @@ export type SessionStatus =
   | "failed"
   /** Nothing was asked in it. */
   | "empty"
-  /** A fact of it is not what was written: `soong verify` says which. */
+  /** The end of a run cannot be read: `soong verify` says why. */
   | "damaged";
 
 export type SessionKind = "conversation" | "call" | "playground" | "gateway" | "worker";

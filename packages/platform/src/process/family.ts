@@ -159,7 +159,7 @@ export interface Ending {
 }
 
 const GIVE_UP_MS = 2500;
-/** Who was not killed by now is, however long the grace: there has to be time left to see that it helped. */
+/** When a process that resists is killed at the latest, after the attempt to end it began. The rest is for checking that it is gone. */
 export const KILL_BY_MS = 2250;
 
 /** How often in a row a look that found no one is repeated because it was undecided. */

@@ -34,6 +34,15 @@ test("each time that it goes and comes back is reported once", async () => {
   expect([attempts, reported, back]).toEqual([6, 2, 2]);
 });
 
+test("an error of this process is no answer of the database", async () => {
+  verifies("STORE-1");
+  let back = 0;
+  const errors = [AWAY, new Error("The store is closed.")];
+  const retry = createRetry(60_000, { onBack: () => (back += 1) });
+  await expect(retry(() => Promise.reject(errors.shift() ?? AWAY))).rejects.toThrow("closed");
+  expect(back).toBe(0);
+});
+
 test("an error of the statement itself is not tried again", async () => {
   verifies("STORE-1");
   let attempts = 0;

@@ -2,7 +2,7 @@
 // whole bound again.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { isAway } from "./postgres-error.ts";
+import { isAway, PostgresError } from "./postgres-error.ts";
 
 export interface RetryWhileAway {
   /** `work` must be safe to repeat. `check` throws if a retry is of no use any more. */
@@ -32,7 +32,8 @@ export function createRetry(boundMs: number, listener: AwayListener = {}): Retry
       } catch (error) {
         check?.();
         if (!isAway(error)) {
-          answered();
+          // An error of this process, such as of a closed store, is no answer.
+          if (error instanceof PostgresError && error.state !== "") answered();
           throw error;
         }
         if (awaySince === undefined) {

@@ -3,7 +3,7 @@
 
 import { isHolder, type LockHolder } from "@soong/platform";
 import type { ArtifactRecord } from "@soong/core";
-import { isJsonObject, omitUndefined } from "@soong/schema";
+import { omitUndefined } from "@soong/schema";
 import { StoreError } from "../contract/store-error.ts";
 import type { RunRecord, AgentRecord, CallRecord, SessionRecord } from "../contract/store.ts";
 import { fromColumn, omitNulls, readObject } from "../sql/columns.ts";
@@ -162,8 +162,9 @@ export function parseOpenState(row: Pick<SessionRow, "session_id" | "open_state"
 /** Refuses a text that was changed by hand. */
 export function parseArtifact({ record }: { readonly record: string }): ArtifactRecord {
   try {
-    const read: unknown = JSON.parse(record);
-    if (isJsonObject(read)) return read as unknown as ArtifactRecord;
+    const read = JSON.parse(record) as ArtifactRecord;
+    const { artifact_id, sha256, size } = read;
+    if ([artifact_id, sha256].every((text) => typeof text === "string") && size >= 0) return read;
   } catch {
     // Refused below.
   }

@@ -25,6 +25,7 @@ import {
 } from "./copy-rows.ts";
 import { finishWalk } from "./verify-session.ts";
 import { walkFacts } from "./walk-facts.ts";
+import { readClock } from "../tasks/task-tables.ts";
 import { refuseWorkers } from "./refuse-workers.ts";
 
 export interface CopyOptions {
@@ -165,7 +166,10 @@ async function readSession(
   });
   const row = rows.session;
   // A step that is being worked on would be done in both stores.
-  await database.run(refuseWorkers(row, { clock: Date, databaseClock: source.databaseClock }));
+  const { databaseClock } = source;
+  const now =
+    databaseClock === undefined ? Date.now() : await database.run(readClock(databaseClock));
+  await database.run(refuseWorkers(row, now));
   const records = readRecords(rows);
   const progress = {
     facts: 0,

@@ -3,21 +3,13 @@
 
 import { StoreError } from "../contract/store-error.ts";
 import type { SessionRow } from "../session/rows.ts";
-import { sqlRow, type SqlPart, type Steps } from "../sql/sql.ts";
-import { readClock } from "../tasks/task-tables.ts";
+import { sqlRow, type Steps } from "../sql/sql.ts";
 
-interface Clocks {
-  readonly clock: { now(): number };
-  /** Of a database that machines share: leases end by it. */
-  readonly databaseClock?: SqlPart | undefined;
-}
-
-/** Throws `session_in_use` if the lease of a step of the session has not ended. */
+/** Throws `session_in_use` if the lease of a step of the session has not ended by then. */
 export function* refuseWorkers(
   { session_id, session_no }: Pick<SessionRow, "session_id" | "session_no">,
-  { clock, databaseClock }: Clocks,
+  now: number,
 ): Steps<void> {
-  const now = databaseClock === undefined ? clock.now() : yield* readClock(databaseClock);
   const step = yield* sqlRow<{
     task_id: string;
     step_id: string;
@@ -26,6 +18,6 @@ export function* refuseWorkers(
   if (step === undefined) return;
   throw new StoreError(
     "session_in_use",
-    `Session ${session_id} is in use by a worker at step ${step.step_id} of task ${step.task_id}. Wait until the step has ended, or end it with \`soong tasks cancel ${step.task_id}\`.`,
+    `Session ${session_id} is in use by a worker at step ${step.step_id} of task ${step.task_id}. Wait until it has ended, or end it with \`soong tasks cancel ${step.task_id}\`.`,
   );
 }

@@ -170,7 +170,13 @@ export function createRemoval(parts: RemovalParts): Removal {
     if (row === undefined) throw new StoreError("session_removed", "It was removed just now.");
     if (lastUse !== undefined && row.updated_at !== lastUse) return undefined;
     if (!(yield* isStillHeld(held, session_no))) return undefined;
-    yield* refuseWorkers(row, parts);
+    const { databaseClock } = parts;
+    // On one machine, workers are in the process that holds the session.
+    if (databaseClock !== undefined) {
+      // A claim waits until this has ended.
+      yield* sql`SELECT task_no FROM tasks WHERE session_no = ${session_no} FOR UPDATE`;
+      yield* refuseWorkers(row, yield* readClock(databaseClock));
+    }
     const { session_id, created_at, last_seq, head_hash } = row;
     const removed_at = new Date(clock.now()).toISOString();
     yield* sql`INSERT INTO tombstones (session_id, created_at, removed_at, reason, last_seq, head_hash)

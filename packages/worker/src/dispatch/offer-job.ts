@@ -14,6 +14,9 @@ export interface JobOfferOptions extends Pick<RemoteWatch, "signal"> {
   readonly everyMs: number;
 }
 
+/** After this time an attempt that ended was no failure to begin. */
+const SHORTEST_PAUSE_MS = 500;
+
 /**
  * Call it whenever the step is ready. An unreachable queue is no failure once it may have a job: the store shows what happens to
  * the step.
@@ -29,11 +32,17 @@ export function createJobOffer(
   let number = 1;
   let offered: string | undefined;
   let attempt: string | undefined;
+  let offeredAt = -Infinity;
+  let pauseMs = SHORTEST_PAUSE_MS;
 
   return async (step) => {
     const ended = step.earlier?.at(-1)?.at;
-    // The worker that gave the step back has finished the job.
-    if (ended !== attempt) nextAt = -Infinity;
+    // The worker that gave the step back has finished the job. Where none can begin it, each offer comes later than the last.
+    if (ended !== attempt) {
+      const isQuick = performance.now() - offeredAt < 2 * pauseMs;
+      pauseMs = isQuick ? Math.min(2 * pauseMs, everyMs) : SHORTEST_PAUSE_MS;
+      nextAt = Math.min(nextAt, offeredAt + pauseMs);
+    }
     attempt = ended;
     if (performance.now() < nextAt) return;
     const job = toJob(work, step, number);
@@ -45,7 +54,8 @@ export function createJobOffer(
         offered = job.id;
         number += 1;
       }
-      nextAt = performance.now() + everyMs;
+      offeredAt = performance.now();
+      nextAt = offeredAt + everyMs;
     } catch (error) {
       const isAway = error instanceof QueueError && error.code === "queue_failed";
       if (!isAway || (offered === undefined && performance.now() > giveUpAt)) throw error;

@@ -204,16 +204,6 @@ test("a job that waits no more and was not claimed is replaced, and the step goe
   expect(added.map(({ id }) => id)).toEqual([FIRST, SECOND, THIRD]);
 });
 
-test("a step that is given back is offered again at once", async () => {
-  verifies("DIST-2");
-  const back: StepRecord = { ...READY, earlier: [ended("run_1", "stopped")] };
-  const states = [READY, READY, back, back, DONE];
-  // A third of the lease is longer than the test.
-  const { dispatch, added } = stage(states, PRESENT, { leaseMs: 600_000, isTaken: () => true });
-  await dispatch();
-  expect(added.map(({ id }) => id)).toEqual([FIRST, SECOND]);
-});
-
 test("a queue that is away is asked again, and then the step is given", async () => {
   verifies("DIST-2");
   let asked = 0;

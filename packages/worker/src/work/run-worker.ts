@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { messageOf } from "@soong/core";
 import { inTime } from "@soong/platform";
 import { omitUndefined } from "@soong/schema";
-import type { ClusterStorage, WorkerStep } from "@soong/store";
+import { isStoreAway, type ClusterStorage, type WorkerStep } from "@soong/store";
 import { refuseClockOffset } from "./clock-offset.ts";
 import { REPORT_MS, type JobWork } from "../dispatch/index.ts";
 import type { JobQueue, JobTaker } from "../queue/index.ts";
@@ -41,7 +41,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const doing = new Set<WorkerStep>();
   const declined = createDeclinedSteps();
   const started_at = new Date().toISOString();
-  let isAway = false;
+  let isRefused = false;
   /** Reports are sent one after the other: a late one would overwrite a later one, or undo the removal. */
   let reporting = Promise.resolve();
   /** Has not begun, so it will say what is true then: more of them would pile up while the store is away. */
@@ -143,12 +143,14 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
         doing: [...doing],
         declined: declined.list(),
       });
-      isAway = false;
+      if (isRefused) host.report("The store takes the reports of this worker again.");
+      isRefused = false;
       if (draining) drain.abort();
     } catch (error) {
-      // The leases of its claims decide how long that may last.
-      if (!isAway) host.report(`The store does not answer; it is asked again. ${messageOf(error)}`);
-      isAway = true;
+      // The store says itself when it does not answer. The leases of the claims decide how long that may last.
+      if (isStoreAway(error) || isRefused) return;
+      isRefused = true;
+      host.report(`The store takes no reports of this worker; it tries again. ${messageOf(error)}`);
     }
   }
 }

@@ -149,7 +149,7 @@ async function claimAndWork(
         signal: AbortSignal.any([signal, stop.signal, opened.lost]),
       },
     );
-    host.report(`← ${step_id} of ${task_id}: ${describeEnd(end, await readStatus())}`);
+    host.report(`← ${step_id} of ${task_id}: ${describeEnd(end, await readOwnEnd())}`);
   } catch (error) {
     // The step is given back: another worker may be able to do it.
     await keeper.leave(run_id, "aborted", facts.record).catch(() => {});
@@ -165,10 +165,10 @@ async function claimAndWork(
   }
   return "done";
 
-  /** Undefined if the store cannot be read now. */
-  async function readStatus(): Promise<StepRecord["status"] | undefined> {
+  /** Undefined if the store cannot be read now, or another run has the step already. */
+  async function readOwnEnd(): Promise<StepRecord | undefined> {
     const now = await host.tasks.reader.step(task_id, step_id).catch(() => undefined);
-    return now?.status;
+    return now?.last_run_id === run_id ? now : undefined;
   }
 
   async function claim() {
@@ -195,7 +195,10 @@ async function claimAndWork(
 }
 
 /** A run may end well without having finished its step. */
-function describeEnd({ error, reason }: RunEnd, status: StepRecord["status"] | undefined): string {
-  if (status === "completed" || status === "failed" || status === "blocked") return status;
-  return `not finished: ${error?.message ?? `its run ended as ${reason.replaceAll("_", " ")}`}`;
+function describeEnd({ error, reason }: RunEnd, step: StepRecord | undefined): string {
+  if (step?.status === "completed") return "completed";
+  const isOver = step?.status === "failed" || step?.status === "blocked";
+  const why = isOver ? (step.failure?.message ?? step.reason) : undefined;
+  const end = error?.message ?? why ?? `its run ended as ${reason.replaceAll("_", " ")}`;
+  return `${isOver ? step.status : "not finished"}: ${end}`;
 }

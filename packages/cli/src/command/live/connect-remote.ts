@@ -15,7 +15,7 @@ import {
   type SettledQuestion,
 } from "@soong/control";
 import { omitUndefined } from "@soong/schema";
-import { StoreError, type QuestionRecord, type SessionHolder, type Store } from "@soong/store";
+import { isStoreAway, type QuestionRecord, type SessionHolder, type Store } from "@soong/store";
 import { awaitFacts } from "../sessions/await-facts.ts";
 import { readFactPages } from "../stored.ts";
 import { abortRemotely, revokeRemotely } from "./act-on-remote.ts";
@@ -162,7 +162,7 @@ export function connectRemote(
       } catch (error) {
         // While the database is unreachable, the next look tries again. Any other error ends the connection: the user gets it with
         // the rest of the facts.
-        if (!mayPass(error)) break;
+        if (!isStoreAway(error)) break;
       }
       await Promise.race([news.next(), closed]);
     }
@@ -252,9 +252,4 @@ function createPause(): { readonly over: Promise<void>; end(): void } {
     end = resolve;
   });
   return { over, end: () => end() };
-}
-
-function mayPass(error: unknown): boolean {
-  const { code } = error instanceof StoreError ? error : {};
-  return code === "store_unavailable" || code === "store_locked";
 }

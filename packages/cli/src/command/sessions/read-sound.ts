@@ -1,4 +1,4 @@
-// Lists of many sessions: one that was damaged, on whichever machine, takes the list from no other one.
+// Reads facts of many sessions, so that a damaged session does not keep the others from being listed.
 
 import type { Fact } from "@soong/core";
 import { StoreError } from "@soong/store";

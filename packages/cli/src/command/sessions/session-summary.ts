@@ -36,7 +36,7 @@ export type SessionStatus =
   | "failed"
   /** Nothing was asked in it. */
   | "empty"
-  /** A fact of it is not what was written. */
+  /** The end of a run cannot be read. */
   | "damaged";
 
 type SummaryStore = Pick<Store, "lastFacts" | "factsOfTypes" | "heldSessions" | "questions">;
