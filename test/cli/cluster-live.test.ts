@@ -348,7 +348,7 @@ describe("workers", () => {
     const doing = [{ task_id: "task_1", step_id: "build", since: "2026-01-01T00:00:01.000Z" }];
     await store.cluster?.reportWorker({ ...WORKER, doing });
     const age = async (seconds: number): Promise<void> => {
-      const sql = `UPDATE soong.workers SET seen_at = clock_timestamp() - interval '${seconds} s'`;
+      const sql = `UPDATE soong.pool_workers SET seen_at = clock_timestamp() - interval '${seconds} s'`;
       await ask(url, sql);
     };
     await age(5);

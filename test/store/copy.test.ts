@@ -216,6 +216,22 @@ describe.each(WAYS)("a session copied from %s", (_way, open) => {
     });
   });
 
+  test("is not copied again when it was continued here since, which is said", async () => {
+    verifies("STORE-1");
+    const [from, to] = await open();
+    await fill(from, "s");
+    await copySession(from, to, "s");
+    const own = await from.openSession("s");
+    createFactWriter(own).add();
+    await own.close();
+    await expect(copySession(from, to, "s")).rejects.toMatchObject({
+      code: "session_exists",
+      message: expect.stringMatching(
+        /and was continued here since: \d+ facts there, \d+ here/,
+      ) as string,
+    });
+  });
+
   test("is not copied while a process has it, or a worker does a step of it", async () => {
     verifies("STORE-3");
     const [from, to] = await open();

@@ -48,7 +48,7 @@ test("workers are listed by pool and host, with what they do, until they leave",
   await cluster.removeWorker("w1");
   await ask(
     url,
-    "UPDATE soong.workers SET seen_at = seen_at - interval '61 s' WHERE host = 'host-b'",
+    "UPDATE soong.pool_workers SET seen_at = seen_at - interval '61 s' WHERE host = 'host-b'",
   );
   expect((await other.workers()).map(({ worker_id }) => worker_id)).toEqual(["w3"]);
   expect(await other.workers({ seenWithinMs: 120_000 })).toHaveLength(2);
@@ -65,8 +65,8 @@ test("rows that were written by hand keep no one from the others", async () => {
   await store.questions().ask(QUESTION);
   await ask(
     url,
-    `UPDATE soong.workers SET seen_at = 'infinity' WHERE worker_id = 'w2';
-     UPDATE soong.workers SET doing = '[{"task_id":1},null]' WHERE worker_id = 'w3';
+    `UPDATE soong.pool_workers SET seen_at = 'infinity' WHERE worker_id = 'w2';
+     UPDATE soong.pool_workers SET doing = '[{"task_id":1},null]' WHERE worker_id = 'w3';
      UPDATE soong.questions SET tool_name = '"half';
      UPDATE soong.sessions SET project = '"half', holder = '5'`,
   );
@@ -76,7 +76,7 @@ test("rows that were written by hand keep no one from the others", async () => {
   expect(await reader.store.sessions({ limit: 9 })).toMatchObject([{ project: '"half' }]);
   expect(await reader.cluster.holders()).toMatchObject([{ session_id: "s1" }]);
   await cluster.reportWorker(WORKER);
-  expect(await ask(url, "SELECT 1 FROM soong.workers WHERE worker_id = 'w2'")).toEqual([]);
+  expect(await ask(url, "SELECT 1 FROM soong.pool_workers WHERE worker_id = 'w2'")).toEqual([]);
   await session.close();
 });
 
@@ -97,9 +97,9 @@ test("a worker that ended without a word is forgotten after a day", async () => 
   const url = await usePostgres();
   const { cluster } = await openMachine(url);
   await cluster.reportWorker({ ...WORKER, worker_id: "gone" });
-  await ask(url, "UPDATE soong.workers SET seen_at = seen_at - interval '25 h'");
+  await ask(url, "UPDATE soong.pool_workers SET seen_at = seen_at - interval '25 h'");
   await cluster.reportWorker(WORKER);
-  expect(await ask(url, "SELECT worker_id FROM soong.workers")).toEqual([{ worker_id: "w1" }]);
+  expect(await ask(url, "SELECT worker_id FROM soong.pool_workers")).toEqual([{ worker_id: "w1" }]);
 });
 
 test("what another program wrote as a worker keeps no one from listing the others", async () => {
@@ -107,7 +107,7 @@ test("what another program wrote as a worker keeps no one from listing the other
   const { cluster } = await openMachine(url);
   await cluster.reportWorker(WORKER);
   await cluster.reportWorker({ ...WORKER, worker_id: "w2" });
-  await ask(url, "UPDATE soong.workers SET doing = '{' WHERE worker_id = 'w2'");
+  await ask(url, "UPDATE soong.pool_workers SET doing = '{' WHERE worker_id = 'w2'");
   expect(await cluster.workers()).toMatchObject([
     { worker_id: "w1", doing: WORKER.doing },
     { worker_id: "w2", doing: [] },

@@ -13,6 +13,7 @@ import { asColumn, fromColumn, omitNulls } from "../sql/columns.ts";
 import { raw, sql, sqlRow, sqlWrite } from "../sql/sql.ts";
 import type { Connections } from "./connection.ts";
 import { createListener } from "./listener.ts";
+import { isTableMissing } from "./postgres-error.ts";
 import type { PostgresRunner } from "./run-steps.ts";
 import { followCommands } from "./session-commands.ts";
 import type { HeldSession } from "./session-leases.ts";
@@ -65,16 +66,22 @@ export function createCluster(parts: ClusterParts): Cluster {
       return { draining: row?.draining ?? false };
     },
     async removeWorker(worker_id) {
-      await runner.run(sql`DELETE FROM workers WHERE worker_id = ${worker_id}`);
+      await runner.run(sql`DELETE FROM pool_workers WHERE worker_id = ${worker_id}`);
     },
     async workers({ seenWithinMs = SEEN_WITHIN_MS } = {}) {
-      const rows = await runner.run(sql<WorkerRow>`SELECT * FROM workers
+      const query = sql<WorkerRow>`SELECT * FROM pool_workers
         WHERE seen_at >= clock_timestamp() - ${seenWithinMs} * interval '1 millisecond' AND seen_at < ${NOT_YET}
-        ORDER BY pool, host, worker_id`);
-      return rows.map(toWorkerRecord);
+        ORDER BY pool, host, worker_id`;
+      try {
+        return (await runner.run(query)).map(toWorkerRecord);
+      } catch (error) {
+        // A store of version 1 that is only read has no such table, and no such workers.
+        if (isTableMissing(error)) return [];
+        throw error;
+      }
     },
     async drainWorker(worker_id) {
-      const row = await runner.run(sqlRow<WorkerRow>`UPDATE workers SET draining = true
+      const row = await runner.run(sqlRow<WorkerRow>`UPDATE pool_workers SET draining = true
         WHERE worker_id = ${worker_id} RETURNING *`);
       if (row === undefined) return undefined;
       notifySoon(`worker/${worker_id}`);
@@ -182,14 +189,14 @@ function reportSteps(worker: WorkerReport) {
   const { worker_id, pool, host, pid, version, concurrency, started_at } = worker;
   const doing = [...worker.doing, ...(worker.declined ?? [])];
   return sqlRow<Pick<WorkerRow, "draining">>`WITH forgotten AS (
-      DELETE FROM workers WHERE (seen_at < clock_timestamp() - ${FORGOTTEN_AFTER} OR seen_at >= ${NOT_YET})
+      DELETE FROM pool_workers WHERE (seen_at < clock_timestamp() - ${FORGOTTEN_AFTER} OR seen_at >= ${NOT_YET})
         AND worker_id <> ${worker_id})
-    INSERT INTO workers (worker_id, pool, host, pid, version, concurrency, started_at, seen_at, doing)
+    INSERT INTO pool_workers (worker_id, pool, host, pid, version, concurrency, started_at, seen_at, doing)
     VALUES (${worker_id}, ${pool}, ${host}, ${pid}, ${version}, ${concurrency}, ${started_at}, clock_timestamp(), ${JSON.stringify(doing)})
     ON CONFLICT (worker_id) DO UPDATE SET pool = excluded.pool, host = excluded.host, pid = excluded.pid,
       version = excluded.version, concurrency = excluded.concurrency, started_at = excluded.started_at,
       seen_at = excluded.seen_at, doing = excluded.doing,
-      draining = workers.draining AND workers.started_at = excluded.started_at
+      draining = pool_workers.draining AND pool_workers.started_at = excluded.started_at
     RETURNING draining`;
 }
 

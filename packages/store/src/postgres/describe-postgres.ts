@@ -3,7 +3,7 @@
 import type { PostgresDescription, WriteRefusal } from "../contract/describe.ts";
 import { openConnections, type Connections } from "./connection.ts";
 import { readAddress } from "./store-address.ts";
-import { readVersion } from "./migrate.ts";
+import { LATEST_VERSION, readVersion } from "./migrate.ts";
 
 export async function describePostgres(
   url: string,
@@ -27,7 +27,7 @@ export async function describePostgres(
       address: name,
       schema,
       version: version === 0 ? undefined : version,
-      write_refused: findRefusal(rights, version > 0),
+      write_refused: findRefusal(rights, version),
       server_version: server?.version ?? "",
       is_encrypted: server?.ssl ?? false,
       latency_ms,
@@ -67,13 +67,15 @@ const RIGHTS = `SELECT pg_is_in_recovery() AS is_standby,
       AND has_table_privilege(c.oid, 'DELETE'))
     FROM pg_class c WHERE c.relnamespace = to_regnamespace($1)::oid AND c.relkind = 'r') AS may_write`;
 
-function findRefusal(rights: RightsRow | undefined, hasTables: boolean): WriteRefusal | undefined {
+function findRefusal(rights: RightsRow | undefined, version: number): WriteRefusal | undefined {
   if (rights === undefined) return undefined;
   if (rights.is_standby) return "standby";
   if (rights.is_read_only) return "read_only";
-  if (hasTables) return rights.may_write === false ? "tables" : undefined;
-  if (rights.may_create_tables === null)
+  if (version > 0 && rights.may_write === false) return "tables";
+  if (version === LATEST_VERSION) return undefined;
+  if (rights.may_create_tables === null) {
     return rights.may_create_schema ? undefined : "create_schema";
+  }
   return rights.may_create_tables ? undefined : "create_tables";
 }
 

@@ -40,16 +40,14 @@ export async function migratePostgres(
   });
 }
 
-/** For readers, which do not migrate. */
-export async function refuseOtherVersion(connections: Connections, schema: string): Promise<void> {
-  const latest = latestOf(POSTGRES_MIGRATIONS);
-  const version = await readVersion(connections, schema, latest);
-  if (version === latest) return;
+export const LATEST_VERSION = latestOf(POSTGRES_MIGRATIONS);
+
+/** For readers, which do not migrate. Later versions have only added tables for processes that write, so all can be read. */
+export async function refuseUnreadable(connections: Connections, schema: string): Promise<void> {
+  if ((await readVersion(connections, schema, LATEST_VERSION)) > 0) return;
   throw new StoreError(
-    version === 0 ? "store_absent" : "store_unavailable",
-    version === 0
-      ? `There is no store at ${connections.name}. Open it for writing, which makes one.`
-      : `The store ${connections.name} has version ${version}, and this Soong needs ${latest}. Any command that writes brings it there.`,
+    "store_absent",
+    `There is no store at ${connections.name}. Open it for writing, which makes one.`,
   );
 }
 

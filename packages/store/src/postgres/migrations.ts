@@ -225,6 +225,9 @@ CREATE TABLE withdrawn_dispatches (
   withdrawn_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (run_id, tool_call_id)
 );
+
+-- Workers of version 1 know neither guards nor withdrawals: they stay in "workers", where only dispatches of version 1 look.
+CREATE TABLE pool_workers (LIKE workers INCLUDING ALL);
 `,
   },
 ];

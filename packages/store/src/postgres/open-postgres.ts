@@ -12,7 +12,7 @@ import { openConnections, type Connections } from "./connection.ts";
 import { readAddress } from "./store-address.ts";
 import { createDatabaseBytes, uploadFolder } from "./database-bytes.ts";
 import { loadTables } from "./loaded-tables.ts";
-import { migratePostgres, refuseOtherVersion } from "./migrate.ts";
+import { migratePostgres, refuseUnreadable } from "./migrate.ts";
 import { createPostgresCommitter } from "./postgres-committer.ts";
 import { createRetry, type AwayListener } from "./retry-while-away.ts";
 import { createPostgresRunner } from "./run-steps.ts";
@@ -59,7 +59,7 @@ export async function openPostgresParts(url: string, setting: StoreSetting): Pro
       reportTo(openWithinMs),
     )(() =>
       readOnly
-        ? refuseOtherVersion(connections, address.schema)
+        ? refuseUnreadable(connections, address.schema)
         : migratePostgres(connections, address.schema),
     );
   } catch (error) {

@@ -180,6 +180,10 @@ function firstLine(message: string): string {
   return line.replace(/\.$/, "");
 }
 
+export function isTableMissing(error: unknown): boolean {
+  return error instanceof PostgresError && error.state === "42P01";
+}
+
 export function isAway(error: unknown): boolean {
   return error instanceof PostgresError && error.isAway;
 }

@@ -62,7 +62,10 @@ export async function copySession(
 ): Promise<SessionCopy> {
   const [source, target] = [findCopyPort(from), findCopyPort(to)];
   const first = await source.database.run(source.tables.knownRow(session_id));
-  const there = await target.database.run(findThere(target, first));
+  const copied = await target.database.run(target.tables.row(session_id));
+  const isOlder =
+    copied !== undefined && (await source.database.run(isContinuedFrom(first, copied)));
+  const there = await target.database.run(findThere(target, first, isOlder));
   if (there !== undefined) return report(first, there);
   const read = await readSession(source, target, session_id, options);
   try {
@@ -102,10 +105,21 @@ function findWriter({ writing, database }: CopyPort) {
   throw new StoreError("store_read_only", message);
 }
 
-/** Undefined where it is not. Throws where it is there with another history. */
+/** Whether the head of the other one is a fact of this session. */
+function* isContinuedFrom(
+  { session_no }: Pick<SessionRow, "session_no">,
+  { last_seq, head_hash }: Pick<SessionRow, "last_seq" | "head_hash">,
+): Steps<boolean> {
+  const row = yield* sqlRow<{ line: string }>`SELECT line FROM facts
+    WHERE place = ${factPlace(session_no, last_seq)}`;
+  return row !== undefined && hashLine(row.line) === head_hash;
+}
+
+/** Undefined where it is not. Throws where it is there with other facts. `isOlder`: what is there was copied from here earlier. */
 function* findThere(
   { tables, database }: CopyPort,
   { session_id, last_seq, head_hash }: SessionRow,
+  isOlder = false,
 ): Steps<"already_there" | "removed_there" | undefined> {
   const row = yield* tables.row(session_id);
   const there = row ?? (yield* tables.tombstone(session_id));
@@ -113,18 +127,16 @@ function* findThere(
   if (there.last_seq === last_seq && there.head_hash === head_hash) {
     return row === undefined ? "removed_there" : "already_there";
   }
-  const line =
-    row &&
-    (yield* sqlRow<{ line: string }>`SELECT line FROM facts
-      WHERE place = ${factPlace(row.session_no, last_seq)}`);
-  const isContinued = line !== undefined && hashLine(line.line) === head_hash;
+  const isContinued = row !== undefined && (yield* isContinuedFrom(row, { last_seq, head_hash }));
   const counts = `${there.last_seq} facts there, ${last_seq} here`;
   const how =
     row === undefined
       ? `was removed from ${database.name} with another history`
       : isContinued
         ? `was continued in ${database.name} since it was copied: ${counts}`
-        : `is in ${database.name} already, with another history: ${counts}`;
+        : isOlder
+          ? `is in ${database.name} as it was when it was copied, and was continued here since: ${counts}`
+          : `is in ${database.name} already, with another history: ${counts}`;
   throw new StoreError(
     "session_exists",
     `Session ${session_id} ${how}. Neither was changed; to have both, copy it to another home, database or schema.`,

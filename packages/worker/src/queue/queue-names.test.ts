@@ -9,7 +9,7 @@ test("two names stay two names, in characters that no engine refuses", () => {
     fc.property(name, name, (one, other) => {
       for (const encode of [(name: string) => encodePool(name), encodeJobId]) {
         expect(encode(one) === encode(other)).toBe(one === other);
-        expect(encode(one)).toMatch(/^[a-z]+[/-][\w%/.!~*'()-]+$/);
+        expect(encode(one)).toMatch(/^[a-z0-9]+[/-][\w%/.!~*'()-]+$/);
       }
     }),
   );
@@ -17,8 +17,8 @@ test("two names stay two names, in characters that no engine refuses", () => {
 
 test("the id of a step is readable in the tables of the queue", () => {
   expect(encodeJobId("task_1/build.all/2")).toBe("job/task_1/build.all/2");
-  expect(encodePool("gpu")).toBe("soong-gpu");
-  expect(encodePool("gpu", "team_a")).toBe("soong.team_a-gpu");
+  expect(encodePool("gpu")).toBe("soong2-gpu");
+  expect(encodePool("gpu", "team_a")).toBe("soong2.team_a-gpu");
   expect(() => encodePool("gpu", "a-b")).toThrow("no plain name");
 });
 

@@ -7,12 +7,15 @@ import { QueueError } from "./queue-error.ts";
 
 const MAX_CHARS = { pool: 100, id: 500 };
 
+/** Changes with what a job has to say: a worker that does not know it all takes no such job. */
+const JOB_FORMAT = 2;
+
 /** `schema`: keeps apart pools of the same name, of several stores in one database. */
 export function encodePool(pool: string, schema?: string): string {
   if (schema !== undefined && !/^\w{1,63}$/.test(schema)) {
     throw new QueueError("queue_url", "The schema in the url of the job queue is no plain name.");
   }
-  return `soong${schema === undefined ? "" : `.${schema}`}-${encode(pool, "pool")}`;
+  return `soong${JOB_FORMAT}${schema === undefined ? "" : `.${schema}`}-${encode(pool, "pool")}`;
 }
 
 export function encodeJobId(id: string): string {

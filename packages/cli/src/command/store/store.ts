@@ -32,7 +32,7 @@ export function findStoreProblem(described: StoreDescription): string | undefine
     tables: `This user may not write the tables: GRANT it INSERT, UPDATE and DELETE on ALL TABLES IN SCHEMA ${schema}.`,
     create_schema:
       "There are no tables yet, and this user may not make them: GRANT it CREATE on the database.",
-    create_tables: `There are no tables yet, and this user may not make them: GRANT it CREATE on SCHEMA ${schema}.`,
+    create_tables: `Tables are missing, and this user may not make them: GRANT it CREATE on SCHEMA ${schema}.`,
   };
   return problems[described.write_refused];
 }
