@@ -98,7 +98,7 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
     const one: Kept = { claim, record, holdUntil, updates: 0, lost: undefined, stop: () => {} };
     kept.set(claim.run_id, one);
     tasks.alive.add(claim.token);
-    // A claim that took longer than its lease: the store counts from when it was made, so it may be ours for long.
+    // Getting the claim took longer than the lease. The store counts from the commit, so the claim may be valid: it is renewed.
     if (clock.monotonic() < holdUntil) schedule(one);
     else void renewClaim(one);
   }

@@ -410,7 +410,7 @@ test("a drive reports the steps that workers of an earlier one have, and what th
     async describeWaits(steps) {
       looks += 1;
       expect(steps.map(({ step_id }) => step_id)).toEqual(["top"]);
-      // It only helps to read.
+      // A description that cannot be read does not end the drive.
       if (looks === 1) throw new Error("The store does not answer.");
       // Seen twice, reported once.
       if (looks === 3) {

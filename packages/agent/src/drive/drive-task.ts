@@ -158,7 +158,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     const step = given === undefined ? await tasks.reader.step(task_id, step_id) : given.step;
     if (step === undefined) return;
     const isAtWork = step.status === "claimed" || step.status === "running";
-    // It was on no page that was read.
+    // It is still at work: the page of steps that was read did not have it.
     if (given === undefined && isAtWork) return;
     const { status, result, reason, failure, last_worker = "a worker" } = step;
     const {

@@ -138,7 +138,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
         isFresh = await changes.wait(isBeginning ? Math.min(BEGINNING_POLL_MS, pollMs) : pollMs);
       }
     } catch (error) {
-      // What waits for something is aborted with an error that has no reason.
+      // An aborted wait rejects with a bare AbortError: the signal has the reason.
       const why = signal.aborted ? (signal.reason as unknown) : error;
       const left = await stopClaim(store, work, messageOf(why));
       // If the usage cannot be read now, it is not charged.

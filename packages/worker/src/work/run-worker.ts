@@ -147,7 +147,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
       isRefused = false;
       if (draining) drain.abort();
     } catch (error) {
-      // The store says itself when it does not answer. The leases of the claims decide how long that may last.
+      // The store reports an outage itself (`onAway`). The leases of the claims decide how long it may last.
       if (isStoreAway(error) || isRefused) return;
       isRefused = true;
       host.report(`The store takes no reports of this worker; it tries again. ${messageOf(error)}`);
