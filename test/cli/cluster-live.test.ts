@@ -590,6 +590,8 @@ async function attend(place: Machine): Promise<readonly string[]> {
     env: environment(place.home, place.env),
     stdio: ["pipe", "pipe", "inherit"],
   });
+  // It may have ended when it is written to.
+  child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));
   const events = collect(child, "event");
   await vi.waitFor(() => expect(events).toContain("attached"), WAIT);
@@ -603,6 +605,8 @@ function attachFrom(place: Machine, session: string) {
     env: environment(place.home, place.env),
     stdio: ["pipe", "pipe", "inherit"],
   });
+  // It may have ended when it is written to.
+  child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));
   const records: Record<string, unknown>[] = [];
   const read = new Set<object>();

@@ -74,6 +74,8 @@ export async function secondTerminal(
     env: environment(home),
     stdio: ["pipe", "pipe", "inherit"],
   });
+  // It may have ended when it is written to.
+  child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));
   const exitCode = once(child, "close").then(([code]) => code as number | null);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

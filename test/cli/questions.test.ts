@@ -69,6 +69,8 @@ async function asked(): Promise<Asked> {
     env: environment(place.home),
     stdio: ["pipe", "pipe", "inherit"],
   });
+  // It may have ended when it is written to.
+  child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines: Line[] = [];
   createInterface({ input: child.stdout }).on("line", (line) =>

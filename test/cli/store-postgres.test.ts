@@ -287,6 +287,8 @@ async function attach({ home, project, env }: SharedPlace) {
     env: environment(home, env),
     stdio: ["pipe", "pipe", "inherit"],
   });
+  // It may have ended when it is written to.
+  child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));
   const events: unknown[] = [];
   createInterface({ input: child.stdout }).on("line", (line) =>

@@ -72,6 +72,8 @@ async function attach(lead: Machine) {
     env: environment(lead.home, lead.env),
     stdio: ["pipe", "pipe", "inherit"],
   });
+  // It may have ended when it is written to.
+  child.stdin.on("error", () => {});
   onTestFinished(() => void child.kill("SIGKILL"));
   const records: Record<string, unknown>[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => {
